@@ -6,7 +6,7 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.search.dp import held_karp_states, lcs_stretches, pauses
-from core.search.layouts import StateArray, ascending, checked, history_rows, intervals, permutations
+from core.search.layouts import StateArray, ascending, history_rows, intervals, permutations
 from core.search.states import SECONDS, Keeper
 from tests.core.search import test_states
 from tests.core.search.dp import test_states as test_states_of_tables
@@ -184,18 +184,3 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
 def test_a_declaration_names_the_first_fault(array, found, said):
     fault = array.fault(found)
     assert fault is None if said is None else fault.startswith(said)
-
-
-def test_a_layout_may_read_what_it_has_declared():
-    def layout(state):
-        yield StateArray("size", np.int64, (), [(0, 9)])
-        yield StateArray("rows", np.float64, (int(state["size"]),))
-
-    good = {"size": np.array(3), "rows": np.zeros(3)}
-    assert checked(good, layout, "f") is good
-    with pytest.raises(
-        UserError, match=r"^f: array 'rows': found float64 of shape \(3\), expected float64 of shape \(2\)$"
-    ):
-        checked({**good, "size": np.array(2)}, layout, "f")
-    with pytest.raises(UserError, match=r"^f: array 'size': found none, expected int64 of shape \(\)$"):
-        checked({}, layout, "f")

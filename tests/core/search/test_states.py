@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from backends.threads import ThreadsBackend
 from cluster import Solo
@@ -15,7 +13,7 @@ from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.ihc import Outcome as Climbs
-from core.search.states import SECONDS, Keeper, Terminated
+from core.search.states import SECONDS, Keeper
 from core.search.stops import Iterations, Stop
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
@@ -75,34 +73,16 @@ SHARED = marked(name for name, kind in CASES.items() if kind.shared)
 
 
 class Kept:
-    """Keepers that note every state, and end the run with one of them.
+    """Keepers that note every state."""
 
-    Parameters
-    ----------
-    last
-        How many states until SIGTERM comes; None: never.
-
-    """
-
-    def __init__(self, last=None):
+    def __init__(self):
         self.states = []
-        self.last = last
 
     def keeper(self, earlier=None):
         def write(state):
             self.states.append({name: np.array(array) for name, array in state.items()})
 
-        keeper = Keeper(write, earlier, every_s=0.0)
-        if self.last is not None:
-            keeper.is_due = self.due(keeper)
-        return keeper
-
-    def due(self, keeper):
-        def is_due():
-            keeper.asked = len(self.states) + 1 >= self.last
-            return True
-
-        return is_due
+        return Keeper(write, earlier, every_s=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -212,28 +192,6 @@ def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
             same(name, found, undisturbed(name, cpu))
         for later in some(kept.states, 2):
             same(name, run(kind, cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
-
-
-@settings(max_examples=6, deadline=None)
-@given(moments=st.lists(st.integers(1, 5), max_size=6), places=st.lists(st.integers(0, 2), min_size=6, max_size=6))
-@pytest.mark.parametrize("name", ["several walks", "colonies that exchange", "the thesis' bound, counted"])
-def test_a_run_that_is_ended_again_and_again_finds_the_same(name, cpu, moments, places):
-    kind, state = CASES[name], None
-    for moment, place in zip([*moments, None], places, strict=False):
-        kept = Kept(moment)
-
-        def act(ranks, state=state, kept=kept):
-            try:
-                return run(kind, twin(cpu), ranks, kept.keeper(state))
-            except Terminated:
-                return None
-
-        found = on_ranks(place, act)[0] if place else act(Solo())
-        if found is not None:
-            same(name, found, undisturbed(name, cpu))
-            return
-        state = kept.states[-1]
-    same(name, run(kind, cpu, Solo(), Kept().keeper(state)), undisturbed(name, cpu))
 
 
 def test_states_have_the_seconds_of_all_that_went_before(cpu):

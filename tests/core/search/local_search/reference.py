@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from tests.core.problems.neighbours import neighbours as every_neighbour
+
 MASK = 2**32 - 1
 SHAKING, PROPOSING, ACCEPTING, LASTING = (k << 32 for k in range(1, 5))
 CHANCES = 4096
@@ -49,23 +51,8 @@ def random_start(encoding, n, seed, walk):
 
 
 def neighbours(name, solution):
-    """Every neighbour, in the lexicographic order of the elements that change, or of an insertion's row and column."""
-    listed, n = [], len(solution)
-    if name == "insert":
-        rows = ((r, c + 1) if c >= r else (r + 1, c) for r in range(n - 1) for c in range(n - 1))
-        for i, j in rows:
-            rest = [*solution[:i], *solution[i + 1 :]]
-            listed.append((*rest[:j], solution[i], *rest[j:]))
-        return listed
-    if name == "reverse":
-        pairs = itertools.combinations(range(n), 2)
-        return [(*solution[:i], *solution[i : j + 1][::-1], *solution[j + 1 :]) for i, j in pairs]
-    for places in itertools.combinations(range(len(solution)), int(name[-1])):
-        other = list(solution)
-        for here, there in zip(places, (*places[1:], places[0]), strict=True):
-            other[here] = 1 - solution[here] if name.startswith("flip") else solution[there]
-        listed.append(tuple(other))
-    return listed
+    """Every neighbour, in the order of its index."""
+    return [tuple(other) for other in every_neighbour(name, solution, 2)]
 
 
 class Walk:

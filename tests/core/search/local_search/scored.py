@@ -1,7 +1,5 @@
 """Problems of one's own that are scored as a whole, by one function for all neighbourhoods, and by a delta too."""
 
-import itertools
-
 import numpy as np
 
 from core.kernels.index_mappings import pair_column, pair_row, triple_first, triple_rest
@@ -64,12 +62,6 @@ BLOCKS = Neighbourhood.custom(
     (block_begin, block_middle, block_end),
     exchange_blocks,
 )
-
-
-def neighbours_by_blocks(order):
-    """Every neighbour in the order of its index."""
-    for i, j, k in itertools.combinations(range(len(order) + 1), 3):
-        yield [*order[:i], *order[j:k], *order[i:j], *order[k:]]
 
 
 # --- exchanging two neighbours: moves that there are, of which these are a part ---

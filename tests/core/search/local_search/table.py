@@ -70,12 +70,9 @@ MORE_ROWS = [
     ("tsp", "2opt", "table", "ils", {"level": "algorithm", "walks": 4}),
     ("weierstrass64", "crowns", "full", "tabu", {}),
     ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
-    ("weierstrass", "crowns", "full", "annealing", {}),
-    ("qap", "exchange2", "linear", "tabu", {"level": "solution"}),
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
-    ("bits cut", "flip2", "fields", "ils", {}),
     ("ordering", "insert", "sums", "tabu", {"level": "algorithm", "walks": 3}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
@@ -99,6 +96,8 @@ MOVES = [
 ]
 """Every problem with each of its neighbourhoods and evaluations."""
 DIAGONAL = [(*moves, list(ALGORITHMS)[k % len(ALGORITHMS)], {}) for k, moves in enumerate(MOVES)]
+QUICK_DIAGONAL = [DIAGONAL.pop(27), DIAGONAL.pop(2)]
+"""Moves of one's own, and what forbids exchanges of three elements."""
 CROSS = [(*moves, algorithm, {}) for moves in MOVES for algorithm in ALGORITHMS]
 ITERATIONS = 8
 

@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 
-import backends
 import core.problems
 from core.search import local_search
 from core.search.local_search import Evaluation, ProblemError, check, validation
@@ -19,7 +18,6 @@ from core.search.local_search.likely_causes import likely_cause
 from core.search.local_search.plain_bench import PlainBench
 from core.search.local_search.trials import Trial
 from drivers.trying import backends_here
-from tests.conftest import wide
 from tests.core.search.local_search import weighted, wrong
 from tests.core.search.local_search.scored import BLOCKS, Ordering
 from tests.core.search.local_search.table import PROBLEMS
@@ -45,11 +43,9 @@ def device(request, devices):
     return devices[request.param]
 
 
-def along(problem, name, *benches, looks=(0, 3)):
-    """Let benches alone take a course, without plain Python before them."""
-    course = Course(check_costs(problem, 0), name, 0, 64, 16, 6)
-    for bench in benches:
-        Trial(course, bench).run(24, looks)
+def along(problem, name, bench):
+    """Let a bench alone take a course, without plain Python before it."""
+    Trial(Course(check_costs(problem, 0), name, 0, 64, 16, 6), bench).run(24, (0, 3))
 
 
 def said_of(mistake, problem, *asked, **how):
@@ -61,10 +57,10 @@ def said_of(mistake, problem, *asked, **how):
     return str(found.value)
 
 
-def said_by(device, mistake, problem, name, team_sizes=(1,)):
+def said_by(device, mistake, problem, name):
     """What a device alone says of it, without plain Python before it."""
     with pytest.raises(getattr(local_search, mistake)) as found:
-        along(problem, name, *(DeviceBench(device, problem, name, "only", size) for size in team_sizes))
+        along(problem, name, DeviceBench(device, problem, name, "only", 1))
     return str(found.value)
 
 
@@ -74,9 +70,7 @@ def said_by(device, mistake, problem, name, team_sizes=(1,)):
 @pytest.mark.parametrize(
     ("name", "delta", "cause"),
     [
-        ("flip1", wrong.opposite, "every one of 24 tried has the opposite sign: "),
         ("flip1", wrong.whole, "every one of 24 tried is the neighbour's whole cost: "),
-        ("flip1", wrong.one_more, r"every one of 24 tried is 1 too large \("),
         ("flip2", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone, as if the others"),
         ("flip1", wrong.wrong_for_one, ""),
     ],
@@ -95,13 +89,6 @@ def test_a_wrong_delta_is_told_with_its_place_and_a_cause_that_the_numbers_show(
 def test_that_fewer_elements_were_right_is_told_where_nothing_else_explains_it():
     said = said_of("WrongDelta", RingCut(delta=wrong.wrong_for_several))
     assert re.search(r"; all \d+ tried are wrong, while moves of flip1 were right \(", said)
-
-
-def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
-    problem = RingCut(200, delta=wrong.wrong_for_one)
-    assert check(problem, "flip1").moves > 0
-    said = said_of("WrongDelta", problem, "flip1", backends=[device])
-    assert re.match(r"flip1 \(101\) from seed 0: delta says ", said) and said.endswith(f"on {device.name})")
 
 
 def test_a_value_is_held_to_the_same(device):
@@ -161,14 +148,6 @@ def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monke
     assert (found.swept, found.size) == (70, 276)
 
 
-def test_a_sample_of_a_large_neighbourhood_has_no_index_twice():
-    random = np.random.default_rng(0)
-    for size, most in ((7, 7), (100, 99), (100, 10), (2**32 - 1, 10_000)):
-        found = local_search.sweeps.indices_of(size, most, random)
-        assert len(np.unique(found)) == len(found) <= most and 0 <= found.min() <= found.max() < size
-        assert len(found) > most - local_search.sweeps.BLOCK
-
-
 # --- every kind of mistake ---
 
 KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update}
@@ -212,10 +191,9 @@ def test_a_wrong_function_is_found_and_named(mistake, name, evaluation, words):
     assert re.search(words, said_of(mistake, weighted.Weighted(weighted.TWELVE, only=evaluation), name))
 
 
-@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
 @pytest.mark.parametrize("way", weighted.RIGHT)
-def test_a_right_problem_passes(name, way):
-    check(weighted.Weighted(weighted.TWELVE), name, way)
+def test_a_right_problem_passes(way):
+    check(weighted.Weighted(weighted.TWELVE), None, way)
 
 
 # --- data ---
@@ -242,14 +220,8 @@ def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
 
 
 def test_a_row_that_a_move_does_not_keep_is_named(device):
-    """Few moves are compared after each; the rows are looked at whole."""
     problem = weighted.Weighted(weighted.TWELVE, only=kept(update=weighted.updates_without_the_second))
     assert f"on {device.name}" in said_by(device, "WrongState", problem, "flip2")
-    course = Course(check_costs(problem, 0), "flip2", 0, 2, 2, 2)
-    trial = Trial(course, PlainBench(problem, "flip2", "only"))
-    trial.hold = lambda stop, some, said: stop.claims.__setitem__(some, 0)
-    with pytest.raises(local_search.WrongState, match=r"row 'terms' holds -?\d+ at \d+, begin gives"):
-        trial.run(24, (24,))
 
 
 def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
@@ -261,16 +233,6 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
 
 
 # --- lanes ---
-
-
-@pytest.mark.slow
-def test_lanes_that_depend_on_their_order_are_told_on_a_device_with_teams():
-    problem = weighted.Weighted(range(1, 40), only=kept(begin=weighted.begins_with_a_race))
-    try:
-        device = wide()
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
-    assert "with 32 lanes" in said_by(device, "WrongDelta", problem, "flip1", team_sizes=(1, 32))
 
 
 # --- choice ---
@@ -307,14 +269,12 @@ def write(self, bits):
 COUNTS = iter(range(10**6))
 WRONG_COSTS = [
     (lambda self, bits: 2.5, {}, r"`cost` gives 2.5, float: expected an int; count in units"),
-    (lambda self, bits: 2.0, {}, r"`cost` gives 2.0, float: expected an int; write int\(...\)"),
     (lambda self, bits: None, {}, "`cost` gives None, NoneType: expected an int; is there a return?"),
     (lambda self, bits: bits[0] == 1, {}, r"`cost` gives .*(True|False).*, bool_?: expected an int"),
     (write, {}, r"`cost` changes its solution, element 3 from (\d) to (?!\1)\d: expected that it only reads"),
     (lambda self, bits: next(COUNTS), {}, r"`cost` says 0 of a solution, and 1 when it is asked again"),
     (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s))}, r"`costs` gives an array of float64, \(3,\) for 3"),
     (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s), int)}, "`costs` says 0 of a solution: expected [1-9]"),
-    (RingCut.cost, {"costs": lambda self, s: [1, 2, 3]}, r"`costs` gives \[1, 2, 3\] for 3 solutions: expected an"),
     (RingCut.cost, {"cost_range": lambda self: (0, 9)}, r"a solution costs \d+: expected 0 to 9, as `cost_range` says"),
 ]
 
@@ -322,10 +282,6 @@ WRONG_COSTS = [
 @pytest.mark.parametrize(("cost", "more", "words"), WRONG_COSTS, ids=[str(k) for k in range(len(WRONG_COSTS))])
 def test_a_wrong_cost_is_told_with_its_place(cost, more, words):
     assert re.match(rf"ring:24: {words}.*\(.*\.py:\d+: cost", said_of("WrongCost", costing(cost, **more)))
-
-
-def test_integers_of_numpy_are_costs():
-    assert check(costing(lambda self, bits: np.int64(RingCut.cost(self, bits))), "flip1").costs[0] >= 0
 
 
 # --- causes ---
@@ -347,15 +303,8 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "way"),
-    [("qap", "exchange3", "linear"), ("ppp", "flip2", "words"), ("tsp", "2opt", "plane"), ("cut", None, None)],
+    "name", [pytest.param(name, marks=pytest.mark.slow if name != "cut" else ()) for name in PROBLEMS]
 )
-def test_problems_of_the_suite_pass(problem, name, way):
-    check(PROBLEMS[problem](), name, way, moves=6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PROBLEMS)
 def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
     checked = check(PROBLEMS[name](), backends=list(devices.values()))
     assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
@@ -383,9 +332,6 @@ def test_what_was_tried_is_printed_as_a_table(device):
     assert head.split() == ["neighbourhood", "evaluation", "plain", "Python", device.name, "of", "one", "solution"]
     assert [row.split()[:2] for row in rows] == [["flip1", "only"], ["flip2", "only"], ["flip3", "only"]]
     assert [row.split()[-3:] for row in rows] == [["24", "of", "24"], ["276", "of", "276"], ["400", "of", "2,024"]]
-    walked = 256 + 24 * 16
-    found = [one.moves for one in checked.tried if one.place == device.name]
-    assert found == [walked + 2 * 24, walked + 2 * 276, walked + 2 * 400]
 
 
 def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):

@@ -110,16 +110,6 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "names", "algorithm"), [("qap6", "exchange2", "tabu"), ("ppp9-11", "flip2", "ils-first")]
-)
-def test_the_same_history_on_every_backend(backend, name, names, algorithm):
-    expected = plain_history(plain_walk(name, names, algorithm), 12)
-    assert len(expected) > 3
-    assert without_seconds(searching(backend, name, names, algorithm).run(Iterations(12))) == expected
-
-
 @pytest.mark.parametrize("row", cases([KEPT, TOGETHER], [ROWS[1], *ROWS[3::6]]))
 def test_a_search_with_a_history_is_the_same_search(cpu, row):
     assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
@@ -184,20 +174,6 @@ def test_several_walks_have_the_same_history_on_every_backend(backend):
     assert without_seconds(outcome) == plain_history_together(together, 10, 4)
 
 
-@pytest.mark.parametrize(
-    ("name", "names", "walks", "exchange"),
-    [("ppp9-11", "flip2", 8, 0), ("qap6", "exchange2", 6, 5)],  # of the second, one that has rested goes on to the best
-)
-def test_evaluations_rise_between_what_is_known_where_walks_look_at_unlike_numbers(cpu, name, names, walks, exchange):
-    how = {"level": "algorithm", "walks": walks, "exchange": exchange}
-    outcome = searching(cpu, name, names, "first", **how).run(Iterations(30))
-    together = [plain_walk(name, names, "first", number) for number in range(walks)]
-    iterations, counts, costs = zip(*without_seconds(outcome), strict=True)
-    expected = plain_history_together(together, 30, exchange)
-    assert [*zip(iterations, costs, strict=True)] == [(row[0], row[2]) for row in expected]
-    assert list(counts) == sorted(counts) and counts[0] == 0 and counts[-1] <= outcome.evaluations
-
-
 # --- stops, and repetitions ---
 
 
@@ -209,12 +185,6 @@ def test_a_history_ends_with_what_the_search_found(cpu, stop):
         assert outcome.history[-1][3] == outcome.cost
         assert outcome.history[-1][0] == outcome.found_at
         assert outcome.history[0][:2] == [0, 0]
-
-
-def test_a_start_that_is_content_has_a_history_of_one_row(cpu):
-    one = searching(cpu, "qap6", "exchange2", "tabu")
-    outcome = one.run(Target(2**30))
-    assert [row[0] for row in outcome.history] == [0]
 
 
 # --- the sums behind it ---

@@ -36,8 +36,6 @@ FEW_WALKS = [row for row in ROWS if "walks" in row[4] and row != TOGETHER]
 SEARCHES = {
     **{named(row): functools.partial(one_search, row) for row in (KEPT, TOGETHER)},
     "published": functools.partial(published, test_published.ROWS[0]),
-    "published on the device": functools.partial(published, test_published.ROWS[4]),
-    "history": functools.partial(history, ("qap6", "exchange2", "tabu"), {}),
     "history of walks": functools.partial(
         history, ("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}
     ),
@@ -50,6 +48,7 @@ MORE = {
     **{
         f"history {k}": functools.partial(history, row, how)
         for k, (row, how) in enumerate([
+            (("qap6", "exchange2", "tabu"), {}),
             (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
             (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
             (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 7}),

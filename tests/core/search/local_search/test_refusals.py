@@ -7,7 +7,7 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.problems import encodings, ppp, qap, weierstrass
+from core.problems import encodings, qap, weierstrass
 from core.search import local_search
 
 TABU = local_search.TabuSearch()
@@ -22,12 +22,11 @@ TABU = local_search.TabuSearch()
         (local_search.TabuSearch(remember="attributes"), "2opt", {}, "'2opt'"),
         (TABU, "exchange2", {"evaluation": "guess"}, "evaluation 'guess': .* has kept, linear"),
         (TABU, "exchange2", {"level": "solution", "evaluation": "kept"}, "evaluates a neighbour in one piece"),
-        (TABU, "exchange2", {"level": "algorithm", "walks": 0}, "0 walks: expected 1 or more"),
         (TABU, "exchange2", {"seed": -1}, "seed -1: expected 0 to 2147483647"),
         (TABU, "exchange2", {"select": "nowhere"}, "select on 'nowhere': expected device or host"),
         (TABU, "exchange2", {"generate": "host"}, "expected select host too"),
-        (local_search.SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
         (TABU, "exchange2", {"tables": "paper"}, "tables in 'paper' memory: expected global"),
+        (local_search.SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
     ],
 )
 def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
@@ -43,17 +42,12 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
         (lambda: local_search.SimulatedAnnealing(cooling=0), "cooling factor of 0"),
         (lambda: local_search.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
         (lambda: local_search.SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
+        (lambda: weierstrass.Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or"),
         (lambda: encodings.Values(5, 1), "over 1 values; expected 2 to 2147483647"),
         (lambda: encodings.Values(5, "3"), "a solution of '3' values; expected an integer"),
         (lambda: encodings.Reals(5, "int8"), "a vector of reals of type 'int8'; expected 'float32' or 'float64'"),
-        (lambda: encodings.Permutation(2**31), "a solution of 2147483648 elements; expected 1 to 65535"),
         (lambda: local_search.Iterations(0).check(), "0 iterations: expected 1"),
-        (lambda: local_search.Seconds(0).check(), "0 seconds: expected more than 0"),
         (lambda: local_search.Target(-(2**31)).check(), "expected -2147483647"),
-        (
-            lambda: weierstrass.Weierstrass.load("3", dtype="float16"),
-            "precision 'float16': expected float32 or float64",
-        ),
     ],
 )
 def test_bad_numbers_are_refused(make, words):
@@ -61,20 +55,12 @@ def test_bad_numbers_are_refused(make, words):
         make()
 
 
-def test_a_neighbourhood_beyond_32_bits_is_refused(cpu):
-    problem = ppp.Ppp.load("3-2955")
-    with pytest.raises(UserError, match=r"flip3 on 2955 elements has 4296157285 neighbours: expected 1 to 4294967295"):
-        local_search.LocalSearch(cpu, Solo(), problem, local_search.HillClimbing(), "flip3")
-
-
 @pytest.mark.parametrize(
     ("encoding", "start", "words"),
     [
         (encodings.Bits(3), [0.5, 0, 1], "with 0.5 at 0: expected integers"),
-        (encodings.Bits(3), [0, 1, np.nan], "with nan at 2: expected 0 to 1"),
         (encodings.Bits(3), np.array([2**32, 0, 1]), "with 4294967296 at 0: expected 0 to 1"),
         (encodings.Bits(3), [2**70, 0, 1], "that is [1180591620717411303424, 0, 1]: expected 3 numbers"),
-        (encodings.Values(3, 4), [0, 4, 1], "with 4 at 1: expected 0 to 3"),
         (encodings.Permutation(3), [0.0, 1.0, 1.0], "that has 1 twice: expected a permutation of 0 to 2"),
         (encodings.Permutation(3), np.arange(5), "of shape (5,): expected (3,)"),
         (encodings.Reals(3), [0, np.inf, 1], "with inf at 1: expected -1 to 1"),

@@ -10,7 +10,7 @@ from cluster import Solo
 from core.search.local_search import Iterations, Seconds, Target
 from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
-from core.search.local_search.slices import SLICE_S, Slices, longest_s
+from core.search.local_search.slices import Slices, longest_s
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import found, named
 from tests.thread_ranks import on_ranks, twin
@@ -30,15 +30,10 @@ class Clock:
         launch = search.backend.launch
 
         def timed(kernel, teams, team_size, *given):
-            kernels = search.kernels
-            if kernel is kernels.walk:
+            if kernel is search.kernels.walk:
                 _, first, end, count = given[:4]
-                self.launched.append(("walks", first, end, count))
+                self.launched.append((first, end, count))
                 self.now += seconds * (end - first) * count
-            elif kernel is kernels.scan:
-                _, walk, part, parts = given[:4]
-                self.launched.append(("part", part, parts))
-                self.now += seconds / parts
             launch(kernel, teams, team_size, *given)
 
         monkeypatch.setattr(search.backend, "launch", timed)
@@ -84,28 +79,12 @@ def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypa
     one.iteration_s = SOME_WALKS
     clock = Clock(one, SOME_WALKS, monkeypatch)
     outcome = one.run(Seconds(1.0))
-    assert clock.launched[0] == ("walks", 0, 5, 1)
-    assert clock.launched[-1][1:3] != (0, 5), "the last launch has some of the walks"
+    assert clock.launched[0] == (0, 5, 1)
+    assert clock.launched[-1][:2] != (0, 5), "the last launch has some of the walks"
     assert 1.0 < clock.now <= 1.0 + SOME_WALKS + 1e-9
-    assert outcome.iterations == sum(count * (end - first) for _, first, end, count in clock.launched)
+    assert outcome.iterations == sum(count * (end - first) for first, end, count in clock.launched)
     assert outcome.iterations % 5
     assert clock.looks > len(clock.launched)
-
-
-def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch, expected):
-    one = table.search(cpu, Solo(), NEIGHBOURS)
-    one.iteration_s = 2.0
-    one.bind_slices(5.0)
-    monkeypatch.setattr(one, "bind_slices", lambda limit_s: None)
-    clock = Clock(one, 2.0, monkeypatch)
-    outcome = one.run(Seconds(5.0))
-    neighbours = one.sizes[0]
-    assert 2.0 / neighbours > SLICE_S, "a part is a neighbour at least"
-    assert clock.launched[:2] == [("part", 0, neighbours), ("part", 1, neighbours)]
-    assert 5.0 < clock.now <= 5.0 + 2.0 / neighbours + 1e-9
-    assert outcome.iterations == 2
-    monkeypatch.undo()
-    assert found(one) == expected[named(NEIGHBOURS)], "the next run begins as if none had been cut"
 
 
 def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monkeypatch):
@@ -123,15 +102,9 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
     one = table.search(cpu, Solo(), WALKS)
     clock = Clock(one, 3.0, monkeypatch)
     one.warm_up()
-    assert clock.launched[0] == ("walks", 0, 1, 1)
+    assert clock.launched[0] == (0, 1, 1)
     assert one.iteration_s == longest_s(one) == 3.0
     assert one.awake == one.here == 5
-
-
-def test_how_long_an_iteration_may_take_follows_from_the_largest_neighbourhood(cpu):
-    one = table.search(cpu, Solo(), LEVELS)
-    one.iteration_s = 0.1
-    assert longest_s(one) == pytest.approx(0.1 * max(one.sizes) / one.sizes[0])
 
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)

@@ -1,7 +1,5 @@
 """What a problem's functions say is held to its scorer: by `check`, before a search, and after it."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -17,9 +15,6 @@ from core.search.local_search import (
     Unconfirmed,
     trials,
 )
-from drivers.command import driver
-from drivers.local_search import local_search
-from drivers.search_options import SearchOptions
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import TWELVE, Weighted
@@ -94,17 +89,6 @@ def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
         searched(problem, python).run(Iterations(20))
     assert e.value.exit_code == 1
     assert e.value.outcome.cost < 0 <= e.value.cost == problem.cost(e.value.outcome.solution)
-
-
-def test_a_driver_prints_what_is_not_confirmed(capsys):
-    problem = wrong(weighted.wrong_where_all_is_zero)
-    workload = local_search(
-        "weighted", "bits of weights", SearchOptions, load=lambda _: (problem, "made here"), chosen="12", standard=()
-    )
-    main = driver(workload, None)
-    given = ["--neighbourhood", "flip1", "--backend", "python", "--iterations", "20", "--no-progress"]
-    assert main(given) == 1
-    assert re.search(r", NOT CONFIRMED: the scorer finds cost \d+$", capsys.readouterr().out.rstrip())
 
 
 # --- costs ---

@@ -38,11 +38,6 @@ def added(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 @function
-def opposite(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return -added(bits, move, data)
-
-
-@function
 def whole(bits: Array[i32], move: Move, data: Ring) -> i32:
     total = 0
     for p in range(data.n):
@@ -53,11 +48,6 @@ def whole(bits: Array[i32], move: Move, data: Ring) -> i32:
 @function
 def one_too_many(bits: Array[i32], move: Move, data: Ring) -> i32:
     return whole(bits, move, data) + 1
-
-
-@function
-def one_more(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return added(bits, move, data) + 1
 
 
 @function
