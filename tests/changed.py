@@ -86,6 +86,8 @@ def reached_by(starts: Iterable[str]) -> set[str]:
 
 def tests_of(files: set[str]) -> list[str]:
     """Test modules that reach one of some files; data stand for the modules of their folder, pages for their tests."""
+    if not files:
+        return []
     files = files | {module for file in files for module in beside(file)}
     modules = [one for one in sorted(known()) if one.rpartition("/")[2].startswith("test_") and (ROOT / one).exists()]
     return [one for one in modules if reached_by([one]) & files]

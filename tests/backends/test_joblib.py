@@ -79,6 +79,7 @@ def test_workers_share_all_teams(teams, monkeypatch):
     assert len(slices) == min(teams, 4)
 
 
+@pytest.mark.slow
 @on_linux
 def test_a_buffer_that_nobody_refers_to_gives_its_memory_back(joblib_backend):
     values = joblib_backend.upload(np.arange(4 * MEGABYTE, dtype=np.uint32))

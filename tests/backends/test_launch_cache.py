@@ -158,6 +158,7 @@ def test_a_buffer_is_not_taken_for_one_that_is_gone(backend):
             assert strolled(backend, walks, 0) == [k + 2] * 6
 
 
+@pytest.mark.slow
 def test_launches_keep_no_buffer_alive(backend):
     values = backend.upload(np.zeros(1, np.int32))
     for _ in range(3):
