@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def git(*arguments: str) -> list[str]:
-    """What git lists, relative to the top of the checkout."""
+    """Run git; returns the lines of its output: files relative to the top of the checkout."""
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
@@ -41,7 +41,7 @@ def at_the_top() -> frozenset[str]:
 
 
 def files_of(name: str) -> Iterator[str]:
-    """The files that a dotted name stands for: a module's, or a package's and those of the packages above it."""
+    """The files of a dotted name: a module, or a package, and the packages above it."""
     parts = name.split(".")
     for k in range(1, len(parts) + 1):
         path = "/".join(parts[:k])
@@ -85,7 +85,7 @@ def reached_by(starts: Iterable[str]) -> set[str]:
 
 
 def tests_of(files: set[str]) -> list[str]:
-    """Test modules that reach one of some files; data stand for the modules of their folder, pages for their tests."""
+    """Test modules that reach one of some files, a module beside a data file, or the tests of a page."""
     if not files:
         return []
     files = files | {module for file in files for module in beside(file)}

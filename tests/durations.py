@@ -1,4 +1,4 @@
-"""How long tests take: `make durations` writes `durations.json`, from which `test_durations.py` checks the tiers."""
+"""Durations of tests: `make durations` writes `durations.json`, from which `test_durations.py` checks the tiers."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def tier(item):
 
 
 class Durations:
-    """A plugin of pytest that writes how long the tests of a run took, with their fixtures.
+    """A plugin of pytest that writes the duration of each test of a run, its fixtures included.
 
     The file has for each tier the seconds of each module's tests, summed over all workers, and by itself each test of
     `NAMED_FROM_S` or more. Tiers that did not run keep their figures.

@@ -11,8 +11,8 @@ from tests.durations import COLLECTED, FILE, Durations, table
 ROOT = Path(__file__).parents[1]
 LONGEST_S = 2.0
 BUDGET_S = {"quick": 400.0, "slow": 700.0}
-"""Seconds of all tests of a tier, whose halves two workers run side by side."""
-# Tests of the quick tier that are worth more seconds, and why.
+"""The sum of all tests of a tier, in seconds. Two workers take half of it each."""
+# Quick tests that may take longer, and why.
 LONGER = {
     "tests/drivers/test_killed.py::test_a_run_that_is_killed_finds_the_same": "the one kill: a program starts three times",
     "tests/drivers/test_cluster_check.py::test_two_ranks_are_measured_shown_and_written": "the one run of this program",
