@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.moves import NEVER
@@ -35,11 +34,6 @@ def rows():
             for place, evaluation in enumerate(problem.evaluations(name)):
                 quick = name == names[0] and place < 2
                 yield pytest.param(make, name, evaluation, marks=() if quick else pytest.mark.slow)
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 def algorithm_of(*row):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import perceptron
 from core.problems.flow_shop import FlowShop
@@ -16,11 +15,6 @@ from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.search.local_search import IteratedLocalSearch, Iterations, LocalSearch, TabuSearch, Target
 from tests.core.problems.drawn import solutions
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 def found(backend, problem, algorithm, name, target, iterations, **how):

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Array, Generic, KernelError, bundle, function, i16, i32, i64, u8, u32
@@ -124,11 +123,6 @@ WRONG = [
     ("refresh", refreshes_by_numbers, "(worker: i32, workers: i32, first: u32, end: u32, data: Ones)"),
     ("partial", added, "(bits: Array[i32], move: Move, data: Ones) -> i32"),
 ]
-
-
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
 
 
 @pytest.mark.parametrize(("role", "wrong", "has"), WRONG, ids=[f"{one[0]} {one[1].name}" for one in WRONG])

@@ -3,22 +3,15 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from core.lang import Array, i32, kernel, lane, team_count, team_rank, team_size
 from core.problems import tsp
 from core.problems.tsp_moves import LARGEST_TABLE, TspTour, rounded_distance
 
 NEIGHBOURHOODS = ("exchange2", "exchange3", "2opt")
 LARGEST_SIDE = 46_340
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 # --- differences ---

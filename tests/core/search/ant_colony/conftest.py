@@ -2,13 +2,7 @@
 
 import pytest
 
-from backends.cpu import CpuBackend
 from core.search.ant_colony import colony, published, shape
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ MMAS = {"variant": "mmas", "colonies": 4}
 
 @pytest.fixture
 def cpu():
+    """A core for one test, which may take memory from it."""
     return CpuBackend(CpuBackend.devices()[0])
 
 

@@ -2,13 +2,7 @@
 
 import pytest
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
-
-
-@pytest.fixture(scope="package")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.fixture(params=[False, True], ids=["ascending", "descending"])

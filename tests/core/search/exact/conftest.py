@@ -1,17 +1,12 @@
 import pytest
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from core.search.exact import search
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
 @pytest.fixture
 def oracle():
+    """Plain Python for one test, which may change its capabilities."""
     return PythonBackend(PythonBackend.devices()[0])
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of all searches' tests."""
+"""Two devices that most tests of kernels, problems and searches use."""
 
 import pytest
 
@@ -14,5 +14,5 @@ def cpu():
 
 @pytest.fixture(scope="session")
 def python():
-    """The oracle, which runs kernels as plain Python."""
+    """The reference interpreter, which runs kernels as plain Python."""
     return PythonBackend(PythonBackend.devices()[0])
