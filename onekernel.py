@@ -55,44 +55,44 @@ sys.meta_path.insert(0, _House)
 
 if __name__ == "__main__":
     # `python -m onekernel` is the command, which imports what its program needs and no more.
-    from drivers import console
+    from drivers.cli import console
 
     sys.exit(console.main())
 
 from core.errors import UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
-from core.problems.flow_shop import FlowShop
-from core.problems.labs import Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut
-from core.problems.max_k_cut import MaxKCut
-from core.problems.max_sat import MaxSat
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.tsp_moves import TspTour
-from core.problems.weierstrass import Weierstrass
+from core.problems.more.flow_shop.problem import FlowShop
+from core.problems.more.labs.problem import Labs
+from core.problems.more.linear_ordering.problem import LinearOrdering
+from core.problems.more.max_cut.k_cut import MaxKCut
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat.problem import MaxSat
+from core.problems.ppp.problem import Ppp
+from core.problems.qap.problem import Qap
+from core.problems.tsp.problem import TspTour
+from core.problems.weierstrass.problem import Weierstrass
 from core.search.local_search import *  # noqa: F403
 from core.search.local_search import __all__ as _local_search
-from drivers.own_problem import main
+from drivers.library.custom_problem import main
 
 if TYPE_CHECKING:
-    from drivers.minimize import minimize, run
-    from drivers.results import Result, Results
-    from drivers.side_by_side import Comparison, compare
-    from drivers.trying import check  # type: ignore[assignment]
+    from drivers.library.comparison import Comparison, compare
+    from drivers.library.minimize import minimize, run
+    from drivers.library.results import Result, Results
+    from drivers.library.validation import check  # type: ignore[assignment]
     from reports.runs import Runs, load
 
 _FOUND_IN = {
-    "Comparison": "drivers.side_by_side",
-    "Result": "drivers.results",
-    "Results": "drivers.results",
+    "Comparison": "drivers.library.comparison",
+    "Result": "drivers.library.results",
+    "Results": "drivers.library.results",
     "Runs": "reports.runs",
-    "check": "drivers.trying",
-    "compare": "drivers.side_by_side",
+    "check": "drivers.library.validation",
+    "compare": "drivers.library.comparison",
     "load": "reports.runs",
-    "minimize": "drivers.minimize",
-    "run": "drivers.minimize",
+    "minimize": "drivers.library.minimize",
+    "run": "drivers.library.minimize",
 }
 """What is imported when it is first asked for: the ranks of an own problem need none of it, and pay for imports."""
 

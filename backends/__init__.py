@@ -1,4 +1,4 @@
-"""Where kernels run: one file per kind of device, all with the protocol of `backends.base`.
+"""Where kernels run: one file per kind of device, all with the protocol of `backends.device`.
 
 This module is the registry: it finds backends by name, tests a device before its first use, and tells what is usable.
 """
@@ -9,18 +9,18 @@ import importlib
 import os
 from typing import Any, NamedTuple
 
-from backends.base import Backend, DeviceInfo, Unavailable, part_of
+from backends.device import Backend, DeviceInfo, Unavailable, limit_cores
 
 CLASSES = {
     "python": "backends.python.PythonBackend",
-    "cpu": "backends.cpu.CpuBackend",
-    "threads": "backends.threads.ThreadsBackend",
-    "joblib": "backends.joblib.JoblibBackend",
-    "opencl": "backends.opencl.OpenClBackend",
-    "cuda": "backends.cuda.CudaBackend",
+    "cpu": "backends.cpu.single_core.CpuBackend",
+    "threads": "backends.cpu.threads.ThreadsBackend",
+    "joblib": "backends.cpu.joblib.JoblibBackend",
+    "opencl": "backends.opencl.backend.OpenClBackend",
+    "cuda": "backends.cuda.backend.CudaBackend",
 }
 NAMES = tuple(CLASSES)
-SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda_simulator.CudaSimulator")}
+SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda.simulator.CudaSimulator")}
 """A variable of the environment that is 1 where a backend's devices are simulated, and the class that does so."""
 
 LEAST_STACK = 2**20
@@ -30,8 +30,8 @@ LEAST_STACK = 2**20
 class Usability(NamedTuple):
     """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
 
-    ``kind`` is the device's (`backends.base.DeviceInfo`); ``oracle``, ``same_as`` and ``takes_cores`` are the backend's
-    (`backends.base.Backend`).
+    ``kind`` is the device's (`backends.device.DeviceInfo`); ``oracle``, ``same_as`` and ``takes_cores`` are the
+    backend's (`backends.device.Backend`).
     """
 
     backend: str
@@ -93,7 +93,7 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
     found = kind.devices()
     reasons = []
     for one in found if device is None else [named_device(name, found, device)]:
-        one = one if cores is None else part_of(one, cores)
+        one = one if cores is None else limit_cores(one, cores)
         backend, reason = _tested(kind, one)
         if backend is not None:
             return backend
@@ -137,13 +137,13 @@ def named_device(backend: str, found: list[DeviceInfo], device: str) -> DeviceIn
 
 def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
     """The backend on a device if it passes the self-test, else the reason."""
-    from backends.self_test import passed
+    from backends.self_test import find_cached_failure
 
     try:
         backend: Backend = kind(device)
     except Unavailable as error:
         return None, str(error)
-    wrong = passed(backend)
+    wrong = find_cached_failure(backend)
     if wrong:
         backend.close()
         return None, f"failed its self-test: {wrong}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import backends
-from core.command_line import Parser, program
+from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
 
 
@@ -27,20 +27,20 @@ def table(rows: list[backends.Usability]) -> str:
 
 def main() -> int:
     """Print the table; with ``--self-test`` run the known-answer kernels of every device anew."""
-    parser = Parser(prog=program("backends"), description=__doc__)
+    parser = CompletingParser(prog=invocation("backends"), description=__doc__)
     parser.add_argument("--self-test", action="store_true", help="run every device's known-answer kernels now")
     options = parser.parse_args()
     rows = backends.survey()
     print(table(rows))
     if not options.self_test:
         return 0
-    from backends.self_test import run
+    from backends.self_test import find_failure
 
     failed = False
     for row in rows:
         if row.usable:
             backend = backends.create(row.backend, row.device)
-            wrong = run(backend)
+            wrong = find_failure(backend)
             backend.close()
             failed = failed or bool(wrong)
             print(f"self-test {row.backend} {row.device}: {wrong or 'passed'}")

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from backends.base import Backend, Buffer
+    from backends.device import Backend, Buffer
 
 
 class Collective(NamedTuple):
@@ -144,11 +144,11 @@ class Collectives:
 
     def gather(self, buffer: Buffer, bounds: Sequence[int]) -> None:
         """Let every rank's kernels see a whole array of which rank r has written bounds[r] to bounds[r + 1] - 1."""
-        self.bring_up_to_date(buffer, [*everything(bounds, self.groups)])
+        self.bring_up_to_date(buffer, [*gather_transfers(bounds, self.groups)])
 
     def exchange(self, buffer: Buffer, bounds: Sequence[int], before: int) -> None:
         """The same where rank r reads, beside its own elements, only the ``before`` elements left of bounds[r]."""
-        self.bring_up_to_date(buffer, [*left_of(bounds, self.groups, before)])
+        self.bring_up_to_date(buffer, [*left_border_transfers(bounds, self.groups, before)])
 
     def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
         """Queue the messages between memories, and let ranks in one memory meet before and after them."""
@@ -236,7 +236,7 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
     return [places.index(place) for place in places]
 
 
-def everything(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[Transfer]:
+def gather_transfers(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[Transfer]:
     """Every rank's part, for every memory that it does not lie in; the first rank there takes it."""
     for source in range(len(groups)):
         count = bounds[source + 1] - bounds[source]
@@ -245,7 +245,7 @@ def everything(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[Transfe
                 yield Transfer(source, to, bounds[source], count)
 
 
-def left_of(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
+def left_border_transfers(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
     """For every rank that has a part the elements left of it, from whoever has written them in another memory."""
     for to in range(len(groups)):
         if bounds[to + 1] <= bounds[to]:

@@ -10,18 +10,18 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from core.lang.bundles import FORM, Form, Rows, RowsOf, sizes_of_rows, unbundled
+from core.lang.bundles import FORM_SUFFIX, BundleForm, Rows, RowsOf, sizes_of_rows, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, boolean, fits
 
 if TYPE_CHECKING:
-    from backends.base import Launch
+    from backends.device import Launch
     from core.lang import Kernel
 
-ROOM = 256
+MAX_LAUNCHES = 256
 """Launches that are kept of a kernel; one more, and all are forgotten, as most of their buffers are."""
 
 
-class Packed(Protocol):
+class PackedLaunch(Protocol):
     """A launch that lacks some numbers and how many teams it has."""
 
     def put(self, numbers: list[Any]) -> None:
@@ -31,10 +31,10 @@ class Packed(Protocol):
         """Queue the launch."""
 
 
-class Kept(NamedTuple):
+class CachedLaunch(NamedTuple):
     """A packed launch, which of its numbers are floats or truth values, and whether its kernel may assert or print."""
 
-    packed: Packed
+    packed: PackedLaunch
     unlike_integers: list[tuple[int, Any]]
     talks: bool
 
@@ -51,7 +51,7 @@ class Kept(NamedTuple):
         return True
 
 
-class Reader:
+class LaunchReader:
     """Reads launches of one kernel whose arguments are of the same classes.
 
     Attributes
@@ -59,7 +59,7 @@ class Reader:
     read
         From the team size and the arguments to a key, equal for launches that are alike, and to the other numbers.
     numbers : list of (int, kind)
-        The place of every such number among the arguments of a `backends.base.Launch`.
+        The place of every such number among the arguments of a `backends.device.Launch`.
     kept : dict
         Launches by their keys, None for those seen once. Keys have the serial numbers of buffers: nothing is kept
         alive, and no buffer is taken for another that had its address.
@@ -71,7 +71,7 @@ class Reader:
         key, paths = ["lanes"], list[tuple[str, bool]]()
         names = [name for name in kernel.signature if name != "return"]
         for k, name in enumerate(names):
-            form = forms.get(name + FORM)
+            form = forms.get(name + FORM_SUFFIX)
             if form is None:
                 paths.append((f"a{k}", False))
             elif isinstance(kernel.signature[name], RowsOf):
@@ -95,16 +95,16 @@ class Reader:
         scope: dict[str, Any] = {}
         exec(f"def read({parameters}):\n    return ({', '.join(key)},), [{', '.join(numbers)}]", scope)
         self.read: Callable[..., tuple[Any, list[Any]]] = scope["read"]
-        self.kept: dict[Any, Kept | None] = {}
+        self.kept: dict[Any, CachedLaunch | None] = {}
 
 
-def _fields(path: str, form: Form, key: list[str]) -> Iterator[tuple[str, bool]]:
+def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, bool]]:
     """Where the values of a bundle are read, and which of them are sizes of rows; the key gets what its form is of."""
     one = path.replace(".", "_") + "_"
     key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
     sizes = set(sizes_of_rows(form.bundle).values())
     for field, kind in form.kinds:
-        if isinstance(kind, Form):
+        if isinstance(kind, BundleForm):
             yield from _fields(f"{one}.{field}", kind, key)
         else:
             yield f"{one}.{field}", field in sizes
@@ -114,9 +114,9 @@ class LaunchCache:
     """A backend's packed launches."""
 
     def __init__(self) -> None:
-        self.readers: dict[Any, Reader | None] = {}
+        self.readers: dict[Any, LaunchReader | None] = {}
 
-    def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> Kept | None:
+    def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> CachedLaunch | None:
         """A launch that is like this one, with its numbers; None: it has to be bound, or refused, first."""
         reader = self.readers.get(_classes(kernel, arguments))
         if reader is None:
@@ -134,8 +134,8 @@ class LaunchCache:
         team_size: int,
         arguments: tuple[Any, ...],
         launch: Launch,
-        pack: Callable[[Launch, list[int]], Packed],
-    ) -> Packed:
+        pack: Callable[[Launch, list[int]], PackedLaunch],
+    ) -> PackedLaunch:
         """Pack a launch; from the second time on, so that later ones are found: many launches are made only once."""
         classes = _classes(kernel, arguments)
         if classes not in self.readers:
@@ -144,10 +144,10 @@ class LaunchCache:
         reader = self.readers[classes]
         is_new = reader is None
         if reader is None:
-            reader = self.readers[classes] = Reader(kernel, arguments)
+            reader = self.readers[classes] = LaunchReader(kernel, arguments)
         key, _ = reader.read(team_size, *arguments)
         if key not in reader.kept and not is_new:
-            if len(reader.kept) >= ROOM:
+            if len(reader.kept) >= MAX_LAUNCHES:
                 reader.kept.clear()
             reader.kept[key] = None
             return pack(launch, [])
@@ -157,7 +157,7 @@ class LaunchCache:
             if scalar.kind in "bf":
                 unlike_integers.append((k, scalar))
         packed = pack(launch, [place for place, _ in reader.numbers])
-        reader.kept[key] = Kept(packed, unlike_integers, launch.talks)
+        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.talks)
         return packed
 
 

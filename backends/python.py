@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from backends.base import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
-from backends.host_memory import HostMemory
+from backends.cpu.host_memory import HostMemory
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
 from core.lang import tree
 
 
@@ -36,9 +36,9 @@ class PythonBackend(HostMemory):
         return program
 
     def execute(self, launch: Launch) -> None:
-        from core.lang import oracle
+        from core.lang import reference_interpreter
 
         began = time.perf_counter()
         values = [a.handle if isinstance(a, Buffer) else a for a in launch.arguments]
-        oracle.run(launch.executable, launch.teams, values, self.reverse)
+        reference_interpreter.run(launch.executable, launch.teams, values, self.reverse)
         self.timings.kernel_s += time.perf_counter() - began

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.cache import cache_folder, write_once
-from backends.native import cpu_tag
+from backends.cpu.native import cpu_tag
 from core.errors import UserError
 from core.lang import (
     Array,
@@ -33,7 +33,7 @@ from core.lang import (
 from core.lang.library import random_below, team_max, team_min, team_sum
 
 if TYPE_CHECKING:
-    from backends.base import Backend
+    from backends.device import Backend
 
 
 @kernel
@@ -59,7 +59,7 @@ def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i
             found[k] = random_below(u32(1000), u64(42), u64(k), u32(7))
 
 
-def passed(backend: Backend) -> str:
+def find_cached_failure(backend: Backend) -> str:
     """Test a device unless it has passed before; the reason of a failure, or an empty text."""
     with open(__file__, "rb") as file:
         version = file.read()
@@ -70,7 +70,7 @@ def passed(backend: Backend) -> str:
     if os.path.exists(mark):
         return ""
     try:
-        wrong = run(backend)
+        wrong = find_failure(backend)
     except UserError as error:
         return str(error).splitlines()[0]
     except Exception as error:  # whatever a broken driver throws is a reason to leave the device out
@@ -81,7 +81,7 @@ def passed(backend: Backend) -> str:
     return wrong
 
 
-def run(backend: Backend) -> str:
+def find_failure(backend: Backend) -> str:
     """Compare a device with NumPy; what differs, or an empty text."""
     values = (np.arange(1000, dtype=np.int64) * 7919 % 2003 - 1001).astype(np.int32)
     expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum())]

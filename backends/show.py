@@ -14,12 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backends.base import number
-from backends.listener import checks_asked, talk_of
-from core.command_line import Parser, program
+from backends.device import scalar_argument
+from backends.device_output import checks_enabled, output_types
 from core.errors import UserError
 from core.lang import Const, Function, Generic, Kernel
 from core.lang.types import BY_NAME, Array, Integer, Table, boolean
+from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Dialect(NamedTuple):
     most_lanes: int = 1024
     images: bool = False
     checks: bool = False
-    """As `backends.base.Backend.checks`."""
+    """As `backends.device.Backend.checks`."""
 
 
 DIALECTS = {
@@ -49,7 +49,7 @@ DIALECTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a kernel for a device; returns the exit code: 0 done, 2 a mistake of the user, told in one line."""
-    parser = Parser(prog=program("core.lang show"), description=__doc__)
+    parser = CompletingParser(prog=invocation("core.lang show"), description=__doc__)
     parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
     parser.add_argument(
         "--as",
@@ -69,14 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        print(shown(options.kernel, options.dialect, options.team_size, options.constants, options.types), end="")
+        print(show_kernel(options.kernel, options.dialect, options.team_size, options.constants, options.types), end="")
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def shown(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
+def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
     """The text of a kernel.
 
     Parameters
@@ -97,7 +97,7 @@ def shown(named: str, dialect: str, team_size: int | None, constants: Sequence[s
 
     """
     kind = DIALECTS[dialect]
-    kernel = found_kernel(named)
+    kernel = find_kernel(named)
     lanes = kind.lanes if team_size is None else team_size
     if not 1 <= lanes <= kind.most_lanes:
         raise UserError(f"--team-size {lanes}: {dialect} runs teams of 1 to {kind.most_lanes} lanes")
@@ -108,16 +108,16 @@ def shown(named: str, dialect: str, team_size: int | None, constants: Sequence[s
     consts = {name: one.scalar for name, one in kinds.items() if isinstance(one, Const)}
     elements = [one.element if isinstance(one, Array) else one for one in kinds.values()]
     generics = dict.fromkeys(one.name for one in elements if isinstance(one, Generic))
-    texts = given(kernel, "constants", consts, constants)
-    values = {name: constant(kernel, name, consts[name], text) for name, text in texts}
-    bound = {name: type_named(text) for name, text in given(kernel, "types", generics, types)}
-    if kernel.says and checks_asked(kind.checks):
-        bound |= talk_of(kernel)
+    texts = parse_assignments(kernel, "constants", consts, constants)
+    values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
+    bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
+    if kernel.says and checks_enabled(kind.checks):
+        bound |= output_types(kernel)
     program = kernel.specialise(values, lanes, bound)
-    return printed(program, kind)
+    return print_program(program, kind)
 
 
-def printed(program: tree.Program, dialect: Dialect) -> str:
+def print_program(program: tree.Program, dialect: Dialect) -> str:
     """What the device's compiler gets."""
     module, _, name = dialect.printer.partition(".")
     printer = getattr(importlib.import_module(f"backends.emit.{module}"), name)
@@ -127,12 +127,12 @@ def printed(program: tree.Program, dialect: Dialect) -> str:
 # --- what the user names ---
 
 
-def found_kernel(named: str) -> Kernel:
+def find_kernel(named: str) -> Kernel:
     """The kernel that ``FILE:KERNEL`` stands for."""
     place, colon, name = named.rpartition(":")
     if not colon:
         place, name = named, ""
-    module = loaded(place)
+    module = load_module(place)
     found = getattr(module, name, None) if name else None
     if isinstance(found, Kernel):
         return found
@@ -142,20 +142,20 @@ def found_kernel(named: str) -> Kernel:
         what = f"{name} is a @function, which devices get as a part of the kernels that call it"
     else:
         what = f"no kernel {name}"
-    raise UserError(f"{place}: {what}; {offered(module)}")
+    raise UserError(f"{place}: {what}; {list_kernels(module)}")
 
 
-def offered(module: ModuleType) -> str:
+def list_kernels(module: ModuleType) -> str:
     """The kernels that a module has, and those that its functions make, which have no name in the module."""
     here = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
-    made = [name for name in made_inside(module) if name not in here]
+    made = [name for name in list_nested_kernels(module) if name not in here]
     told = f"its kernels: {', '.join(here)}" if here else "it has no kernels"
     if made:
         told += f"; to show what its functions make, give it a name at module level: {', '.join(made)}"
     return told
 
 
-def made_inside(module: ModuleType) -> list[str]:
+def list_nested_kernels(module: ModuleType) -> list[str]:
     """Names of the kernels that are defined inside functions of a module."""
     text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
     parsed = ast.parse(text)
@@ -169,13 +169,13 @@ def is_kernel(decorator: ast.expr) -> bool:
     return isinstance(named, ast.Name) and named.id == "kernel"
 
 
-def loaded(place: str) -> ModuleType:
+def load_module(place: str) -> ModuleType:
     """The module at a path or of a dotted name; whatever stops it is the user's to mend."""
     is_path = place.endswith(".py") or os.sep in place
     if not place or (is_path and not os.path.isfile(place)):
         raise UserError(f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module")
     try:
-        return executed(Path(place)) if is_path else importlib.import_module(place)
+        return execute_file(Path(place)) if is_path else importlib.import_module(place)
     except SyntaxError as error:
         raise UserError(f"{error.filename}:{error.lineno}: {error.msg}") from error
     except UserError:
@@ -184,7 +184,7 @@ def loaded(place: str) -> ModuleType:
         raise UserError(f"{place}: {type(error).__name__}: {error}") from error
 
 
-def executed(path: Path) -> ModuleType:
+def execute_file(path: Path) -> ModuleType:
     """The module of a file, which finds its neighbours as a program that is started does."""
     name = f"shown.{path.stem}"  # nobody imports it by this name
     loader = importlib.machinery.SourceFileLoader(name, str(path))
@@ -199,7 +199,7 @@ def executed(path: Path) -> ModuleType:
 # --- what the user gives it ---
 
 
-def given(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
+def parse_assignments(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
     """Names and texts of ``name=text``, one for each that is wanted."""
     pairs = [text.partition("=")[::2] for text in texts]
     names = [name for name, _ in pairs]
@@ -210,7 +210,7 @@ def given(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> lis
     return pairs
 
 
-def constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
+def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
     """The value of a ``Const`` parameter."""
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
@@ -218,12 +218,12 @@ def constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
             raise UserError(f"{kernel.name}: {name}={text}; expected true or false")
         return value
     try:
-        return number(scalar, (int if issubclass(scalar, Integer) else float)(text), kernel, name)
+        return scalar_argument(scalar, (int if issubclass(scalar, Integer) else float)(text), kernel, name)
     except ValueError as error:
         raise UserError(f"{kernel.name}: {name}={text}; expected a number of type {scalar.__name__}") from error
 
 
-def type_named(text: str) -> Any:
+def parse_type(text: str) -> Any:
     """The scalar type of that name."""
     if text not in BY_NAME:
         raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")

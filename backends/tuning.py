@@ -16,21 +16,21 @@ from core.lang.digest import source_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.base import Backend, Capabilities, LaunchRefused, OutOfMemory
+    from backends.device import Backend, Capabilities, LaunchRefused, OutOfMemory
     from core.lang import Kernel
 
 WARP = 32
 LARGEST_TEAM = 512
 
 
-class Shape(NamedTuple):
+class LaunchShape(NamedTuple):
     """The shape of a launch."""
 
     teams: int
     team_size: int
 
 
-class Tuner:
+class ShapeTuner:
     """Tries launch shapes during the first iterations of a search and keeps the fastest.
 
     Every iteration runs with `next` and then calls `report`, or `failed` if its launch did.
@@ -61,11 +61,11 @@ class Tuner:
         solution_size: int,
         neighbourhood_size: int,
         trials: int = 10,
-        best: Shape | None = None,
+        best: LaunchShape | None = None,
     ) -> None:
         if min(solution_size, neighbourhood_size, trials) < 1:
             raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
-        self._waiting = waves(capabilities.max_team_size, solution_size, neighbourhood_size)
+        self._waiting = candidate_shapes(capabilities.max_team_size, solution_size, neighbourhood_size)
         self._shape = best or next(self._waiting)
         self._trials = trials
         self._seconds: list[float] = []
@@ -73,7 +73,7 @@ class Tuner:
         self.best = best
         self.done = best is not None
 
-    def next(self) -> Shape:
+    def next(self) -> LaunchShape:
         """The shape to use for the next iteration; `best` when done."""
         return self._shape
 
@@ -98,7 +98,7 @@ class Tuner:
         self._shape, self.done = self.best, True
 
 
-def waves(max_team_size: int, solution_size: int, neighbourhood_size: int) -> Iterator[Shape]:
+def candidate_shapes(max_team_size: int, solution_size: int, neighbourhood_size: int) -> Iterator[LaunchShape]:
     """The shapes in the paper's order, each once.
 
     The total number of lanes doubles from the power of two nearest to the solution size up to the neighbourhood size,
@@ -110,14 +110,14 @@ def waves(max_team_size: int, solution_size: int, neighbourhood_size: int) -> It
     most = max(lanes, neighbourhood_size)
     while lanes <= most:
         for team_size in range(WARP, min(LARGEST_TEAM, max_team_size) + 1, WARP) or (max_team_size,):
-            shape = Shape(-(-lanes // team_size), team_size)
+            shape = LaunchShape(-(-lanes // team_size), team_size)
             if shape not in seen:
                 seen.add(shape)
                 yield shape
         lanes *= 2
 
 
-class Key(NamedTuple):
+class ShapeKey(NamedTuple):
     """What a best shape is good for: a kernel, by its name and what it says, on a device, for one size of problem."""
 
     backend: str
@@ -130,25 +130,25 @@ class Key(NamedTuple):
     neighbourhood_size: int
 
     @classmethod
-    def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> Key:
+    def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeKey:
         """The key on this backend's device; a kernel that was changed has another."""
         place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
         return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 
-def remember(key: Key, shape: Shape) -> None:
+def store_shape(key: ShapeKey, shape: LaunchShape) -> None:
     """Keep the best shape for other processes and later runs."""
     write_sealed(_path(key), f"{shape.teams} {shape.team_size}".encode())
 
 
-def remembered(key: Key) -> Shape | None:
-    """The shape that `remember` kept, or None if there is none or its file is damaged."""
+def load_shape(key: ShapeKey) -> LaunchShape | None:
+    """The shape that `store_shape` kept, or None if there is none or its file is damaged."""
     content = read_sealed(_path(key))
     if content is None:
         return None
     teams, team_size = content.split()
-    return Shape(int(teams), int(team_size))
+    return LaunchShape(int(teams), int(team_size))
 
 
-def _path(key: Key) -> str:
+def _path(key: ShapeKey) -> str:
     return os.path.join(cache_folder("shapes"), hashlib.sha256(repr(tuple(key)).encode()).hexdigest()[:24])

@@ -3,8 +3,8 @@
 64 ranks may start on two cores and each pays for every import, so everything here imports next to nothing.
 """
 
-from cluster.agreement import agree, agree_on_content
-from cluster.communicators import Communicator, Mpi, Solo
-from cluster.this_process import communicator
+from cluster.mpi.communicators import Communicator, Mpi, Solo
+from cluster.mpi.consistency import require_equal_arguments, require_equal_content
+from cluster.mpi.default import default_communicator
 
-__all__ = ["Communicator", "Mpi", "Solo", "agree", "agree_on_content", "communicator"]
+__all__ = ["Communicator", "Mpi", "Solo", "require_equal_arguments", "require_equal_content", "default_communicator"]

@@ -9,24 +9,24 @@ import os
 import runpy
 import sys
 
-from cluster import launcher
 from cluster.command_line import run
+from cluster.mpi import launcher
 from cluster.programs import PROGRAMS
-from core.command_line import COMMAND, COMPLETES, Parser, program, refuse_unknown
+from core.program_parser import COMMAND, COMPLETION_VARIABLE, CompletingParser, invocation, refuse_unknown
 
 MODULE = "cluster"
 
 
 def main() -> int:
     """Run the program that the first argument names, or list them all; returns the exit code."""
-    called = program(MODULE)
+    called = invocation(MODULE)
     words = sys.argv[1:]
     name, rest = (words[0], words[1:]) if words else ("--help", [])
-    if COMPLETES in os.environ:
+    if COMPLETION_VARIABLE in os.environ:
         if name not in PROGRAMS:
             complete(called)
         # A number: how many words are the program's name.
-        os.environ[COMPLETES] = str(len(called.split()) + 1)
+        os.environ[COMPLETION_VARIABLE] = str(len(called.split()) + 1)
     if name in ("--help", "-h"):
         if launcher.rank() == 0:
             print(listed(called))
@@ -48,7 +48,7 @@ def listed(called: str) -> str:
 
 def complete(called: str) -> None:
     """Tell a shell which programs there are, and end."""
-    parser = Parser(prog=called)
+    parser = CompletingParser(prog=called)
     parser.add_argument("program", choices=PROGRAMS)
     parser.parse_args([])
 

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import IO, NoReturn
 
-from cluster import abort, launcher
-from core.command_line import Parser
+from cluster.mpi import abort, launcher
 from core.errors import UserError
+from core.program_parser import CompletingParser
 from core.standard_output import run_watched
 
-CLOSE = 0.75
+MIN_SIMILARITY = 0.75
 """How alike an unknown word and an option are, by `difflib`'s ratio, if the one may stand for the other."""
 
 
@@ -20,12 +20,12 @@ def run(main: Callable[[], int]) -> int:
     try:
         return run_watched(main)
     except UserError as error:
-        abort.report_mistake(error)
-        abort.end_job(abort.USER_MISTAKE)
-        return abort.USER_MISTAKE
+        abort.report_user_error(error)
+        abort.end_job(abort.USER_ERROR)
+        return abort.USER_ERROR
 
 
-class RankParser(Parser):
+class RankParser(CompletingParser):
     """A parser that is silent on every rank but the first."""
 
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
@@ -36,15 +36,15 @@ class RankParser(Parser):
             super().print_help(file)
 
     def _agree_on_help(self) -> None:
-        from cluster import agree, communicator
-        from cluster.communicators import LaunchError
+        from cluster import default_communicator, require_equal_arguments
+        from cluster.mpi.communicators import LaunchError
 
         try:
-            ranks = communicator()
+            ranks = default_communicator()
         except LaunchError:
             # Help is to be had without MPI, and the other ranks cannot wait for this one in it.
             return
-        agree(ranks, {"program": self.prog, "--help": "given"})
+        require_equal_arguments(ranks, {"program": self.prog, "--help": "given"})
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End this rank; with a status other than 0 end the job."""
@@ -58,7 +58,7 @@ class RankParser(Parser):
         """Say in one line what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
         abort.wait_for_first_rank()
         more = f"{self.meant(message)} (--help lists all options)"
-        self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}{more}\n")
+        self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{more}\n")
 
     def meant(self, message: str) -> str:
         """Which option an unknown one may stand for, in words."""
@@ -69,5 +69,5 @@ class RankParser(Parser):
             return ""
         word, known = unknown[0].split("=")[0], list(self._option_string_actions)
         longer = [one for one in known if one.startswith(word)]
-        near = longer or difflib.get_close_matches(word, known, 1, CLOSE)
+        near = longer or difflib.get_close_matches(word, known, 1, MIN_SIMILARITY)
         return f" (did you mean {near[0]}?)" if near else ""

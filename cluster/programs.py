@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Program(NamedTuple):
+class ClusterProgram(NamedTuple):
     """One of them.
 
     Attributes
@@ -22,9 +22,15 @@ class Program(NamedTuple):
 
 
 PROGRAMS = {
-    "check": Program("measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_check"),
-    "launch": Program("start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch"),
-    "slurm": Program("write a batch script that goes on where its time was over", "cluster.slurm"),
-    "model": Program("how long clusters and grids would take, from records of one core", "drivers.cluster_model"),
-    "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+    "check": ClusterProgram(
+        "measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_programs.check"
+    ),
+    "launch": ClusterProgram(
+        "start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch.job"
+    ),
+    "slurm": ClusterProgram("write a batch script that goes on where its time was over", "cluster.launch.slurm"),
+    "model": ClusterProgram(
+        "how long clusters and grids would take, from records of one core", "drivers.cluster_programs.model"
+    ),
+    "setup": ClusterProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
 }

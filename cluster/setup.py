@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.lost_hosts import QUIET_S
-from core.command_line import Parser, program
-from core.whole_files import replaced
+from cluster.mpi.lost_hosts import QUIET_S
+from core.atomic_files import atomic_write
+from core.program_parser import CompletingParser, invocation
 
 BEGIN, END = "# onekernel begin", "# onekernel end"
 FABRICS = Path("/sys/class/infiniband")
@@ -33,7 +33,7 @@ LAUNCHER = (
         "more ranks than slots are welcome, and fill host after host: without `slot`, the first host got all of them",
     ),
     # Without these three a host that is cut off is noticed after 8 minutes; with them, by the launcher, after 20 s, if
-    # no rank has seen it before (cluster.lost_hosts).
+    # no rank has seen it before (cluster.mpi.lost_hosts).
     Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds after which a silent host is asked whether it is there"),
     Setting("oob_tcp_keepalive_intvl", "1", "seconds after which it is asked again"),
     Setting("oob_tcp_keepalive_probes", "15", "questions without an answer after which the host is lost"),
@@ -146,13 +146,13 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
 
 
 def main() -> int:
     """Set up the environment of the Python that runs this, and say what is set."""
-    Parser(prog=program("cluster.setup"), description=__doc__).parse_args()
+    CompletingParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
     for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric()):
         print(line)
     return 0

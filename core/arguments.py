@@ -67,7 +67,7 @@ def function(name: str, value: Any) -> Any:
     return value
 
 
-def several(name: str, value: Any, expected: str) -> list[Any]:
+def sequence(name: str, value: Any, expected: str) -> list[Any]:
     """Return the elements of a list, range or array, and so on; a text is one value and not several."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         refuse(name, value, expected)
@@ -81,7 +81,7 @@ def frozen(given: Any, dtype: Any) -> np.ndarray:
     return found
 
 
-def loaded(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
+def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
     """Return an instance, which a text or path names."""
     if isinstance(value, (str, os.PathLike)):
         return load(str(os.fspath(value)))

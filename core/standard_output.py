@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-READER_LEFT = 141
+BROKEN_PIPE_EXIT = 141
 """What shells report of a program that ended because nobody read what it wrote: 128 and the signal's number, 13."""
 
 
@@ -18,22 +18,22 @@ class LostOutputError(Exception):
     Attributes
     ----------
     exit_code : int
-        `READER_LEFT` where nobody reads it any more, as behind `| head`, which is no mistake; 1 for a full disk.
+        `BROKEN_PIPE_EXIT` where nobody reads it any more, as behind `| head`, which is no mistake; 1 for a full disk.
 
     """
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output: {error.strerror}")
-        self.exit_code = READER_LEFT if isinstance(error, BrokenPipeError) else 1
+        self.exit_code = BROKEN_PIPE_EXIT if isinstance(error, BrokenPipeError) else 1
 
     def tell(self) -> int:
         """Say what happened unless it is no mistake; returns the exit code."""
-        if self.exit_code != READER_LEFT:
+        if self.exit_code != BROKEN_PIPE_EXIT:
             print(f"error: {self}", file=sys.stderr)
         return self.exit_code
 
 
-class Watched:
+class WatchedStream:
     """A stream that raises `LostOutputError` where it cannot write."""
 
     def __init__(self, stream: Any) -> None:
@@ -79,7 +79,7 @@ def watched() -> Iterator[None]:
     if before is None:  # closed from the start
         yield
         return
-    sys.stdout = Watched(before)
+    sys.stdout = WatchedStream(before)
     try:
         try:
             yield

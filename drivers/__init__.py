@@ -6,19 +6,19 @@ import os
 import sys
 
 
-def begin() -> None:
+def prepare_process() -> None:
     """Prepare a process that runs one of these programs and nothing else, before most of its imports."""
     # An interrupt among the imports that follow is no crash either.
-    from drivers.interrupts import install
+    from drivers.cli.interrupts import install_handlers
 
-    install()
+    install_handlers()
     # What is made while a program starts lives to its end. Looking for garbage in it, then and when Python ends, takes
     # a third of the processor time of a short run, and 64 ranks on two cores pay for it.
     gc.set_threshold(100_000, 50, 100)
     atexit.register(gc.freeze)
 
 
-def look_here_last() -> None:
+def search_current_folder_last() -> None:
     """Look for modules in the current folder after all others: a user may have a `core.py` or `reports.py` there."""
     house = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     # `-m` puts it first, unless Python was told not to (-P).
@@ -28,5 +28,5 @@ def look_here_last() -> None:
 
 if sys.argv[:1] == ["-m"]:
     # `python -m drivers.NAME` imports this first.
-    look_here_last()
-    begin()
+    search_current_folder_last()
+    prepare_process()

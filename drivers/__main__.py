@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from drivers.endings import DONE, run_driver
-from drivers.workloads import everything
+from drivers.cli.exit_codes import DONE, run_driver
+from drivers.workload.registry import all_workloads
 
-OTHERS = {
+OTHER_PROGRAMS = {
     "compare": "any workload on every device here: equal work, and a report of how fast each is",
     "reproduce": "a paper's tables and figures, run here and shown beside what was published",
     "overview": "the papers' workloads, some seconds each, on every device here: a table and a heat map",
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argparse.ArgumentParser(
         prog="python -m drivers", description="List the programs; `python -m drivers.NAME --help` explains each."
     ).parse_args(argv)
-    lines = {one.name: one.title for one in everything()} | OTHERS
+    lines = {one.name: one.title for one in all_workloads()} | OTHER_PROGRAMS
     width = max(map(len, lines))
     print("\n".join(f"python -m drivers.{name.ljust(width)}  {title}" for name, title in lines.items()))
     return DONE

@@ -12,14 +12,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from drivers import tours
-from drivers.ant_options import AntOptions
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.forecast import Work
-from drivers.history import asks_for_history, improvements, refuse_clocked_records, save_history
-from drivers.sharing import tell_idle
-from drivers.workload import Opinion, Result, Run, Task, Workload, ended, gap
+from drivers.cli.exit_codes import run_driver
+from drivers.options.ant_colony import AntOptions
+from drivers.runs.parallel_benefit import report_idle_ranks
+from drivers.runs.workload_main import driver
+from drivers.workload import tours
+from drivers.workload.declaration import (
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    VerifierVerdict,
+    Workload,
+    describe_gap,
+    describe_time_limit,
+)
+from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records, save_history
+from drivers.workload.run_time import RepetitionWork
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
 CLIMBS = {
@@ -33,21 +41,21 @@ def load(options: AntOptions, ranks: int) -> Task:
     """The instance, after a look at the settings."""
     settled = options.settled()
     refuse_clocked_records(settled)
-    task = tours.at_hand(settled)
+    task = tours.available_instance(settled)
     tours.refuse_blank_drawing(options, task.problem)
     settings = settled.settings()
     # Before the distances are computed, which takes a minute for 46,000 cities.
     settings.check(task.problem.n)
     if settings.colonies > 1:
-        tell_idle(settings.colonies, "colonies", ranks)
+        report_idle_ranks(settings.colonies, "colonies", ranks)
     else:
-        tell_idle(settings.ants, "ants", ranks)
+        report_idle_ranks(settings.ants, "ants", ranks)
     return task
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
     """The colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.timed import Rehearsal
+    from cluster.mpi.proxies import Rehearsal
     from core.search.ant_colony import AntColony
 
     colony = AntColony(
@@ -63,19 +71,19 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
     return colony
 
 
-def once(run: Run[AntOptions], callback: Any) -> Any:
+def once(run: PreparedRun[AntOptions], callback: Any) -> Any:
     """Run the colonies until a stop criterion holds."""
-    stop, history = run.options.chosen_stop(), asks_for_history(run.options)
+    stop, history = run.options.chosen_stop(), keeps_history(run.options)
     return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper)
 
 
-def shorter(run: Run[AntOptions], iterations: int) -> AntOptions:
+def shorter(run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
     """So few iterations, and no clock."""
     given = run.options
     return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
 
 
-def work(run: Run[AntOptions]) -> Work | None:
+def work(run: PreparedRun[AntOptions]) -> RepetitionWork | None:
     """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
 
     A target may cut it short; None where the clock does.
@@ -84,16 +92,18 @@ def work(run: Run[AntOptions]) -> Work | None:
     if options.iterations is None or options.seconds is not None:
         return None
     ants = settings.colonies * settings.ants * options.iterations
-    return Work(ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None)
+    return RepetitionWork(
+        ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None
+    )
 
 
-def parameters(run: Run[AntOptions]) -> dict[str, Any]:
+def parameters(run: PreparedRun[AntOptions]) -> dict[str, Any]:
     """The settings, and the limits beside the number of iterations."""
     limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
     return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
 
-def headline(run: Run[AntOptions]) -> str:
+def headline(run: PreparedRun[AntOptions]) -> str:
     """What runs, and on what."""
     settings, colony, ranks = run.options.settings(), run.search, run.ranks
     ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
@@ -103,34 +113,34 @@ def headline(run: Run[AntOptions]) -> str:
     mapping = " as published" if run.options.mapping == "published" else ""
     return (
         f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-        f"{until(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
+        f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
         + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
     )
 
 
-def until(options: AntOptions) -> str:
+def describe_stop(options: AntOptions) -> str:
     """What ends the search, in words."""
     limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
     given = ((getattr(options, name), words) for name, words in limits)
     return ", ".join(words.format(limit) for limit, words in given if limit is not None)
 
 
-def result(run: Run[AntOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
     """The best tour of all colonies."""
     colony = run.search
     of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
-    length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
-    return Result.of(
+    length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
+    return RepetitionResult.of(
         outcome,
-        f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{ended(outcome)}",
+        f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
         outcome,
         index=outcome.ant,
         details={
-            **tours.about(run.problem),
+            **tours.instance_details(run.problem),
             "evaluations_per_step": "cities that an ant weighs before it chooses one",
             "colony": outcome.colony,
             "found_at": outcome.iteration,
-            "curve": improvements(outcome.curve.tolist()),
+            "curve": improvement_points(outcome.curve.tolist()),
             "lanes_per_ant": colony.team_size // colony.ants_per_team,
             "ants_per_team": colony.ants_per_team,
             "team_size": colony.team_size,
@@ -139,12 +149,12 @@ def result(run: Run[AntOptions], outcome: Any) -> Result:
     )
 
 
-def judges(run: Run[AntOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[AntOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer."""
-    yield tours.scorer(run.problem, outcome.tour, outcome.length)
+    yield tours.tour_verdict(run.problem, outcome.tour, outcome.length)
 
 
-def save(run: Run[AntOptions], outcome: Any) -> None:
+def save(run: PreparedRun[AntOptions], outcome: Any) -> None:
     """The best tour, and how the search came to it."""
     tours.save_tour(run.options, run.problem, outcome.tour, "drivers.aco")
     save_history(run, outcome, unit=ACO.unit, noun=ACO.noun)
@@ -166,7 +176,7 @@ ACO = Workload(
     search=search,
     once=once,
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="length",
     standard=("--ants", "256", "--iterations", "400"),
     fitted=fitted,

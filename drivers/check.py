@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from core.command_line import program
 from core.errors import UserError
 from core.problems.problem import Problem
-from drivers import own_problem
-from drivers.endings import DONE, run_driver
+from core.program_parser import invocation
+from drivers.cli.exit_codes import DONE, run_driver
+from drivers.library import custom_problem
 
 USAGE = "FILE.py[:CLASS] [options of the problem]"
 
@@ -34,18 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["-h"], ["--help"]):
         assert __doc__
-        print(f"usage: {program('drivers.check')} {USAGE}\n\n{__doc__.strip()}")
+        print(f"usage: {invocation('drivers.check')} {USAGE}\n\n{__doc__.strip()}")
         return DONE
     if not words or words[0].startswith("-"):
-        raise UserError(f"{program('drivers.check')}: expected {USAGE}, found {words[0] if words else 'nothing'}")
+        raise UserError(f"{invocation('drivers.check')}: expected {USAGE}, found {words[0] if words else 'nothing'}")
     path, _, name = words[0].rpartition(":")
     if not name.isidentifier():
         path, name = words[0], ""
-    found = problem_in(path, name) if path and name else only_problem(path or words[0])
-    return own_problem.program(found, (path,), ["--check", *words[1:]])
+    found = find_problem(path, name) if path and name else find_only_problem(path or words[0])
+    return custom_problem.run_program(found, (path,), ["--check", *words[1:]])
 
 
-def loaded(path: str) -> ModuleType:
+def load_module(path: str) -> ModuleType:
     """The module of a file, which finds its neighbours as a program that is started does.
 
     Raises
@@ -54,12 +54,12 @@ def loaded(path: str) -> ModuleType:
         There is no such file, or it does not run.
 
     """
-    from backends.show import executed
+    from backends.show import execute_file
 
     if not path.endswith(".py") or not Path(path).is_file():
         raise UserError(f"{path or 'nothing'}: no such file, expected {USAGE}")
     try:
-        return executed(Path(path))
+        return execute_file(Path(path))
     except SyntaxError as error:
         raise UserError(f"{error.filename}:{error.lineno}: {error.msg}") from error
     except UserError:
@@ -68,7 +68,7 @@ def loaded(path: str) -> ModuleType:
         raise UserError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def problem_in(path: str, name: str) -> Any:
+def find_problem(path: str, name: str) -> Any:
     """The problem or class of that name in a file.
 
     Raises
@@ -77,15 +77,15 @@ def problem_in(path: str, name: str) -> Any:
         The file has none, or it is no problem.
 
     """
-    module = loaded(path)
+    module = load_module(path)
     found = getattr(module, name, None)
-    if is_problem(found) or isinstance(found, Problem):
+    if is_problem_class(found) or isinstance(found, Problem):
         return found
-    known = ", ".join(defined_in(module)) or "none"
+    known = ", ".join(problem_class_names(module)) or "none"
     raise UserError(f"{path}: found no problem {name!r}, expected one of those defined there: {known}")
 
 
-def only_problem(path: str) -> Any:
+def find_only_problem(path: str) -> Any:
     """The one class of problems that a file defines.
 
     Raises
@@ -94,20 +94,20 @@ def only_problem(path: str) -> Any:
         It defines none or several.
 
     """
-    module = loaded(path)
-    names = defined_in(module)
+    module = load_module(path)
+    names = problem_class_names(module)
     if len(names) != 1:
         known = f"{len(names)}, {', '.join(names)}: expected {path}:CLASS" if names else "none"
         raise UserError(f"{path}: expected one class of problems, found {known}")
     return getattr(module, names[0])
 
 
-def defined_in(module: ModuleType) -> list[str]:
+def problem_class_names(module: ModuleType) -> list[str]:
     """Names of the classes of problems that a module defines itself."""
-    return [name for name, one in vars(module).items() if is_problem(one) and one.__module__ == module.__name__]
+    return [name for name, one in vars(module).items() if is_problem_class(one) and one.__module__ == module.__name__]
 
 
-def is_problem(found: Any) -> bool:
+def is_problem_class(found: Any) -> bool:
     """Whether it is a class of problems that can be made."""
     return inspect.isclass(found) and issubclass(found, Problem) and not inspect.isabstract(found)
 

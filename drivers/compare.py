@@ -18,35 +18,35 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from drivers.command import refuse_without_peers
-from drivers.compare_options import asked_of, chosen_ranks, left_open, read
-from drivers.configurations import Configuration, plan
-from drivers.contest import OWN_CORES, Command, Contest, Runner, make_room
-from drivers.endings import DONE, FAILED, run_driver
-from drivers.mixtures import chosen_mixtures, plan_mixtures
-from drivers.notes import keep_quiet, say
-from drivers.options import Options, spelled
-from drivers.peers import peers_for, present
-from drivers.workload import Task, Workload
-from drivers.workloads import everything
-from reports import experiment
-from reports.comparison import NotRun
-from reports.environment import cores
-from reports.records import RecordError, UnequalWorkError, refuse_namesake
+from drivers.cli.exit_codes import DONE, FAILED, run_driver
+from drivers.cli.messages import print_status, set_quiet
+from drivers.experiments.comparison_options import chosen_ranks, default_arguments, read_options, workload_options
+from drivers.experiments.configurations import Configuration, plan_configurations
+from drivers.experiments.execution import OWN_CORES, CommandBuilder, ExperimentCase, ExperimentRunner, prepare_folder
+from drivers.experiments.hybrid_configurations import chosen_hybrid_configurations, plan_hybrid_configurations
+from drivers.options.declaration import Options, option_flag
+from drivers.peers import installed_peers, peers_for
+from drivers.runs.workload_main import refuse_without_peers
+from drivers.workload.declaration import Task, Workload
+from drivers.workload.registry import all_workloads
+from reports.comparison.speedups import NotRun
+from reports.pages import experiment
+from reports.records.environment import cores
+from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
-INSTANCES = ("instance", "matrix", "strings", "text")
+INSTANCE_OPTIONS = ("instance", "matrix", "strings", "text")
 """Options that name an instance."""
-WEAK = "-weak"
+WEAK_SUFFIX = "-weak"
 """Behind the workload in the names of files with work that grows: none of it may be taken for another comparison's."""
-HYBRID = "-hybrid"
+HYBRID_SUFFIX = "-hybrid"
 """The same for mixtures of ranks and threads."""
-STANDARD = "the one that this workload is compared on if nothing is asked of it"
+STANDARD_REASON = "the one that this workload is compared on if nothing is asked of it"
 """Why an instance was chosen that nobody described."""
 
 
 @dataclass(frozen=True)
-class House:
+class ComparisonDependencies:
     """The parts of the suite that a comparison calls; the tests hand in others.
 
     Attributes
@@ -54,19 +54,19 @@ class House:
     survey : callable
         Devices of all backends, as `backends.survey` lists them.
     command : callable
-        See `drivers.contest.Command`.
+        See `drivers.experiments.execution.CommandBuilder`.
     """
 
     survey: Callable[[], Iterable[Any]]
-    command: Command = Contest.command
+    command: CommandBuilder = ExperimentCase.command
 
 
-class Contested(NamedTuple):
+class ComparisonRun(NamedTuple):
     """What a comparison ran.
 
     Attributes
     ----------
-    sections : list of reports.sections.Section
+    sections : list of reports.comparison.sections.InstanceSection
         One for each instance.
     failed : bool
         Whether a run failed that could have been made.
@@ -78,14 +78,18 @@ class Contested(NamedTuple):
 
     """
 
-    sections: list[experiment.Section]
+    sections: list[experiment.InstanceSection]
     failed: bool
     missing: list[str]
     name: str
     records: Path
 
 
-def main(argv: Sequence[str] | None = None, house: House | None = None, workload: Workload[Any] | None = None) -> int:
+def main(
+    argv: Sequence[str] | None = None,
+    house: ComparisonDependencies | None = None,
+    workload: Workload[Any] | None = None,
+) -> int:
     """Compare; returns 0 when every configuration ran and did the same work, 1 when not, 2 when an instance is missing.
 
     Parameters
@@ -105,53 +109,59 @@ def main(argv: Sequence[str] | None = None, house: House | None = None, workload
         records. Then nothing was started.
 
     """
-    asked = read(sys.argv[1:] if argv is None else argv, workload)
-    ran = contested(*asked, house or House(survey))
+    asked = read_options(sys.argv[1:] if argv is None else argv, workload)
+    ran = run_comparison(*asked, house or ComparisonDependencies(survey))
     code = _conclude(ran, asked[1].out)
     return USER_MISTAKE if ran.missing else FAILED if ran.failed else code
 
 
-def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], house: House) -> Contested:
-    """Run all that a command line asks for, as `drivers.compare_options.read` returns it; raises as `main` does."""
-    keep_quiet(options.quiet)
+def run_comparison(
+    workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], house: ComparisonDependencies
+) -> ComparisonRun:
+    """Run what a command line asks for, as `comparison_options.read_options` returns it; raises as `main` does."""
+    set_quiet(options.quiet)
     if options.weak:
-        refuse_weak(workload, chosen_ranks(options))
-    beside = present(peers_for(workload.name)) if options.peers is not False else []
+        refuse_weak_scaling(workload, chosen_ranks(options))
+    beside = installed_peers(peers_for(workload.name)) if options.peers is not False else []
     if options.peers:
         refuse_without_peers(workload)
     options.peers = bool(options.peers or beside)
-    name = workload.name + WEAK * options.weak + HYBRID * (options.hybrid is not None)
-    records = options.out / f"{experiment.name_of(name)}.jsonl"
+    name = workload.name + WEAK_SUFFIX * options.weak + HYBRID_SUFFIX * (options.hybrid is not None)
+    records = options.out / f"{experiment.report_name(name)}.jsonl"
     kept_apart = [OWN_CORES] if options.hybrid is not None and not options.oversubscribe else []
-    contests, missing = contests_of(workload, options, [*rest, *kept_apart], records)
-    configurations, not_run = places(options, house)
+    contests, missing = build_cases(workload, options, [*rest, *kept_apart], records)
+    configurations, not_run = choose_configurations(options, house)
     if options.weak:
-        contests = [grown(contest, count) for contest in contests for count in sorted({1, *chosen_ranks(options)})]
+        contests = [scale_case(contest, count) for contest in contests for count in sorted({1, *chosen_ranks(options)})]
     for contest in () if options.fresh else contests:
         problem = contest.task.problem
         refuse_namesake(records, workload.name, problem.name, problem.sha256, "--fresh, another --out")
-    make_room(records, lambda: experiment.remove(options.out, name), options.fresh)
-    runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
-    say(f"{options.repeats} repetitions each, records: {records}")
+    prepare_folder(records, lambda: experiment.remove(options.out, name), options.fresh)
+    runner = ExperimentRunner(sum(len(contest.of(configurations)) for contest in contests), house.command)
+    print_status(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
-        say(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
+        print_status(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
         found, failures = [], list(not_run)
         for contest in of_instance:
-            say(f"{workload.name} {' '.join(contest.arguments)}")
+            print_status(f"{workload.name} {' '.join(contest.arguments)}")
             its_records, its_failures = runner.all_of(contest, contest.of(configurations))
             failed |= bool(its_failures)
             found += its_records
             failures += its_failures
-        sections.append(experiment.Section(found, failures, "" if options.instance or rest else STANDARD))
-    return Contested(sections, failed, missing, name, records)
+        sections.append(
+            experiment.InstanceSection(found, failures, "" if options.instance or rest else STANDARD_REASON)
+        )
+    return ComparisonRun(sections, failed, missing, name, records)
 
 
 # --- from the command line to contests ---
 
 
-def places(options: argparse.Namespace, house: House) -> tuple[list[Configuration], list[NotRun]]:
+def choose_configurations(
+    options: argparse.Namespace, house: ComparisonDependencies
+) -> tuple[list[Configuration], list[NotRun]]:
     """On what to run, and what cannot run and why.
 
     Raises
@@ -161,10 +171,12 @@ def places(options: argparse.Namespace, house: House) -> tuple[list[Configuratio
 
     """
     if options.hybrid is not None:
-        mixtures = chosen_mixtures(options.hybrid, cores(), options.oversubscribe)
-        return plan_mixtures(list(house.survey()), mixtures, options.rank_backend)
+        mixtures = chosen_hybrid_configurations(options.hybrid, cores(), options.oversubscribe)
+        return plan_hybrid_configurations(list(house.survey()), mixtures, options.rank_backend)
     ranks = chosen_ranks(options)
-    configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
+    configurations, not_run = plan_configurations(
+        list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
+    )
     ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
     if options.ranks and max(ranks) > 1 and max(ranked) == 1:
         raise UserError(
@@ -173,9 +185,9 @@ def places(options: argparse.Namespace, house: House) -> tuple[list[Configuratio
     return configurations, not_run
 
 
-def contests_of(
+def build_cases(
     workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], records: Path
-) -> tuple[list[Contest], list[str]]:
+) -> tuple[list[ExperimentCase], list[str]]:
     """Contests for each instance, and the instances that are missing, which are named on standard error.
 
     An instance is one contest, whatever the seeds, unless each seed generates an instance of its own.
@@ -186,11 +198,11 @@ def contests_of(
         There is no instance left, or what is asked for is bounded by the clock.
 
     """
-    contests: list[Contest] = []
+    contests: list[ExperimentCase] = []
     missing = {}
     for spec in options.instance or [None]:
         try:
-            contests += _contests_on(workload, options, spec, rest, records)
+            contests += _cases_on(workload, options, spec, rest, records)
         except UserError as error:
             missing[str(spec)] = error
     wrong = {str(error): error for error in missing.values()}
@@ -203,30 +215,30 @@ def contests_of(
     return contests, list(missing)
 
 
-def _contests_on(
+def _cases_on(
     workload: Workload[Any], options: argparse.Namespace, spec: str | None, rest: Sequence[str], records: Path
-) -> list[Contest]:
+) -> list[ExperimentCase]:
     """The contest on an instance, or one for each seed if each seed is an instance of its own."""
     seeds = tuple(options.seeds or (options.seed or 0,))
     seeded = ["--seeds", ",".join(map(str, seeds))] if len(seeds) > 1 else ["--seed", str(seeds[0])]
     given = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
-    asked = asked_of(workload, [*given, *seeded])
+    asked = workload_options(workload, [*given, *seeded])
     if getattr(asked, "seconds", None) is not None:
         raise UserError(
             "--seconds: the clock ends every run elsewhere, and those of a comparison do equal work; expected "
             "another limit, such as --iterations"
         )
 
-    names_instance = any(getattr(asked, name, None) for name in INSTANCES)
+    names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
     first = _loaded(workload, asked, seeds[0]) if names_instance or not workload.standard else None
-    added = left_open(workload, given, first and first.problem)
+    added = default_arguments(workload, given, first and first.problem)
     if added or first is None:
         given = [*given, *added]
-        asked = asked_of(workload, [*given, *seeded])
+        asked = workload_options(workload, [*given, *seeded])
         first = _loaded(workload, asked, seeds[0])
 
-    def contest(task: Task, seeds: tuple[int, ...], seeded: Sequence[str]) -> Contest:
-        return Contest(
+    def contest(task: Task, seeds: tuple[int, ...], seeded: Sequence[str]) -> ExperimentCase:
+        return ExperimentCase(
             workload, task, (*given, *seeded), asked.asked(), seeds, options.repeats, records, peers=options.peers
         )
 
@@ -240,7 +252,7 @@ def _loaded(workload: Workload[Any], asked: Options, seed: int) -> Task:
     return workload.load(replace(asked, seed=seed), 1)
 
 
-def refuse_weak(workload: Workload[Any], ranks: Sequence[int]) -> None:
+def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:
     """Refuse weak scaling of work that cannot grow, or without ranks.
 
     Raises
@@ -250,7 +262,7 @@ def refuse_weak(workload: Workload[Any], ranks: Sequence[int]) -> None:
 
     """
     if not workload.scaled:
-        others = ", ".join(one.name for one in everything() if one.scaled)
+        others = ", ".join(one.name for one in all_workloads() if one.scaled)
         raise UserError(
             f"--weak: found {workload.name}, whose work is one problem and cannot grow; expected one of {others}"
         )
@@ -258,13 +270,13 @@ def refuse_weak(workload: Workload[Any], ranks: Sequence[int]) -> None:
         raise UserError("--weak: found one rank alone, expected more besides, as in --ranks 2 4")
 
 
-def grown(contest: Contest, ranks: int) -> Contest:
+def scale_case(contest: ExperimentCase, ranks: int) -> ExperimentCase:
     """The contest of so many ranks, whose work is that many times the work of one."""
     workload = contest.workload
     amount = getattr(contest.task.options, workload.scaled) * ranks
-    flag = next(spelled(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
+    flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
     arguments = (*contest.arguments, flag, str(amount), "--scaled", str(ranks))
-    return replace(contest, arguments=arguments, asked=asked_of(workload, arguments).asked(), ranks=ranks)
+    return replace(contest, arguments=arguments, asked=workload_options(workload, arguments).asked(), ranks=ranks)
 
 
 def survey() -> Iterable[Any]:
@@ -277,12 +289,12 @@ def survey() -> Iterable[Any]:
 # --- the report ---
 
 
-def _conclude(ran: Contested, folder: Path) -> int:
+def _conclude(ran: ComparisonRun, folder: Path) -> int:
     if not any(section.records for section in ran.sections):
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
-        compared = experiment.side_by_side(ran.sections)
+        compared = experiment.compare_sections(ran.sections)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.search.exact import ENUMERATIONS
-from drivers import tours
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.exact_options import CHOSEN, GENERATED, ExactOptions
-from drivers.forecast import Work
-from drivers.history import asks_for_history, save_history
-from drivers.workload import Opinion, Result, Run, Task, Workload
+from drivers.cli.exit_codes import run_driver
+from drivers.options.exact import DEFAULT_INSTANCE, GENERATED_INSTANCE, ExactOptions
+from drivers.runs.workload_main import driver
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.history import keeps_history, save_history
+from drivers.workload.run_time import RepetitionWork
 
 GAVE_UP = "the search was ended, and this is its incumbent"
 MOST_ENUMERATED = 10
@@ -30,7 +30,7 @@ MOST_BY_EDGES = 17
 def load(options: ExactOptions, ranks: int) -> Task:
     """The instance, after a look at options that would change nothing."""
     options.refuse_idle()
-    task = tours.small(options, CHOSEN, GENERATED, symmetric=True)
+    task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
     options.refuse_checks_of(task.problem)
     tours.refuse_blank_drawing(options, task.problem)
     return task
@@ -38,7 +38,7 @@ def load(options: ExactOptions, ranks: int) -> Task:
 
 def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.timed import Rehearsal
+    from cluster.mpi.proxies import Rehearsal
     from core.search.exact import ExactSearch
 
     made = ExactSearch(
@@ -56,7 +56,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
     return made
 
 
-def ways(run: Run[ExactOptions]) -> dict[str, Any]:
+def execution_settings(run: PreparedRun[ExactOptions]) -> dict[str, Any]:
     """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
     options, search = run.options, run.search
     chosen = options.enumerate or ENUMERATIONS[0]
@@ -72,19 +72,19 @@ def ways(run: Run[ExactOptions]) -> dict[str, Any]:
     return found
 
 
-def result(run: Run[ExactOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
     """The shortest tour; the number of nodes depends on when the incumbent improved."""
     known = " (the optimum)" if run.problem.optimum == outcome.length else ""
     counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
     root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
     best = "shortest length" if outcome.proved else "incumbent of length"
-    return Result.of(
+    return RepetitionResult.of(
         outcome,
         f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
         outcome,
         gave_up="" if outcome.finished else GAVE_UP,
         details={
-            **tours.about(run.problem),
+            **tours.instance_details(run.problem),
             "evaluations_per_step": "nodes, whose number differs from run to run",
             "tour": outcome.tour.tolist(),
             "bound": run.search.bound,
@@ -96,22 +96,24 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
     )
 
 
-def judges(run: Run[ExactOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
-    yield tours.scorer(run.problem, outcome.tour, outcome.length)
-    yield from tours.known_optimum(run.problem, outcome.length, exactly=outcome.proved)
+    yield tours.tour_verdict(run.problem, outcome.tour, outcome.length)
+    yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
     if run.options.verify and outcome.proved:
-        from core.problems.small_tours import all_tours, held_karp
+        from core.problems.tsp.small_tours import enumerate_tours, held_karp
 
         small = run.problem.n <= MOST_ENUMERATED
         name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
-        length, _, optimal_tours = run.once(name, lambda: (all_tours if small else held_karp)(run.problem.distances))
+        length, _, optimal_tours = run.once(
+            name, lambda: (enumerate_tours if small else held_karp)(run.problem.distances)
+        )
         if length != outcome.length:
-            yield Opinion(name, f"{name} finds length {length}")
+            yield VerifierVerdict(name, f"{name} finds length {length}")
         elif outcome.optimal_tours not in (None, optimal_tours):
-            yield Opinion(name, f"{name} finds {optimal_tours} shortest tours")
+            yield VerifierVerdict(name, f"{name} finds {optimal_tours} shortest tours")
         else:
-            yield Opinion(name)
+            yield VerifierVerdict(name)
 
 
 def fitted(instance: Any) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
     return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
 
-def save(run: Run[ExactOptions], outcome: Any) -> None:
+def save(run: PreparedRun[ExactOptions], outcome: Any) -> None:
     """The shortest tour, and the incumbents before it."""
     tours.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
     save_history(run, outcome, unit=EXACT.unit, noun=EXACT.noun)
@@ -135,16 +137,16 @@ EXACT = Workload(
     load=load,
     search=search,
     once=lambda run, callback: run.search.run(
-        history=asks_for_history(run.options), callback=callback, ranks=run.ranks, keeper=run.keeper
+        history=keeps_history(run.options), callback=callback, ranks=run.ranks, keeper=run.keeper
     ),
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="length",
     standard=("--instance", "uniform:16:seed=1", "--bound", "edges"),
     fitted=fitted,
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
-    work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
-    ways=ways,
+    work=lambda run: RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
+    ways=execution_settings,
     save=save,
     # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
     on_one_core=lambda options: options.bound in (None, "one-tree"),

@@ -9,13 +9,13 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import option
-from drivers.search_options import SearchOptions, algorithm_option, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import option
+from drivers.options.local_search import SearchOptions, algorithm_option, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "ta021"
+DEFAULT_INSTANCE = "ta021"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class FlowshopOptions(SearchOptions):
 
     instance: str | None = option(
         None,
-        f"one of Taillard's, ta001 to ta120, or a generator such as taillard:30:10:seed=7 (default: {CHOSEN})",
+        f"one of Taillard's, ta001 to ta120, or a generator, taillard:30:10:seed=7 (default: {DEFAULT_INSTANCE})",
         metavar="NAME",
     )
     algorithm: str = algorithm_option("ils")
@@ -33,9 +33,9 @@ class FlowshopOptions(SearchOptions):
 
 def load(options: FlowshopOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.flow_shop import FlowShop
+    from core.problems.more.flow_shop.problem import FlowShop
 
-    problem = FlowShop(options.instance or CHOSEN)
+    problem = FlowShop(options.instance or DEFAULT_INSTANCE)
     return problem, problem.instance.source
 
 
@@ -53,7 +53,7 @@ FLOWSHOP = local_search(
     "local search for the permutation flow shop",
     FlowshopOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "250"),
     fitted=fitted,
     speed=lambda problem: 5e8 / problem.instance.times.size,

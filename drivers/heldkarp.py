@@ -13,32 +13,32 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from drivers import tours
-from drivers.command import driver
-from drivers.dp_options import profiled
-from drivers.endings import run_driver
-from drivers.forecast import Work
-from drivers.heldkarp_options import HeldKarpOptions, is_symmetric
-from drivers.workload import Opinion, Result, Run, Task, Workload, gap
+from drivers.cli.exit_codes import run_driver
+from drivers.options.dynamic_programming import profile_details
+from drivers.options.held_karp import HeldKarpOptions, is_symmetric
+from drivers.runs.workload_main import driver
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
+from drivers.workload.run_time import RepetitionWork
 
 
 def load(options: HeldKarpOptions, ranks: int) -> Task:
     """The instance, and whether the search is restricted."""
     options.refuse_idle()
-    task = tours.small(options, "gr21", "uniform:20:seed=1", symmetric=False)
+    task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
     tours.refuse_blank_drawing(options, task.problem)
     return task._replace(options=options.settled(task.problem).by_mapping())
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.timed import Rehearsal
+    from cluster.mpi.proxies import Rehearsal
 
     alone = Rehearsal(ranks)
     tiling, room = options.tiling, options.device_memory
     made: Any
     if options.k is None:
-        from core.search.dp.held_karp import HeldKarp
+        from core.search.dp.held_karp.search import HeldKarp
 
         made = HeldKarp(
             backend, alone, problem.distances, tiling=tiling, mapping=options.mapping, room=room, folder=options.spill
@@ -46,9 +46,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
         if options.trace:
             made.make_room()
     else:
-        from core.search.dp.restricted import RestrictedTour
+        from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 
-        made = RestrictedTour(
+        made = BalasSimonettiSearch(
             backend,
             alone,
             problem.distances,
@@ -63,19 +63,19 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
     return made
 
 
-def once(run: Run[HeldKarpOptions], callback: Any) -> Any:
+def once(run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
     """Search once; the tour of a restricted search is always traced."""
     traced = {"trace": run.options.trace} if run.options.k is None else {}
     return run.search.run(callback=callback, ranks=run.ranks, keeper=run.keeper, **traced)
 
 
-def work(run: Run[HeldKarpOptions]) -> Work | None:
+def work(run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
     """All transitions, of one pass if the search is restricted; waves are many launches for few cells."""
     usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
-    return Work.of(run.search, usual)
+    return RepetitionWork.of(run.search, usual)
 
 
-def headline(run: Run[HeldKarpOptions]) -> str | None:
+def headline(run: PreparedRun[HeldKarpOptions]) -> str | None:
     """How many cities the device has room for."""
     search = run.search
     if run.options.k is not None or run.options.tiling != "auto":
@@ -86,7 +86,7 @@ def headline(run: Run[HeldKarpOptions]) -> str | None:
     return f"{where} room for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
 
-def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
     """The shortest tour of all, or of a neighbourhood."""
     instance, k = run.problem, run.options.k
     if k is None:
@@ -97,14 +97,14 @@ def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
     else:
         words = (
             f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length "
-            f"{outcome.length}{gap(outcome.length, instance.optimum)}, start length {outcome.start_length}, "
+            f"{outcome.length}{describe_gap(outcome.length, instance.optimum)}, start length {outcome.start_length}, "
             f"{outcome.passes} passes"
         )
-    return Result.of(
+    return RepetitionResult.of(
         outcome,
         words,
         details={
-            **tours.about(instance),
+            **tours.instance_details(instance),
             "evaluations_per_step": "steps from a path to one that is a city longer",
             "proved": k is None,
             "tour": None if outcome.tour is None else outcome.tour.tolist(),
@@ -114,26 +114,26 @@ def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
     )
 
 
-def judges(run: Run[HeldKarpOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer, the published optimum, the start tour, and another algorithm if it is asked."""
     instance, restricted = run.problem, run.options.k is not None
     if outcome.tour is not None:
-        yield tours.scorer(instance, outcome.tour, outcome.length)
-    yield from tours.known_optimum(instance, outcome.length, exactly=not restricted)
+        yield tours.tour_verdict(instance, outcome.tour, outcome.length)
+    yield from tours.optimum_verdicts(instance, outcome.length, exactly=not restricted)
     if restricted and outcome.length > outcome.start_length:
-        yield Opinion("", f"the start tour has length {outcome.start_length}")
+        yield VerifierVerdict("", f"the start tour has length {outcome.start_length}")
     if run.options.verify:
-        name, length = run.once("second opinion", lambda: second_opinion(instance))
-        yield Opinion(name, None if length == outcome.length else f"{name} finds length {length}")
+        name, length = run.once("second opinion", lambda: cross_check(instance))
+        yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
 
-def second_opinion(instance: Any) -> tuple[str, int]:
+def cross_check(instance: Any) -> tuple[str, int]:
     """Name and result of another algorithm: branch and bound on one core, or NumPy where distances are asymmetric."""
     if is_symmetric(instance):
         from drivers.exact import solve
 
         return "branch and bound", int(solve(instance.distances).length)
-    from core.problems.small_tours import held_karp as plain
+    from core.problems.tsp.small_tours import held_karp as plain
 
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
@@ -149,14 +149,14 @@ HELDKARP = Workload(
     search=search,
     once=once,
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="length",
     standard=("--instance", "uniform:24:seed=1"),
     work=work,
     ways=lambda run: run.options.ways(),
     headline=headline,
     save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
-    details=lambda task, ranks, argv: profiled(
+    details=lambda task, ranks, argv: profile_details(
         task, ranks, argv, "heldkarp", sized=bool(task.options.instance or task.options.matrix)
     ),
 )

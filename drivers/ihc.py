@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from drivers import tours
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.forecast import Work
-from drivers.history import asks_for_history, curve_option, history_option, plot_option, save_history
-from drivers.options import Group, Options, mapping_option, option, positive, scaled_option
-from drivers.outputs import OutputFile
-from drivers.workload import Opinion, Result, Run, Task, Workload, gap
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import OptionGroup, Options, mapping_option, option, positive, scaled_option
+from drivers.options.output_files import OutputFile
+from drivers.runs.workload_main import driver
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
+from drivers.workload.history import curve_option, history_option, keeps_history, plot_option, save_history
+from drivers.workload.run_time import RepetitionWork
 
-CLIMBING = Group("hill climbing")
+CLIMBING = OptionGroup("hill climbing")
 MOVES = 10**9
 """Of a comparison's repetition: about a second of one core's work, those included that a pruned scan leaves out."""
 
@@ -71,58 +71,58 @@ def load(options: ClimbOptions, ranks: int) -> Task:
         raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
     if options.seeds and options.start == "oneil2011":
         raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
-    task = tours.at_hand(options)
+    task = tours.available_instance(options)
     tours.refuse_blank_drawing(options, task.problem)
     return task
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
     """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.timed import Rehearsal
-    from core.search.ihc import HillClimbing
+    from cluster.mpi.proxies import Rehearsal
+    from core.search.hill_climbing.search import IterativeHillClimbing
 
     how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
     published = (options.assign or "auto") if options.mapping == "published" else None
-    climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
+    climbing = IterativeHillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
     climbing.warm_up()
     return climbing
 
 
-def once(run: Run[ClimbOptions], callback: Any) -> Any:
+def once(run: PreparedRun[ClimbOptions], callback: Any) -> Any:
     """Climb; the shortest tour is climbed to again when the clock has stopped (`result`)."""
-    from core.search.stops import Iterations
+    from core.search.stop import Iterations
 
-    stop, history = Iterations(run.options.climbers), asks_for_history(run.options)
+    stop, history = Iterations(run.options.climbers), keeps_history(run.options)
     return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper, trace=False)
 
 
-def work(run: Run[ClimbOptions]) -> Work:
+def work(run: PreparedRun[ClimbOptions]) -> RepetitionWork:
     """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
     n = run.problem.n
-    return Work(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
+    return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
 
-def result(run: Run[ClimbOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
     """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
     steps = outcome.steps / run.options.climbers
-    length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
+    length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
     tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
-    return Result.of(
+    return RepetitionResult.of(
         outcome,
         f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
         outcome._replace(tour=tour),
         index=outcome.climber,
         details={
-            **tours.about(run.problem),
+            **tours.instance_details(run.problem),
             "evaluations_per_step": run.search.scan.counted,
             "steps_per_climb": steps,
         },
     )
 
 
-def judges(run: Run[ClimbOptions], outcome: Any, found: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[ClimbOptions], outcome: Any, found: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer."""
-    yield tours.scorer(run.problem, found.solution.tour, outcome.length)
+    yield tours.tour_verdict(run.problem, found.solution.tour, outcome.length)
 
 
 def fitted(instance: Any) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
     return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 
 
-def save(run: Run[ClimbOptions], outcome: Any) -> None:
+def save(run: PreparedRun[ClimbOptions], outcome: Any) -> None:
     """The shortest tour, and how the search came to it."""
     tours.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
     save_history(run, outcome, unit=IHC.unit, noun=IHC.noun)
@@ -148,7 +148,7 @@ IHC = Workload(
     search=search,
     once=once,
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="length",
     standard=("--climbers", "2000"),
     fitted=fitted,

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from drivers.command import driver
-from drivers.dp_options import profiled
-from drivers.endings import run_driver
-from drivers.forecast import Work
-from drivers.knapsack_options import COUNTED_AGAIN, KnapsackOptions
-from drivers.outputs import writing
-from drivers.workload import Opinion, Result, Run, Task, Workload
+from drivers.cli.exit_codes import run_driver
+from drivers.options.dynamic_programming import profile_details
+from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
+from drivers.options.output_files import reporting_write_errors
+from drivers.runs.workload_main import driver
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.run_time import RepetitionWork
 
 SPEEDS = {"auto": 2e9, "none": 1e8}
 """Cells per second that a core usually reaches with each way to cut the table."""
@@ -37,9 +37,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
     """The search, compiled and warm."""
     made: Any
     if options.bounded:
-        from core.search.dp.knapsack_bound import BoundSearch
+        from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 
-        made = BoundSearch(backend, ranks, problem, most_nodes=options.nodes)
+        made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
     elif options.published:
         from core.search.dp.diagonals import KnapsackByDiagonals
 
@@ -47,8 +47,8 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
         if options.trace:
             made.make_room()
     else:
-        from cluster.timed import Rehearsal
-        from core.search.dp.knapsack import KnapsackSearch
+        from cluster.mpi.proxies import Rehearsal
+        from core.search.dp.knapsack.search import KnapsackSearch
 
         room, folder = options.device_memory, options.spill
         made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=options.tiling, room=room, folder=folder)
@@ -56,9 +56,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
     return made
 
 
-def once(run: Run[KnapsackOptions], callback: Any) -> Any:
+def once(run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
     """Search once; branch and bound may give up."""
-    from core.search.stops import Seconds
+    from core.search.stop import Seconds
 
     options = run.options
     if not options.bounded:
@@ -67,12 +67,12 @@ def once(run: Run[KnapsackOptions], callback: Any) -> Any:
     return run.search.run(stop, callback=callback, ranks=run.ranks, keeper=run.keeper)
 
 
-def ways(run: Run[KnapsackOptions]) -> dict[str, Any]:
+def execution_settings(run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
     """How the table is computed, if there is one."""
     return {**run.options.ways(), "tiling": None if run.options.bounded else run.options.tiling}
 
 
-def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
     """The largest value; all cells of the table count, also those that nobody needed."""
     options, instance = run.options, run.problem
     packed = streamed = ""
@@ -80,7 +80,7 @@ def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
         packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
     if not options.bounded and options.trace:
         streamed = f", {outcome.streamed_bytes:,} bytes streamed"
-    return Result.of(
+    return RepetitionResult.of(
         outcome,
         f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
         gave_up="" if outcome.optimal else GAVE_UP,
@@ -100,32 +100,32 @@ def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
     )
 
 
-def judges(run: Run[KnapsackOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer of the selection, the file's optimum, and NumPy where it is asked or quick."""
     options, instance = run.options, run.problem
     if outcome.chosen is not None:
         weight, value = instance.weight_and_value(outcome.chosen)
         wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
-        yield Opinion("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
+        yield VerifierVerdict("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
     elif options.trace:
-        yield Opinion("the scorer", "no selection was found")
+        yield VerifierVerdict("the scorer", "no selection was found")
     if instance.optimum is not None:
-        yield Opinion("the file", unlike(outcome, instance.optimum, "the file says"))
-    if options.verify or instance.n * (instance.capacity + 1) <= COUNTED_AGAIN:
-        yield Opinion("NumPy", unlike(outcome, run.once("again", instance.best_value), "NumPy finds"))
+        yield VerifierVerdict("the file", value_mismatch(outcome, instance.optimum, "the file says"))
+    if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
+        yield VerifierVerdict("NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds"))
 
 
-def unlike(outcome: Any, best: int, who: str) -> str | None:
+def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
     """An objection where the largest value is another one; an incumbent may be smaller."""
     wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
     return f"{who} value {best}" if wrong else None
 
 
-def save(run: Run[KnapsackOptions], chosen: Any) -> None:
+def save(run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
     """The selection as --output says."""
     path = run.options.output
     if path is not None and chosen is not None:
-        with writing(path), open(path, "w", encoding="ascii") as file:
+        with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
             file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
 
 
@@ -140,13 +140,13 @@ KNAPSACK = Workload(
     search=search,
     once=once,
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="value",
     standard=("--items", "1000", "--capacity", "1000000"),
-    work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
-    ways=ways,
+    work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
+    ways=execution_settings,
     save=save,
-    details=lambda task, ranks, argv: profiled(task, ranks, argv, "knapsack", sized=task.options.sized),
+    details=lambda task, ranks, argv: profile_details(task, ranks, argv, "knapsack", sized=task.options.sized),
     on_one_core=lambda options: options.bounded,
 )
 main = driver(KNAPSACK, __doc__)

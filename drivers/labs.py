@@ -8,28 +8,28 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import option
-from drivers.search_options import SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import option
+from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "40"
+DEFAULT_INSTANCE = "40"
 
 
 @dataclass(frozen=True)
 class LabsOptions(SearchOptions):
     """What local search for low autocorrelation binary sequences understands."""
 
-    instance: str | None = option(None, f"how many signs (default: {CHOSEN})", metavar="N")
+    instance: str | None = option(None, f"how many signs (default: {DEFAULT_INSTANCE})", metavar="N")
     neighbourhood: str = neighbourhood_option("flip1")
 
 
 def load(options: LabsOptions) -> tuple[Any, str]:
     """The problem; its size is all that there is to say of it."""
-    from core.problems.labs import Labs
+    from core.problems.more.labs.problem import Labs
 
-    return Labs(options.instance or CHOSEN), "the number of its signs"
+    return Labs(options.instance or DEFAULT_INSTANCE), "the number of its signs"
 
 
 def fitted(problem: Any) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ LABS = local_search(
     "local search for low autocorrelation binary sequences",
     LabsOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "2500"),
     fitted=fitted,
     speed=lambda problem: 5e8 / problem.encoding.n,

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from drivers.command import driver
-from drivers.dp_options import profiled
-from drivers.endings import run_driver
-from drivers.forecast import Work
-from drivers.lcs_options import COUNTED_AGAIN, LcsOptions
-from drivers.outputs import writing
-from drivers.workload import Opinion, Result, Run, Task, Workload
+from drivers.cli.exit_codes import run_driver
+from drivers.options.dynamic_programming import profile_details
+from drivers.options.lcs import MOST_VERIFIED_CELLS, LcsOptions
+from drivers.options.output_files import reporting_write_errors
+from drivers.runs.workload_main import driver
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.run_time import RepetitionWork
 
 SPEEDS = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
 """Cells per second that a core usually reaches with each way to cut the table."""
@@ -35,13 +35,13 @@ def load(options: LcsOptions, ranks: int) -> Task:
 
 def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.timed import Rehearsal
-    from core.search.dp.diagonals import CommonByDiagonals
-    from core.search.dp.lcs import LongestCommonSubsequence
+    from cluster.mpi.proxies import Rehearsal
+    from core.search.dp.diagonals import LcsByDiagonals
+    from core.search.dp.lcs.search import LongestCommonSubsequence
 
     made: Any
     if options.published:
-        made = CommonByDiagonals(backend, ranks, problem.a, problem.b, folder=options.spill)
+        made = LcsByDiagonals(backend, ranks, problem.a, problem.b, folder=options.spill)
     else:
         made = LongestCommonSubsequence(
             backend,
@@ -58,11 +58,11 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
     return made
 
 
-def result(run: Run[LcsOptions], outcome: Any) -> Result:
+def result(run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
     """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
     pair = run.problem
     streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
-    return Result.of(
+    return RepetitionResult.of(
         outcome,
         f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
         details={
@@ -76,24 +76,24 @@ def result(run: Run[LcsOptions], outcome: Any) -> Result:
     )
 
 
-def judges(run: Run[LcsOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+def verdicts(run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
     """The scorer of the subsequence, the strings' making, and plain Python where it is asked or quick."""
-    from core.problems.strings import common_length
+    from core.problems.tables.strings import lcs_length
 
     pair, length = run.problem, outcome.length
     found = pair.objection(length, outcome.pairs)
     if run.options.trace and outcome.pairs is None:
         found = "no subsequence"
     if found is not None or outcome.pairs is not None:
-        yield Opinion("the scorer", None if found is None else f"the scorer finds {found}")
+        yield VerifierVerdict("the scorer", None if found is None else f"the scorer finds {found}")
     if pair.known_length == length:  # another length is the scorer's objection
-        yield Opinion("the strings' making")
-    if run.options.verify or len(pair.a) * len(pair.b) <= COUNTED_AGAIN:
-        again = run.once("again", lambda: common_length(pair.a, pair.b))
-        yield Opinion("plain Python", None if again == length else f"plain Python finds length {again}")
+        yield VerifierVerdict("the strings' making")
+    if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:
+        again = run.once("again", lambda: lcs_length(pair.a, pair.b))
+        yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
 
 
-def save(run: Run[LcsOptions], pairs: Any) -> None:
+def save(run: PreparedRun[LcsOptions], pairs: Any) -> None:
     """The subsequence as --output says."""
     path = run.options.output
     if path is None or pairs is None:
@@ -103,7 +103,7 @@ def save(run: Run[LcsOptions], pairs: Any) -> None:
         header = f">longest common subsequence of {run.problem.name}"
         rows = [common[first : first + LINE] for first in range(0, len(common), LINE)]
         common = b"\n".join([header.encode(errors="replace"), *rows])
-    with writing(path), open(path, "wb") as file:
+    with reporting_write_errors(path), open(path, "wb") as file:
         file.write(common + b"\n")
 
 
@@ -120,13 +120,13 @@ LCS = Workload(
         trace=run.options.trace, callback=callback, ranks=run.ranks, keeper=run.keeper
     ),
     result=result,
-    judges=judges,
+    judges=verdicts,
     noun="length",
     standard=("--instance", "random:120000"),
-    work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
+    work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
     ways=lambda run: run.options.ways(),
     save=save,
-    details=lambda task, ranks, argv: profiled(task, ranks, argv, "lcs", sized=task.options.sized),
+    details=lambda task, ranks, argv: profile_details(task, ranks, argv, "lcs", sized=task.options.sized),
 )
 main = driver(LCS, __doc__)
 

@@ -11,28 +11,28 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option
-from drivers.search_options import SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option
+from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "random:100:seed=1"
+DEFAULT_INSTANCE = "random:100:seed=1"
 
 
 @dataclass(frozen=True)
 class LinearorderingOptions(SearchOptions):
     """What local search for the linear ordering problem understands."""
 
-    instance: str | None = instance_option("random:40:seed=1", CHOSEN)
+    instance: str | None = instance_option("random:40:seed=1", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("insert")
 
 
 def load(options: LinearorderingOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.linear_ordering import LinearOrdering
+    from core.problems.more.linear_ordering.problem import LinearOrdering
 
-    problem = LinearOrdering(options.instance or CHOSEN, options.data)
+    problem = LinearOrdering(options.instance or DEFAULT_INSTANCE, options.data)
     return problem, problem.instance.source
 
 
@@ -49,7 +49,7 @@ LINEARORDERING = local_search(
     "local search for the linear ordering problem",
     LinearorderingOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "600"),
     fitted=fitted,
     speed=lambda problem: 3e8,

@@ -11,20 +11,20 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option, option, positive
-from drivers.search_options import RESULTS, SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option, option, positive
+from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "random:400:density=0.1:weights=1..1"
+DEFAULT_INSTANCE = "random:400:density=0.1:weights=1..1"
 
 
 @dataclass(frozen=True)
 class MaxcutOptions(SearchOptions):
     """What local search for max-cut understands."""
 
-    instance: str | None = instance_option("random:100:density=0.1", CHOSEN)
+    instance: str | None = instance_option("random:100:density=0.1", DEFAULT_INSTANCE)
     parts: int = option(2, "how many (%(default)s)", positive, "K", group=RESULTS, decides="work")
     neighbourhood: str = neighbourhood_option("auto")
 
@@ -32,16 +32,16 @@ class MaxcutOptions(SearchOptions):
 def load(options: MaxcutOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.errors import UserError
-    from core.problems import graphs
+    from core.problems.more.max_cut import graphs
 
-    graph = graphs.load(options.instance or CHOSEN, options.data, k=options.parts)
+    graph = graphs.load(options.instance or DEFAULT_INSTANCE, options.data, k=options.parts)
     if graph.k != options.parts:
         raise UserError(f"--parts {options.parts} for {graph.name}: expected {graph.k}, as the instance says")
     if graph.k == 2:
-        from core.problems.max_cut import MaxCut
+        from core.problems.more.max_cut.problem import MaxCut
 
         return MaxCut(graph), graph.source
-    from core.problems.max_k_cut import MaxKCut
+    from core.problems.more.max_cut.k_cut import MaxKCut
 
     return MaxKCut(graph), graph.source
 
@@ -60,7 +60,7 @@ MAXCUT = local_search(
     "local search for max-cut, in two parts or more",
     MaxcutOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "10000"),
     fitted=fitted,
     best_known="best known",

@@ -8,28 +8,28 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option
-from drivers.search_options import SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option
+from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "random:250:ratio=5:seed=1"
+DEFAULT_INSTANCE = "random:250:ratio=5:seed=1"
 
 
 @dataclass(frozen=True)
 class MaxsatOptions(SearchOptions):
     """What local search for MAX-SAT understands."""
 
-    instance: str | None = instance_option("random:50:ratio=4.2:seed=1", CHOSEN)
+    instance: str | None = instance_option("random:50:ratio=4.2:seed=1", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("flip1")
 
 
 def load(options: MaxsatOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.max_sat import MaxSat
+    from core.problems.more.max_sat.problem import MaxSat
 
-    problem = MaxSat(options.instance or CHOSEN, options.data)
+    problem = MaxSat(options.instance or DEFAULT_INSTANCE, options.data)
     return problem, problem.instance.source
 
 
@@ -46,7 +46,7 @@ MAXSAT = local_search(
     "local search for MAX-SAT, clauses to be satisfied",
     MaxsatOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "1000"),
     fitted=fitted,
     speed=lambda problem: 3e8 * problem.encoding.n / len(problem.instance.literals),

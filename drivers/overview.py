@@ -19,24 +19,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.command_line import Parser, program
 from core.errors import UserError
-from drivers.compare import STANDARD, House, contests_of, survey
-from drivers.compare_options import add_where_options
-from drivers.configurations import Configuration, numbers_of_ranks, plan
-from drivers.contest import Contest, Runner, make_room
-from drivers.endings import DONE, FAILED, run_driver
-from drivers.notes import keep_quiet
-from drivers.options import number
-from drivers.workload import Workload
-from drivers.workloads import NAMES, OF_PAPERS, named
-from reports import overview
-from reports.comparison import NotRun, compare
-from reports.environment import cores
-from reports.overview import Line, Overview
-from reports.records import Record, RecordError, UnequalWorkError
+from core.program_parser import CompletingParser, invocation
+from drivers.cli.exit_codes import DONE, FAILED, run_driver
+from drivers.cli.messages import set_quiet
+from drivers.compare import STANDARD_REASON, ComparisonDependencies, build_cases, survey
+from drivers.experiments.comparison_options import add_where_options
+from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
+from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prepare_folder
+from drivers.options.declaration import number
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import NAMES, PAPER_WORKLOADS, get_workload
+from reports.comparison.speedups import NotRun, compare
+from reports.pages import overview
+from reports.pages.overview import Overview, OverviewRow
+from reports.records.environment import cores
+from reports.records.files import Record, RecordError, UnequalWorkError
 
-WORKS: dict[str, tuple[str, ...]] = {
+WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "ihc": ("--climbers", "15000"),
     "aco": ("--ants", "256", "--iterations", "2500"),
     "qap": ("--walks", "64", "--iterations", "25000"),
@@ -49,17 +49,17 @@ WORKS: dict[str, tuple[str, ...]] = {
 }
 """Options of works that take one core at least a second, so that launches and copies weigh little: 1.3 to 2.3 s of
 processor time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core."""
-LONG_ENOUGH = (
+DEFAULT_REASON = (
     "A work whose line gives no other reason was chosen to take one core a second or more, so that launches and copies "
     "weigh little in it"
 )
-OTHERS_TAKE = 0.5
+OTHER_DEVICES_SHARE = 0.5
 """Of one core's time, what any other device is taken to need."""
 LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
 """Of three, the first may be slow, which touches fresh memory: the median is another."""
 
 
-def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
+def main(argv: Sequence[str] | None = None, house: ComparisonDependencies | None = None) -> int:
     """Run the workloads; returns 0 when each ran everywhere and did the same work everywhere, else 1.
 
     Raises
@@ -71,23 +71,25 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(arguments)
-    keep_quiet(options.quiet)
-    house = house or House(survey)
-    workloads = [named(name) for name in dict.fromkeys(options.workloads or OF_PAPERS)]
+    set_quiet(options.quiet)
+    house = house or ComparisonDependencies(survey)
+    workloads = [get_workload(name) for name in dict.fromkeys(options.workloads or PAPER_WORKLOADS)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
-    configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
+    configurations, not_here = plan_configurations(
+        list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
+    )
     records = options.out / f"{overview.NAME}.jsonl"
-    make_room(records, lambda: overview.remove(options.out), options.fresh)
-    runner = Runner(len(workloads) * (1 + len(configurations)), house.command)
-    lines = [line_of(workload, options, records, runner, configurations) for workload in workloads]
+    prepare_folder(records, lambda: overview.remove(options.out), options.fresh)
+    runner = ExperimentRunner(len(workloads) * (1 + len(configurations)), house.command)
+    lines = [run_workload(workload, options, records, runner, configurations) for workload in workloads]
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
-    return conclude(Overview(tuple(lines), tuple(not_here), LONG_ENOUGH), options.out, made_by)
+    return write_overview(Overview(tuple(lines), tuple(not_here), DEFAULT_REASON), options.out, made_by)
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line; what a comparison asks besides has its usual value."""
-    made = Parser(
-        prog=program("drivers.overview"),
+    made = CompletingParser(
+        prog=invocation("drivers.overview"),
         description=__doc__,
     )
     made.add_argument(
@@ -102,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         "--workloads",
         nargs="+",
         metavar="W",
-        help=f"only these of {', '.join(NAMES)} (without it: the first {len(OF_PAPERS)})",
+        help=f"only these of {', '.join(NAMES)} (without it: the first {len(PAPER_WORKLOADS)})",
     )
     made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
     add_where_options(made)
@@ -110,51 +112,53 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def repetitions(seconds: float, one_core_s: float, configurations: int) -> int:
+def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int) -> int:
     """How many repetitions fill so many seconds on all devices, where one core takes so long for one."""
-    once_s = one_core_s * (1 + OTHERS_TAKE * (configurations - 1))
+    once_s = one_core_s * (1 + OTHER_DEVICES_SHARE * (configurations - 1))
     fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
     return max(LEAST_REPETITIONS, round(fitting))
 
 
-def line_of(
+def run_workload(
     workload: Workload[Any],
     options: argparse.Namespace,
     records: Path,
-    runner: Runner,
+    runner: ExperimentRunner,
     configurations: Sequence[Configuration],
-) -> Line:
+) -> OverviewRow:
     """Run one workload on all configurations, on the first of them some repetitions before."""
     try:
-        contest: Contest = contests_of(workload, options, WORKS.get(workload.name, ()), records)[0][0]
+        contest: ExperimentCase = build_cases(workload, options, WORKLOAD_ARGUMENTS.get(workload.name, ()), records)[0][
+            0
+        ]
     except UserError as error:
         runner.begun += 1 + len(configurations)
         print(f"error: {workload.name}: {error}", file=sys.stderr)
-        return Line(workload.name, workload.title, None, (), str(error))
+        return OverviewRow(workload.name, workload.title, None, (), str(error))
     tried, failed = runner.all_of(contest, configurations[:1])
     if failed:
         runner.begun += 1
         found, failures = runner.all_of(contest, configurations[1:])
-        return compared(workload, found, [*failed, *failures])
+        return compare_runs(workload, found, [*failed, *failures])
     one_core_s = statistics.median(sample.running_s for one in tried for sample in one.samples)
-    repeats = repetitions(options.seconds_each, one_core_s, len(configurations))
-    return compared(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
+    repeats = repetitions_in_budget(options.seconds_each, one_core_s, len(configurations))
+    return compare_runs(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
 
 
-def compared(workload: Workload[Any], found: Sequence[Record], failures: Sequence[NotRun]) -> Line:
+def compare_runs(workload: Workload[Any], found: Sequence[Record], failures: Sequence[NotRun]) -> OverviewRow:
     """The runs of a workload side by side, or why they cannot be."""
     name, title, why = workload.name, workload.title, tuple(failures)
     if not found:
-        return Line(name, title, None, why, "nothing ran")
+        return OverviewRow(name, title, None, why, "nothing ran")
     try:
-        return Line(name, title, compare(found), why, why="" if name in WORKS else STANDARD)
+        return OverviewRow(name, title, compare(found), why, why="" if name in WORKLOAD_ARGUMENTS else STANDARD_REASON)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {name}: {error}", file=sys.stderr)
-        return Line(name, title, None, why, str(error))
+        return OverviewRow(name, title, None, why, str(error))
 
 
-def conclude(found: Overview, folder: Path, made_by: str) -> int:
+def write_overview(found: Overview, folder: Path, made_by: str) -> int:
     """Show and write what there is; returns the exit code."""
     if not found.rows:
         print("error: of no workload is there a run to show", file=sys.stderr)

@@ -11,20 +11,20 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option, option
-from drivers.search_options import EXPERIMENTS, SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option, option
+from drivers.options.local_search import EXPERIMENTS, SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "73-73"
+DEFAULT_INSTANCE = "73-73"
 
 
 @dataclass(frozen=True)
 class PppOptions(SearchOptions):
     """What local search for the permuted perceptron problem understands."""
 
-    instance: str | None = instance_option("101-117:seed=5", CHOSEN)
+    instance: str | None = instance_option("101-117:seed=5", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("flip2")
     layout: str | None = option(
         None,
@@ -55,9 +55,9 @@ class PppOptions(SearchOptions):
 
 def load(options: PppOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.ppp import Ppp
+    from core.problems.ppp.problem import Ppp
 
-    problem = Ppp.load(options.instance or CHOSEN, options.data, layout=options.layout or "local")
+    problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")
     return problem, problem.instance.source
 
 
@@ -74,7 +74,7 @@ PPP = local_search(
     "local search for the permuted perceptron problem",
     PppOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "160"),
     fitted=fitted,
     speed=lambda problem: 1e7,

@@ -9,27 +9,27 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option
-from drivers.search_options import SearchOptions
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option
+from drivers.options.local_search import SearchOptions
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "tai30a"
+DEFAULT_INSTANCE = "tai30a"
 
 
 @dataclass(frozen=True)
 class QapOptions(SearchOptions):
     """What local search for the quadratic assignment problem understands."""
 
-    instance: str | None = instance_option("taillard:40:seeds=1,2", CHOSEN)
+    instance: str | None = instance_option("taillard:40:seeds=1,2", DEFAULT_INSTANCE)
 
 
 def load(options: QapOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.qap import Qap
+    from core.problems.qap.problem import Qap
 
-    problem = Qap.load(options.instance or CHOSEN, options.data)
+    problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
     return problem, problem.instance.source
 
 
@@ -46,7 +46,7 @@ QAP = local_search(
     "local search for the quadratic assignment problem",
     QapOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--walks", "64", "--iterations", "10000"),
     fitted=fitted,
     best_known="best known",

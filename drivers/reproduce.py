@@ -19,24 +19,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from drivers.cli.exit_codes import DONE, FAILED, run_driver
+from drivers.cli.messages import print_note, print_status, set_quiet
 from drivers.compare import survey
-from drivers.contest import Command, Contest, InOtherWords, Refused, Runner, make_room
-from drivers.endings import DONE, FAILED, run_driver
-from drivers.foresight import START_S, in_words
-from drivers.notes import keep_quiet, note, say
-from drivers.reproduce_options import chosen_paper, read
-from drivers.reproduction import Chosen, Needed, Plan, Recorded, mapped, plan_of
-from drivers.series_places import Here
-from reports import paper_file, paper_report
-from reports.environment import cores, environment
-from reports.exhibit_gaps import gap
-from reports.exhibits import NotMade, evidence, series_of, shown
-from reports.paper import Exhibit, Paper
-from reports.records import Record, RecordError, UnequalWorkError, load
+from drivers.experiments.execution import (
+    CommandBuilder,
+    ExperimentCase,
+    ExperimentRunner,
+    RecordedDifferently,
+    RefusedRun,
+    prepare_folder,
+)
+from drivers.experiments.reproduction import (
+    PlannedRun,
+    PlannedRunRecords,
+    ReproductionChoice,
+    ReproductionPlan,
+    map_rows,
+    plan_reproduction,
+)
+from drivers.experiments.reproduction_options import chosen_paper, read_options
+from drivers.experiments.run_time_estimate import START_S, format_estimate
+from drivers.experiments.series_configurations import MachineResources
+from reports.pages import paper as pages_paper
+from reports.papers import files
+from reports.papers.exhibits import MissingRuns, fill_exhibit, find_series, gather_evidence
+from reports.papers.gaps import gap_reason
+from reports.papers.paper import Exhibit, Paper
+from reports.records.environment import cores, environment
+from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 
 @dataclass(frozen=True)
-class House:
+class ReproductionDependencies:
     """The parts of the suite that a reproduction calls; the tests hand in others.
 
     Attributes
@@ -44,12 +59,12 @@ class House:
     survey : callable
         Devices of all backends, as `backends.survey` lists them.
     command : callable
-        See `drivers.contest.Command`.
+        See `drivers.experiments.execution.CommandBuilder`.
 
     """
 
     survey: Callable[[], Iterable[Any]] = survey
-    command: Command = Contest.command
+    command: CommandBuilder = ExperimentCase.command
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ class PaperPage:
         return [one for one in self.paper.exhibits if one in self.exhibits or one in self.earlier]
 
 
-def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
+def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | None = None) -> int:
     """Reproduce; returns 0 when everything ran that can run here and every exhibit asked for shows it, 1 when not.
 
     Raises
@@ -79,40 +94,40 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
 
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = read(arguments, __doc__)
-    keep_quiet(options.quiet)
-    house = house or House()
+    options = read_options(arguments, __doc__)
+    set_quiet(options.quiet)
+    house = house or ReproductionDependencies()
     if options.list:
-        return show_list(options, here_of(options, house))
+        return show_list(options, find_machine_resources(options, house))
     paper, exhibits = chosen_exhibits(options)
-    here = here_of(options, house)
-    chosen = Chosen(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
+    here = find_machine_resources(options, house)
+    chosen = ReproductionChoice(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
     if not options.dry_run:
-        make_room(chosen.records, lambda: remove_if(options.fresh, options.out, paper), options.fresh)
-    plan = plan_of(paper, exhibits, here, chosen)
-    recorded = recorded_in(chosen.records, fresh=options.fresh)
+        prepare_folder(chosen.records, lambda: remove_stale_report(options.fresh, options.out, paper), options.fresh)
+    plan = plan_reproduction(paper, exhibits, here, chosen)
+    recorded = read_recorded(chosen.records, fresh=options.fresh)
     left = [run for run in plan.needed.values() if not recorded.holds(run)]
-    say(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
-    say(f"records: {chosen.records}")
+    print_status(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
+    print_status(f"records: {chosen.records}")
     if options.dry_run:
         show_commands(plan, left, recorded, here, house.command)
         return DONE
-    earlier = [one for one in paper_report.exhibits_in(options.out, paper) if one not in exhibits]
-    runner = Runner(len(left), house.command)
+    earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
+    runner = ExperimentRunner(len(left), house.command)
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
-    failed, elsewhere = run_all(plan, left, runner)
+    failed, elsewhere = run_planned(plan, left, runner)
     page = PaperPage(
         paper, exhibits, earlier, options.out, shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     )
-    before = plan_of(paper, earlier, here, chosen)
-    return conclude(page, plan, before, chosen.records, failed, elsewhere)
+    before = plan_reproduction(paper, earlier, here, chosen)
+    return write_report(page, plan, before, chosen.records, failed, elsewhere)
 
 
-def here_of(options: argparse.Namespace, house: House) -> Here:
+def find_machine_resources(options: argparse.Namespace, house: ReproductionDependencies) -> MachineResources:
     """What this machine has for runs, of what the user wants."""
     devices, several = list(house.survey()), options.ranks
-    return Here.of(devices, options.backends, cores(), several, oversubscribe=options.oversubscribe)
+    return MachineResources.of(devices, options.backends, cores(), several, oversubscribe=options.oversubscribe)
 
 
 def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibit]]:
@@ -120,19 +135,21 @@ def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibi
     paper = chosen_paper(options.paper)
     kind = "table" if options.table else "figure" if options.figure else None
     number = options.table or options.figure
-    paper = mapped(paper, dict(options.row), paper.chosen(kind, number))
+    paper = map_rows(paper, dict(options.row), paper.chosen(kind, number))
     return paper, paper.chosen(kind, number)
 
 
-def recorded_in(records: Path, *, fresh: bool = False) -> Recorded:
+def read_recorded(records: Path, *, fresh: bool = False) -> PlannedRunRecords:
     """What a file holds that counts: nothing where all is run again."""
-    return Recorded([] if fresh or not records.exists() else load(records), environment())
+    return PlannedRunRecords([] if fresh or not records.exists() else load(records), environment())
 
 
 # --- before and while it runs ---
 
 
-def summary(plan: Plan, left: Sequence[Needed], recorded: Recorded, here: Here) -> str:
+def summary(
+    plan: ReproductionPlan, left: Sequence[PlannedRun], recorded: PlannedRunRecords, here: MachineResources
+) -> str:
     """How many runs there are, how many are recorded, and about how long the others take, in words."""
     words = f"{_count(len(plan.needed), 'run')}, {len(plan.needed) - len(left)} recorded already"
     reasons = sum(len(part.missing()) for part in plan.parts)
@@ -141,26 +158,36 @@ def summary(plan: Plan, left: Sequence[Needed], recorded: Recorded, here: Here) 
         return words + refused
     times = [recorded.left_s(run, here) for run in left]
     told = [START_S if one is None else one for one in times]
-    return f"{words}{refused}; the rest takes {about(sum(told), at_least=None in times)}"
+    return f"{words}{refused}; the rest takes {format_rough_time(sum(told), at_least=None in times)}"
 
 
-def show_commands(plan: Plan, left: Sequence[Needed], recorded: Recorded, here: Here, command: Command) -> None:
+def show_commands(
+    plan: ReproductionPlan,
+    left: Sequence[PlannedRun],
+    recorded: PlannedRunRecords,
+    here: MachineResources,
+    command: CommandBuilder,
+) -> None:
     """Print the runs that are left as a shell takes them, and behind each about how long it takes."""
     for part in plan.parts:
         for what, why in part.missing():
             print(f"# {part.exhibit.name}, not here: {what}: {why}")
     for run in left:
-        print(f"{shlex.join(command(run.contest, run.configuration))}  # {about(recorded.left_s(run, here))}")
+        print(
+            f"{shlex.join(command(run.contest, run.configuration))}  # {format_rough_time(recorded.left_s(run, here))}"
+        )
 
 
-def about(seconds: float | None, *, at_least: bool = False) -> str:
+def format_rough_time(seconds: float | None, *, at_least: bool = False) -> str:
     """A time that is only roughly known, in words."""
     if seconds is None:
-        return f"at least {in_words(START_S)}: nobody can tell"
-    return f"{'at least' if at_least else 'about'} {in_words(seconds)}"
+        return f"at least {format_estimate(START_S)}: nobody can tell"
+    return f"{'at least' if at_least else 'about'} {format_estimate(seconds)}"
 
 
-def run_all(plan: Plan, left: Sequence[Needed], runner: Runner) -> tuple[list[str], list[Needed]]:
+def run_planned(
+    plan: ReproductionPlan, left: Sequence[PlannedRun], runner: ExperimentRunner
+) -> tuple[list[str], list[PlannedRun]]:
     """Run what is left: what failed, in words, and what turned out to be recorded in other words.
 
     What a program refuses is no failure: the device cannot do it, and the report says so.
@@ -170,9 +197,9 @@ def run_all(plan: Plan, left: Sequence[Needed], runner: Runner) -> tuple[list[st
     for run in left:
         _, failures = runner.all_of(run.contest, [run.configuration])
         for one in failures:
-            if isinstance(one, InOtherWords):
+            if isinstance(one, RecordedDifferently):
                 elsewhere.append(run)
-            elif isinstance(one, Refused):
+            elif isinstance(one, RefusedRun):
                 plan.refuse(run, one.said)
             else:
                 plan.refuse(run, one.reason)
@@ -183,14 +210,19 @@ def run_all(plan: Plan, left: Sequence[Needed], runner: Runner) -> tuple[list[st
 # --- the report ---
 
 
-def conclude(
-    page: PaperPage, plan: Plan, before: Plan, records: Path, failed: Sequence[str], elsewhere: Sequence[Needed]
+def write_report(
+    page: PaperPage,
+    plan: ReproductionPlan,
+    before: ReproductionPlan,
+    records: Path,
+    failed: Sequence[str],
+    elsewhere: Sequence[PlannedRun],
 ) -> int:
     """Write the report, which names the command line, say what failed or is not there, and return the exit code.
 
     `before` is the plan of what the report had earlier.
     """
-    recorded = recorded_in(records)
+    recorded = read_recorded(records)
     found = {one.identity: one for run in plan.needed.values() for one in recorded.of(run, alike=run in elsewhere)}
     doubted = [
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
@@ -201,17 +233,17 @@ def conclude(
     not_made = {
         one: (plan if one in page.exhibits else before).part_of(paper.drawn(one)).not_made() for one in page.shown
     }
-    counted = newest(load(records))
+    counted = newest_records(load(records))
     try:
-        written = paper_report.write(
+        written = pages_paper.write(
             paper, page.shown, counted, page.folder, not_made, page.made_by, earlier=page.earlier
         )
-        gaps = gaps_of(page, counted, not_made)
+        gaps = describe_gaps(page, counted, not_made)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED
-    tell_what_is_shown_nowhere(plan, recorded)
+    report_unused_runs(plan, recorded)
     print()
     for path in written:
         print(path)
@@ -222,22 +254,22 @@ def conclude(
         failed = [*failed, *gaps]
     else:
         for line in gaps:
-            note(line)
+            print_note(line)
     for line in [*failed, *doubted]:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if failed or doubted else DONE
 
 
-def gaps_of(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, NotMade]) -> list[str]:
+def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, MissingRuns]) -> list[str]:
     """Name the exhibits asked for in which nothing of ours stands, and why."""
-    there = evidence(page.paper, records)
+    there = gather_evidence(page.paper, records)
     gaps = {}
     for one in page.exhibits:
-        gaps[one] = gap(one, shown(page.paper.drawn(one), there, page.paper.machines, not_made[one]))
+        gaps[one] = gap_reason(one, fill_exhibit(page.paper.drawn(one), there, page.paper.machines, not_made[one]))
     return [f"{one.name}: nothing of ours is in it: {why}" for one, why in gaps.items() if why]
 
 
-def newest(records: Sequence[Record]) -> list[Record]:
+def newest_records(records: Sequence[Record]) -> list[Record]:
     """Return the records without those that another version of the suite, or another machine, made anew since.
 
     Runs of this machine and version count before all others.
@@ -251,39 +283,41 @@ def newest(records: Sequence[Record]) -> list[Record]:
     return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
 
 
-def remove_if(fresh: bool, folder: Path, paper: Paper) -> None:
+def remove_stale_report(fresh: bool, folder: Path, paper: Paper) -> None:
     """Remove an earlier report where its records are put aside."""
     if fresh:
-        paper_report.remove(folder, paper)
+        pages_paper.remove(folder, paper)
 
 
-def tell_what_is_shown_nowhere(plan: Plan, recorded: Recorded) -> None:
+def report_unused_runs(plan: ReproductionPlan, recorded: PlannedRunRecords) -> None:
     """Name the runs that an exhibit asked for and that say of themselves what belongs to none of its series."""
     for part in plan.parts:
         runs = [one for key in part.keys for one in recorded.of(plan.needed[key])]
-        lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if series_of(part.exhibit, one) is None)
+        lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if find_series(part.exhibit, one) is None)
         if lost:
             words = "; ".join(lost)
-            note(f"{part.exhibit.name}: belongs to none of its series, so it does not show: {words}")
+            print_note(f"{part.exhibit.name}: belongs to none of its series, so it does not show: {words}")
 
 
 # --- the list ---
 
 
-def show_list(options: argparse.Namespace, here: Here) -> int:
+def show_list(options: argparse.Namespace, here: MachineResources) -> int:
     """Print a line for each table and figure, of one paper or of all."""
     lines = []
-    for name in [options.paper] if options.paper else paper_file.names():
+    for name in [options.paper] if options.paper else files.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
         records = options.out / f"{paper.name}.jsonl"
-        recorded = recorded_in(records)
-        plan = plan_of(paper, exhibits, here, Chosen(options.scale, records, options.repeats, options.data))
-        lines += [(paper.name, one.name, one.title, state(plan, paper, one, recorded)) for one in exhibits]
-    print("\n".join(aligned(lines)))
+        recorded = read_recorded(records)
+        plan = plan_reproduction(
+            paper, exhibits, here, ReproductionChoice(options.scale, records, options.repeats, options.data)
+        )
+        lines += [(paper.name, one.name, one.title, exhibit_state(plan, paper, one, recorded)) for one in exhibits]
+    print("\n".join(align_columns(lines)))
     return DONE
 
 
-def state(plan: Plan, paper: Paper, exhibit: Exhibit, recorded: Recorded) -> str:
+def exhibit_state(plan: ReproductionPlan, paper: Paper, exhibit: Exhibit, recorded: PlannedRunRecords) -> str:
     """How much of an exhibit is recorded, or why it never can be."""
     source = paper.drawn(exhibit)
     if source.never_ours:
@@ -296,7 +330,7 @@ def state(plan: Plan, paper: Paper, exhibit: Exhibit, recorded: Recorded) -> str
     return words + (f"; not at hand: {', '.join(part.absent)}" if part.absent else "")
 
 
-def aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
+def align_columns(lines: Sequence[tuple[str, ...]]) -> list[str]:
     """Lines whose columns but the last are equally wide."""
     widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
     return [

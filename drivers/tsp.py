@@ -10,14 +10,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers import tours
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.outputs import OutputFile
-from drivers.search_options import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
+from drivers.options.output_files import OutputFile
+from drivers.runs.workload_main import driver
+from drivers.workload import tours
+from drivers.workload.local_search import local_search
 
-PAPER = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
+PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """What comparisons run unless they are told otherwise: tabu search by swaps, the work of the paper's tables."""
 
 
@@ -33,9 +33,9 @@ class TspOptions(SearchOptions):
 
 def load(options: TspOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.tsp_moves import TspTour
+    from core.problems.tsp.problem import TspTour
 
-    task = tours.at_hand(options)
+    task = tours.available_instance(options)
     tours.refuse_blank_drawing(options, task.problem)
     return TspTour(task.problem), task.source
 
@@ -54,8 +54,8 @@ TSP = local_search(
     TspOptions,
     load=load,
     chosen=None,
-    standard=(*PAPER, "--walks", "64", "--iterations", "400"),
-    fitted=lambda problem: (*PAPER, *fitted(problem)),
+    standard=(*PAPER_ARGUMENTS, "--walks", "64", "--iterations", "400"),
+    fitted=lambda problem: (*PAPER_ARGUMENTS, *fitted(problem)),
     save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
     for_peers=lambda problem: problem.instance,
 )

@@ -8,20 +8,20 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.command import driver
-from drivers.endings import run_driver
-from drivers.local_search import local_search
-from drivers.options import instance_option, option, positive
-from drivers.search_options import RESULTS, SearchOptions, neighbourhood_option
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option, option, positive
+from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import local_search
 
-CHOSEN = "10"
+DEFAULT_INSTANCE = "10"
 
 
 @dataclass(frozen=True)
 class WeierstrassOptions(SearchOptions):
     """What local search for the Weierstrass function's minimum understands."""
 
-    instance: str | None = instance_option("100 (coordinates)", CHOSEN)
+    instance: str | None = instance_option("100 (coordinates)", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("crowns")
     points: int = option(
         10_000, "neighbours drawn for each solution (%(default)s)", positive, "M", group=RESULTS, decides="work"
@@ -31,17 +31,21 @@ class WeierstrassOptions(SearchOptions):
 
 def load(options: WeierstrassOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
-    from core.problems.weierstrass import Weierstrass
+    from core.problems.weierstrass.problem import Weierstrass
 
     problem = Weierstrass.load(
-        options.instance or CHOSEN, options.data, points=options.points, dtype=options.dtype, seed=options.seed
+        options.instance or DEFAULT_INSTANCE,
+        options.data,
+        points=options.points,
+        dtype=options.dtype,
+        seed=options.seed,
     )
     return problem, problem.instance.source
 
 
-def shown(cost: int) -> str:
+def function_value(cost: int) -> str:
     """The function's value that a cost stands for."""
-    from core.problems.weierstrass_function import COST_UNIT
+    from core.problems.weierstrass.scorer import COST_UNIT
 
     return f"{cost * COST_UNIT:.6f}"
 
@@ -56,10 +60,10 @@ WEIERSTRASS = local_search(
     "local search for the Weierstrass function's minimum",
     WeierstrassOptions,
     load=load,
-    chosen=CHOSEN,
+    chosen=DEFAULT_INSTANCE,
     standard=("--iterations", "20"),
     fitted=fitted,
-    shown=shown,
+    shown=function_value,
     speed=lambda problem: 2e6 / problem.encoding.n,
 )
 main = driver(WEIERSTRASS, __doc__)

@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from backends import create
-from cluster import communicator
-from core.kernels.tours import start_tours
+from cluster import default_communicator
+from core.kernels.two_opt.start_tours import start_tours
 from core.lang import (
     Array,
     Row,
@@ -32,9 +32,9 @@ from core.lang import (
 )
 from core.lang.library import pack, packed_cost, packed_index, team_min
 from core.problems import tsp
-from core.search.ihc import HillClimbing
-from core.search.stops import Iterations
-from drivers.endings import run_driver
+from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.stop import Iterations
+from drivers.cli.exit_codes import run_driver
 
 
 @bundle
@@ -97,7 +97,7 @@ def main(argv):
         backend.download(starts).reshape(count, n).astype(np.int32),
         min(64, backend.capabilities.max_team_size),
     )
-    search = HillClimbing(backend, communicator(), distances, scan="full")
+    search = IterativeHillClimbing(backend, default_communicator(), distances, scan="full")
     search.run(Iterations(count), trace=False)
     begin = time.perf_counter()
     found = search.run(Iterations(count), trace=False)

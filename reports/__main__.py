@@ -9,14 +9,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.command_line import Parser, program
 from core.errors import UserError
+from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
-from reports import csv_file, experiment, ioh, paper_report, ranks_report, statistics_report
-from reports.paper_file import of_workload
-from reports.parameters import worded
-from reports.records import Record, RecordError, UnequalWorkError, load
-from reports.repository import PAGES, add_commands, make_pages
+from reports.pages import experiment, paper, ranks, search_statistics
+from reports.pages.commands import PAGES, add_commands, make_pages
+from reports.papers.files import papers_of_workload
+from reports.records import csv_file, iohprofiler
+from reports.records.files import Record, RecordError, UnequalWorkError, load
+from reports.records.parameters import parameters_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,40 +25,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
-            return _tell_pages(options)
+            return _make_pages(options)
         records = [record for path in options.records for record in load(path)]
         if options.command == "csv":
             return _write_csv(records, options.out)
         if options.command == "ioh":
             written = _write_ioh(records, options.out)
         elif options.command == "statistics":
-            written = statistics_report.of_records(records, options.target, options.out)
+            written = search_statistics.report_statistics(records, options.target, options.out)
         elif options.command == "ranks":
-            written = ranks_report.write(ranks_report.gains(records), options.out)
+            written = ranks.write(ranks.rank_gains(records), options.out)
         elif options.command == "tables":
-            written = paper_report.write_all(records, options.out)
+            written = paper.write_all(records, options.out)
         else:
             sections = _compared(records)
             written = experiment.write(sections, options.out, sections[0].comparison.work.workload)
-        tell(written)
+        print_paths(written)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def _tell_pages(options: argparse.Namespace) -> int:
+def _make_pages(options: argparse.Namespace) -> int:
     """Make or check the repository's pages."""
     written, troubles = make_pages(options)
     if written:
-        tell(written)
+        print_paths(written)
     for trouble in troubles:
         print(trouble, file=sys.stderr)
     return 1 if troubles else 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog=program("reports"), description="Make reports from files of run records.")
+    parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser(
         "compare", help="speed-up report over records of one workload, a section for each instance"
@@ -125,7 +126,7 @@ def _write_csv(records: Sequence[Record], out: Path | None) -> int:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{out}: cannot write the table: {error.strerror}") from None
-    tell([out])
+    print_paths([out])
     return 0
 
 
@@ -137,13 +138,13 @@ def _print(text: str) -> int:
 def _write_ioh(records: Sequence[Record], out: Path) -> Sequence[Path]:
     if not records:
         raise RecordError("no records in the files")
-    written = ioh.write(records, out)
+    written = iohprofiler.write(records, out)
     for note in written.notes:
         print(f"note: {note}", file=sys.stderr)
     return written.files
 
 
-def tell(written: Sequence[Path]) -> None:
+def print_paths(written: Sequence[Path]) -> None:
     """Print where the report is; whoever reads may have gone.
 
     Raises
@@ -162,13 +163,13 @@ def tell(written: Sequence[Path]) -> None:
             raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None
 
 
-def _compared(records: Sequence[Record]) -> Sequence[experiment.Compared]:
+def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]:
     """Compare records, those of each instance; advise where several works have a report of their own."""
     try:
-        return experiment.of_records(records)
+        return experiment.compare_records(records)
     except UnequalWorkError as error:
-        asked = {(record.instance_sha256, record.seed, worded(record.parameters)) for record in records}
-        if len(asked) > 1 and all(of_workload(record.workload) for record in records):
+        asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
+        if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
             raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
         raise
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from core.arguments import path
 from core.errors import UserError
-from reports import csv_file, records
-from reports.schema import Record
-from reports.sections import Compared
+from reports.comparison.sections import ComparedSection
+from reports.records import csv_file, files
+from reports.records.schema import Record
 
 
 class Runs(list[Record]):
-    """Records of runs, see `reports.schema.Record`."""
+    """Records of runs, see `reports.records.schema.Record`."""
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with a row for each repetition; ``python -m reports csv --help`` explains its columns.
@@ -31,7 +31,7 @@ class Runs(list[Record]):
         heading, *rows = csv_file.rows_of(self)
         return pandas.DataFrame(rows, columns=heading)
 
-    def compared(self) -> list[Compared]:
+    def compared(self) -> list[ComparedSection]:
         """The runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
 
         Raises
@@ -40,9 +40,9 @@ class Runs(list[Record]):
             No records, several workloads, or unequal work.
 
         """
-        from reports import experiment
+        from reports.pages import experiment
 
-        return experiment.of_records(self)
+        return experiment.compare_records(self)
 
 
 def load(*paths: str | os.PathLike[str]) -> Runs:
@@ -51,11 +51,11 @@ def load(*paths: str | os.PathLike[str]) -> Runs:
     Raises
     ------
     RecordError, UnequalWorkError
-        As `reports.records.load` and `reports.records.merge`.
+        As `reports.records.files.load` and `reports.records.files.merge`.
     UserError
         No file, or an argument that is no path.
 
     """
     if not paths:
         raise UserError("load(): expected the name of a file of records, or several")
-    return Runs(records.merge(record for one in paths for record in records.load(path("paths", one))))
+    return Runs(files.merge(record for one in paths for record in files.load(path("paths", one))))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lang import oracle
+from core.lang import reference_interpreter
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "core"
@@ -33,7 +33,7 @@ class KernelCoverage:
         self.reached = {}
 
     def add_marks(self, source, definition):
-        """Let a function under `FOLDER` mark its lines: what `core.lang.oracle.watch` asks for."""
+        """Let a function under `FOLDER` mark its lines: what `core.lang.reference_interpreter.coverage_hook` asks for."""
         path = Path(source.path).resolve()
         if not path.is_relative_to(FOLDER):
             return {}
@@ -45,7 +45,7 @@ class KernelCoverage:
 
     def pytest_sessionstart(self):
         """Be there before the first function is made."""
-        oracle.watch = self.add_marks
+        reference_interpreter.coverage_hook = self.add_marks
 
     def pytest_sessionfinish(self, session):
         """Send what a worker saw to the process that prints."""

@@ -6,7 +6,7 @@ PATIENCE_S = 10.0
 
 
 def soon(condition):
-    """Wait until a condition holds; False if it does not within `PATIENCE_S`."""
+    """Wait until a condition holds; False if it does not within `GRACE_S`."""
     until = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > until:

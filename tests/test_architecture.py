@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import backends
-from drivers.workloads import NAMES
+from drivers.workload.registry import NAMES
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
-LANGUAGE = ("core.lang", "core.command_line", "core.errors", "core.standard_output", "core.whole_files")
+LANGUAGE = ("core.lang", "core.program_parser", "core.errors", "core.standard_output", "core.atomic_files")
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
@@ -32,8 +32,8 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.problems", "backends.base", "cluster", "cluster.programs", "drivers.console"),
-    *("drivers.cluster_check", *(f"drivers.{name}" for name in NAMES)),
+    *("core.lang", "core.problems", "backends.device", "cluster", "cluster.programs", "drivers.cli.console"),
+    *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
 
@@ -88,7 +88,7 @@ def import_graph(paths: list[Path]) -> dict[str, set[str]]:
     graph = {}
     for path in paths:
         names = imported_from_the_house(path, executed)
-        # What is no module is a name within one: `core.problems.known.table` stands for `core.problems.known`.
+        # What is no module is a name within one: `core.problems.instances.optima.table` stands for `core.problems.instances.optima`.
         graph[module_of(path)] = {name if name in modules else name.rpartition(".")[0] for name in names} & modules
     return graph
 
@@ -117,8 +117,8 @@ def test_imports_point_one_way(package):
 def test_no_imports_form_a_circle():
     graph = import_graph([path for package in HOUSE for path in sources(package)])
     assert circle(graph) == []
-    assert graph["core.lang.frontend"] and "core.lang.tree" in circle(
-        graph | {"core.lang.tree": {"core.lang.frontend"}}
+    assert graph["core.lang.front.translator"] and "core.lang.tree" in circle(
+        graph | {"core.lang.tree": {"core.lang.front.translator"}}
     )
 
 

@@ -9,7 +9,7 @@ from tests import changed
 @pytest.mark.parametrize(
     "file, reached, kept",
     [
-        ("core/problems/qaplib.py", "tests/core/problems/test_qaplib.py", "tests/core/lang/test_language_page.py"),
+        ("core/problems/qap/qaplib.py", "tests/core/problems/test_qaplib.py", "tests/core/lang/test_language_page.py"),
         ("drivers/lcs.py", "tests/drivers/test_lcs.py", "tests/backends/test_cache.py"),
         ("tests/cluster/conftest.py", "tests/cluster/test_abort.py", "tests/test_architecture.py"),
         ("docs/kernels.md", "tests/docs/test_links.py", "tests/drivers/test_lcs.py"),

@@ -5,7 +5,7 @@ import importlib.util
 import numpy as np
 
 from backends.python import PythonBackend
-from core.lang import oracle
+from core.lang import reference_interpreter
 from tests import kernel_coverage
 from tests.kernel_coverage import KernelCoverage, lines_of_kernels, table
 
@@ -43,7 +43,7 @@ def test_lines_are_marked_when_they_are_reached(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_coverage, "FOLDER", tmp_path)
     monkeypatch.setattr(kernel_coverage, "ROOT", tmp_path)
     recorder, path = KernelCoverage(), tmp_path / "program.py"
-    monkeypatch.setattr(oracle, "watch", recorder.add_marks)
+    monkeypatch.setattr(reference_interpreter, "coverage_hook", recorder.add_marks)
     path.write_text(TEXT)
     spec = importlib.util.spec_from_file_location("program", path)
     module = importlib.util.module_from_spec(spec)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import onekernel
-from cluster import children
+from cluster.launch import commands
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
@@ -65,10 +65,10 @@ def test_a_users_own_module_that_came_first_is_named(python, folder):
 
 
 def test_programs_are_started_safely_outside_the_suites_folder(monkeypatch, tmp_path):
-    assert children.python(("-m", "drivers.ihc")) == [sys.executable, "-m", "drivers.ihc"]
+    assert commands.python_command(("-m", "drivers.ihc")) == [sys.executable, "-m", "drivers.ihc"]
     monkeypatch.chdir(tmp_path)
-    assert children.python(("-m", "drivers.ihc")) == [sys.executable, "-P", "-m", "drivers.ihc"]
-    assert children.python(("mine.py",)) == [sys.executable, "mine.py"]
+    assert commands.python_command(("-m", "drivers.ihc")) == [sys.executable, "-P", "-m", "drivers.ihc"]
+    assert commands.python_command(("mine.py",)) == [sys.executable, "mine.py"]
 
 
 def test_the_version_is_that_of_the_distribution():

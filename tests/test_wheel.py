@@ -38,7 +38,12 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
     with zipfile.ZipFile(wheel) as packed:
         names = {name for name in packed.namelist() if ".dist-info/" not in name}
         (entries,) = (name for name in packed.namelist() if name.endswith("entry_points.txt"))
-        assert packed.read(entries).decode().split() == ["[console_scripts]", "onekernel", "=", "drivers.console:main"]
+        assert packed.read(entries).decode().split() == [
+            "[console_scripts]",
+            "onekernel",
+            "=",
+            "drivers.cli.console:main",
+        ]
         # Type checkers read every part of it.
         assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")
     assert names == kept | {"onekernel.py", "onekernel-stubs/__init__.pyi"}

@@ -94,7 +94,7 @@ class Held:
 
 
 class ThreadWord:
-    """A number that all threads share (`cluster.shared.Word`)."""
+    """A number that all threads share (`cluster.mpi.shared_words.Word`)."""
 
     def __init__(self, ranks, held):
         self.ranks, self.held = ranks, held

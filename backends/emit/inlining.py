@@ -2,7 +2,7 @@
 
 numba takes some 40 ms for every function, and links it anew on every level of calls: hill climbing compiled in 1.3 s
 with these functions and in 0.9 s without. Compilers of devices inline faster than we could, and their code is measured
-as it is. `core.lang.written_out` does the same to functions of one expression, for all.
+as it is. `core.lang.front.call_inlining` does the same to functions of one expression, for all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.lang import tree
 LOOPS = (tree.For, tree.While)
 
 
-def without_single_calls(program: tree.Program) -> tree.Program:
+def inline_single_calls(program: tree.Program) -> tree.Program:
     """The program with fewer functions, which computes the same.
 
     The statements of a function stand where it was called if it is called once, in a statement of its own, and returns
@@ -28,7 +28,7 @@ def without_single_calls(program: tree.Program) -> tree.Program:
     calls = Counter(
         node.function for one in program.functions for node in _nodes(one.body) if isinstance(node, tree.Call)
     )
-    copies: dict[tree.Function, tree.Function] = {}
+    copies: dict[tree.TypedFunction, tree.TypedFunction] = {}
     for function in program.functions:  # callees come first
         made = copies[function] = copy.copy(function)
         made.locals, made.arrays = dict(function.locals), dict(function.arrays)
@@ -45,7 +45,10 @@ class _Caller:
     """Rewrites the body of one function; ``copies`` are the functions that are rewritten already."""
 
     def __init__(
-        self, function: tree.Function, copies: dict[tree.Function, tree.Function], calls: Counter[tree.Function]
+        self,
+        function: tree.TypedFunction,
+        copies: dict[tree.TypedFunction, tree.TypedFunction],
+        calls: Counter[tree.TypedFunction],
     ) -> None:
         self.function, self.copies, self.calls = function, copies, calls
         self.loops = 0

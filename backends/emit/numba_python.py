@@ -1,18 +1,18 @@
 """Prints a typed program as Python for numba, in which every operation is a word with one meaning.
 
-``add_i32(a, b)`` is one LLVM instruction (`backends.emit.llvm_words`), so numba's own promotion to 64 bits, its
+``add_i32(a, b)`` is one LLVM instruction (`backends.emit.llvm_operations`), so numba's own promotion to 64 bits, its
 wrap-around subscripts and its division checks never appear: measured 4 % faster than casts around Python's operators.
 """
 
 from __future__ import annotations
 
-from backends.emit.inlining import without_single_calls
-from backends.emit.walker import Walker
+from backends.emit.inlining import inline_single_calls
+from backends.emit.printer import ProgramPrinter
 from core.lang import tree
 from core.lang.types import boolean
 
 
-class NumbaPython(Walker):
+class NumbaPython(ProgramPrinter):
     """What CPU and GPU have in common; the subclasses say where a lane finds its place."""
 
     module = ""
@@ -40,7 +40,7 @@ class NumbaPython(Walker):
         imports = f"from {self.module} import {', '.join(sorted(self.words))}"
         return "\n".join([imports, "", *body, ""])
 
-    def definition(self, function: tree.Function) -> None:
+    def definition(self, function: tree.TypedFunction) -> None:
         """Print one function."""
         names = ", ".join(self.name(n) for n in function.parameters)
         self.line(self.decorator(function))
@@ -49,11 +49,11 @@ class NumbaPython(Walker):
         self.block(function.body)
         self.line("")
 
-    def decorator(self, function: tree.Function) -> str:
+    def decorator(self, function: tree.TypedFunction) -> str:
         """The line above a function."""
         raise NotImplementedError
 
-    def prologue(self, function: tree.Function) -> None:
+    def prologue(self, function: tree.TypedFunction) -> None:
         """What stands before a function's first statement."""
 
     # --- statements ---
@@ -171,13 +171,13 @@ def number(value: float) -> str:
 class CpuPython(NumbaPython):
     """One team after the other, a team of one lane: ``lane()`` is 0, a barrier is nothing."""
 
-    module = "backends.emit.cpu_words"
+    module = "backends.emit.cpu_operations"
     extra_parameters = "team_rank, team_count"
 
     def __init__(self, program: tree.Program) -> None:
-        super().__init__(without_single_calls(program))
+        super().__init__(inline_single_calls(program))
 
-    def decorator(self, function: tree.Function) -> str:
+    def decorator(self, function: tree.TypedFunction) -> str:
         return "@" + self.word("team_function")
 
     def place(self, name: str) -> str:
@@ -210,18 +210,18 @@ class CpuPython(NumbaPython):
 class CudaPython(NumbaPython):
     """A team is a block. All shared arrays lie in the block's dynamic shared memory, one behind the other."""
 
-    module = "backends.emit.cuda_words"
+    module = "backends.emit.cuda_operations"
 
     def __init__(self, program: tree.Program) -> None:
         super().__init__(program)
         self.offset = 0
 
-    def decorator(self, function: tree.Function) -> str:
+    def decorator(self, function: tree.TypedFunction) -> str:
         if function is self.program.kernel:
             return "@" + self.word("team_kernel", str(self.program.team_size))
         return "@" + self.word("team_function")
 
-    def prologue(self, function: tree.Function) -> None:
+    def prologue(self, function: tree.TypedFunction) -> None:
         if function is self.program.kernel:
             for name, kind in function.parameters.items():
                 if isinstance(kind, tree.ArrayType):
@@ -244,9 +244,9 @@ class CudaPython(NumbaPython):
 class SimulatorPython(CudaPython):
     """`CudaPython` with words that are plain functions, for numba's CUDA simulator."""
 
-    module = "backends.emit.simulator_words"
+    module = "backends.emit.simulator_operations"
 
-    def prologue(self, function: tree.Function) -> None:
+    def prologue(self, function: tree.TypedFunction) -> None:
         super().prologue(function)
         if function is self.program.kernel:
             for name, kind in function.parameters.items():

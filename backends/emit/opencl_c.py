@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.emit.walker import Walker
+from backends.emit.printer import ProgramPrinter
 from core.lang import tree
 from core.lang.types import boolean
 
@@ -40,7 +40,7 @@ EXTENSIONS = {
 }
 
 
-class OpenClC(Walker):
+class OpenClC(ProgramPrinter):
     """A team is a work-group, shared arrays are ``__local``; float arithmetic is never contracted."""
 
     def source(self) -> str:
@@ -58,10 +58,10 @@ class OpenClC(Walker):
         ]
         return "\n".join(["#pragma OPENCL FP_CONTRACT OFF", *enabled, *written, body, ""])
 
-    def definition(self, function: tree.Function) -> None:
+    def definition(self, function: tree.TypedFunction) -> None:
         """Print one function, its locals declared at the top."""
         is_kernel = function is self.program.kernel
-        written = tree.written(function) if is_kernel else set(function.parameters)
+        written = tree.written_arrays(function) if is_kernel else set(function.parameters)
         parameters = ", ".join(self.parameter(n, t, n not in written) for n, t in function.parameters.items())
         if is_kernel:
             size = f"__attribute__((reqd_work_group_size({self.program.team_size}, 1, 1)))"
@@ -227,13 +227,13 @@ class IntelC(OpenClC):
     """
 
     def before_loop(self, counted: bool) -> None:
-        if knows_floats(self.function):
+        if uses_floats(self.function):
             self.line("#pragma clang loop vectorize(disable)")
         if counted and self.program.team_size == 1:
             self.line("#pragma nounroll")
 
 
-def knows_floats(function: tree.Function) -> bool:
+def uses_floats(function: tree.TypedFunction) -> bool:
     """Whether a function has a float among its parameters, locals, arrays or as its result."""
     scalars = [*function.locals.values(), *(a.array.element for a in function.arrays.values())]
     scalars += [t.element if isinstance(t, tree.ArrayType) else t for t in function.parameters.values()]

@@ -2,7 +2,6 @@
 
 from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import Kernel, function, kernel
-from core.lang.errors import KernelError
 from core.lang.intrinsics import (
     atomic_add,
     atomic_cas,
@@ -30,6 +29,7 @@ from core.lang.intrinsics import (
     unroll,
     view,
 )
+from core.lang.kernel_errors import KernelError
 from core.lang.source import Function
 from core.lang.types import (
     Array,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from core.errors import LaunchRefused, UserError
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described, i32
 
-FORM = " is"
-"""What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
+FORM_SUFFIX = " is"
+"""Suffix of a parameter's name, under which its `BundleForm` is listed among the types of a launch."""
 
 
 class Row(Array):
@@ -40,7 +40,7 @@ class RowsOf(NamedTuple):
     bundle: Any
 
 
-class Form:
+class BundleForm:
     """A bundle as a launch gives it: its class, and the kind of every field. Its text decides what is compiled.
 
     Attributes
@@ -59,7 +59,7 @@ class Form:
 
     def __init__(self, bundle: type, kinds: tuple[tuple[str, Any], ...]) -> None:
         self.bundle, self.kinds = bundle, kinds
-        self.nested = any(isinstance(kind, Form) for _, kind in kinds)
+        self.nested = any(isinstance(kind, BundleForm) for _, kind in kinds)
         fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in kinds)
         self.text = f"{bundle.__module__}.{bundle.__qualname__}({fields})"
 
@@ -67,7 +67,7 @@ class Form:
         return self.text
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Form) and self.text == other.text)
+        return self is other or (isinstance(other, BundleForm) and self.text == other.text)
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -79,7 +79,7 @@ def kind_text(kind: Any) -> str:
         return f"Row({described(kind.element)}, {kind.size!r})"
     if is_bundle(kind):
         return _fields_text(kind, fields_of(kind))
-    return repr(kind) if isinstance(kind, Form) else described(kind)
+    return repr(kind) if isinstance(kind, BundleForm) else described(kind)
 
 
 def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
@@ -201,7 +201,7 @@ def fields_of(cls: type) -> dict[str, Any]:
 class Rows:
     """As many bundles of one class as there are rows: one buffer per `Row` field, one value for each other field.
 
-    Made by `backends.base.Backend.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
+    Made by `backends.device.Backend.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
     ``walks[w]``.
 
     Attributes
@@ -240,24 +240,24 @@ def placed(given: Any, place: str) -> Any:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
-    found.__placed__ = Placed(kinds)
+    found.__placed__ = TablePlacement(kinds)
     return found
 
 
-class Placed:
+class TablePlacement:
     """Which fields of a bundle are tables, and the forms that it has by that; one object for copies of the bundle."""
 
     def __init__(self, kinds: dict[str, Any]) -> None:
         self.kinds = kinds
-        self.forms: dict[tuple[type, str], Form] = {}
+        self.forms: dict[tuple[type, str], BundleForm] = {}
 
 
-def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
+def form_of(given: Any, declared: Any = None, owner: str = "") -> BundleForm:
     """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
 
     A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
     """
-    own: Placed | None = given.__placed__
+    own: TablePlacement | None = given.__placed__
     cls: type = declared or type(given)
     found = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
     if found is None:
@@ -274,7 +274,7 @@ def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
 
 
 @lru_cache(maxsize=1024)
-def plain_form(cls: type, owner: str = "") -> Form | None:
+def plain_form(cls: type, owner: str = "") -> BundleForm | None:
     """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
     kinds = fields_of(cls).items()
     inner = any(is_bundle(kind) for _, kind in kinds)
@@ -282,9 +282,9 @@ def plain_form(cls: type, owner: str = "") -> Form | None:
 
 
 @lru_cache(maxsize=1024)
-def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> Form:
-    """One `Form` for all bundles of a class whose fields are of these kinds."""
-    return Form(bundle, kinds)
+def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
+    """One `BundleForm` for all bundles of a class whose fields are of these kinds."""
+    return BundleForm(bundle, kinds)
 
 
 @lru_cache(maxsize=1024)
@@ -304,21 +304,21 @@ def is_bundled(kind: Any) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def kinds_by_name(name: str, is_rows: bool, form: Form) -> dict[str, Any]:
+def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
     """The parameters that a bundled one stands for: ``walk.cost``, of rows ``walks.count`` and ``walks[].cost``."""
     found: dict[str, Any] = {}
     if is_rows:
         found[f"{name}.count"] = i32
         name += "[]"
     for field, inner in form.kinds:
-        if isinstance(inner, Form):
+        if isinstance(inner, BundleForm):
             found |= kinds_by_name(f"{name}.{field}", False, inner)
         else:
             found[f"{name}.{field}"] = inner
     return found
 
 
-def _values(given: Any, form: Form) -> list[Any]:
+def _values(given: Any, form: BundleForm) -> list[Any]:
     """The values of `kinds_by_name`'s parameters, in the same order."""
     found: list[Any] = []
     if isinstance(given, Rows):
@@ -328,7 +328,7 @@ def _values(given: Any, form: Form) -> list[Any]:
         return found + [getattr(given, field) for field, _ in form.kinds]
     for field, inner in form.kinds:
         value = getattr(given, field)
-        if isinstance(inner, Form):
+        if isinstance(inner, BundleForm):
             found += _values(value, inner)
         else:
             found.append(value)
@@ -375,7 +375,7 @@ def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
             yield from rows_within(f"{path}.{name}", getattr(given, name))
 
 
-def made(cls: type, values: dict[str, Any]) -> Any:
+def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
     """A bundle of these fields, without a look at them."""
     found: Any = object.__new__(cls)
     vars(found).update(values)
@@ -419,20 +419,20 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
                 raise LaunchRefused(f"{what}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
-        forms[name + FORM] = form
+        forms[name + FORM_SUFFIX] = form
         values += _values(value, form)
     all_kinds = all_kinds_of(kernel, tuple(forms.items())) if forms else kinds
     return all_kinds, dict(zip(all_kinds, values, strict=True)), forms
 
 
 @lru_cache(maxsize=256)
-def all_kinds_of(kernel: Any, forms: tuple[tuple[str, Form], ...]) -> dict[str, Any]:
+def all_kinds_of(kernel: Any, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
     """A kernel's parameters with the fields of its bundles, whose forms these are."""
     found: dict[str, Any] = {}
     given = dict(forms)
     for name, kind in kernel.signature.items():
-        if name + FORM in given:
-            found |= kinds_by_name(name, isinstance(kind, RowsOf), given[name + FORM])
+        if name + FORM_SUFFIX in given:
+            found |= kinds_by_name(name, isinstance(kind, RowsOf), given[name + FORM_SUFFIX])
         elif name != "return":
             found[name] = kind
     return found

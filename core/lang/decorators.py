@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from core.lang.device_messages import message_kinds
 from core.lang.source import Function, Source
-from core.lang.talk import said_by
 from core.lang.types import Const
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Kernel(Source):
         self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None
     ) -> tree.Program:
         """The typed `core.lang.tree.Program` for these constants, team size and types of `Generic` parameters."""
-        from core.lang.frontend import translate  # late: a rank that finds its machine code never needs it
+        from core.lang.front.translator import translate  # late: a rank that finds its machine code never needs it
 
         types = types or {}
         key = (tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
@@ -37,7 +37,7 @@ class Kernel(Source):
     @cached_property
     def says(self) -> tuple[str, ...]:
         """Which of ``assert`` and ``print`` it has, or a function that it may call."""
-        return said_by(self)
+        return message_kinds(self)
 
     @property
     def constants(self) -> list[str]:

@@ -1,6 +1,7 @@
 """The words of the kernel language: what each means in plain Python, and how it is typed.
 
-In a plain-Python run the words about teams and lanes read `place`, which the runner sets before it resumes a lane.
+In a plain-Python run the words about teams and lanes read `current_lane`, which the runner sets before it resumes a
+lane.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from core.lang.types import BY_DTYPE, BY_NAME, Integer, boolean, f32, f64, i32, joined, promoted, type_of, widens
 
 
-class Place:
+class LanePosition:
     """Where the lane that runs now stands, and the shared arrays of its team."""
 
     team_rank = 0
@@ -23,27 +24,27 @@ class Place:
     shared: Any = None
 
 
-place = Place()
+current_lane = LanePosition()
 
 
 def team_rank() -> Any:
     """The number of this team, from 0."""
-    return i32(place.team_rank)
+    return i32(current_lane.team_rank)
 
 
 def team_count() -> Any:
     """How many teams were launched."""
-    return i32(place.team_count)
+    return i32(current_lane.team_count)
 
 
 def lane() -> Any:
     """The number of this lane in its team, from 0."""
-    return i32(place.lane)
+    return i32(current_lane.lane)
 
 
 def team_size() -> Any:
     """How many lanes a team has; a constant when the kernel is compiled."""
-    return i32(place.team_size)
+    return i32(current_lane.team_size)
 
 
 def barrier() -> None:
@@ -52,7 +53,7 @@ def barrier() -> None:
 
 def shared_array(count: int, element: Any) -> Any:
     """An array that the lanes of a team share, not initialised; ``count`` is a constant."""
-    return place.shared(count, element)
+    return current_lane.shared(count, element)
 
 
 def local_array(count: int, element: Any) -> Any:
@@ -106,7 +107,7 @@ def atomic_cas(array: Any, index: Any, expected: Any, desired: Any) -> Any:
     return _update(array, index, lambda old: type(old)(int(desired)) if int(old) == int(expected) else old)
 
 
-def _meet(a: Any, b: Any) -> Any:
+def _joined_operands(a: Any, b: Any) -> Any:
     if type(a) is int or type(b) is int:
         return promoted(type_of(b if type(a) is int else a))
     found = joined(type_of(a), type_of(b))
@@ -117,13 +118,13 @@ def _meet(a: Any, b: Any) -> Any:
 
 def min(a: Any, b: Any) -> Any:  # noqa: A001
     """The smaller of two; the first if they are unordered."""
-    scalar = _meet(a, b)
+    scalar = _joined_operands(a, b)
     return scalar(b if b < a else a)
 
 
 def max(a: Any, b: Any) -> Any:  # noqa: A001
     """The larger of two; the first if they are unordered."""
-    scalar = _meet(a, b)
+    scalar = _joined_operands(a, b)
     return scalar(b if b > a else a)
 
 
@@ -158,7 +159,7 @@ def clz(a: Any) -> Any:
 
 def mulhi(a: Any, b: Any) -> Any:
     """The upper half of the full product of two integers."""
-    scalar = _meet(a, b)
+    scalar = _joined_operands(a, b)
     return scalar((int(a) * int(b)) >> scalar.bits)
 
 

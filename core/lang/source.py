@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
 from core.lang.bundles import Row, RowsOf, is_bundle, kind_text
-from core.lang.errors import KernelError
+from core.lang.kernel_errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:

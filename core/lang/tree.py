@@ -112,7 +112,7 @@ class Call(NamedTuple):
     """A call of another function of the program; arguments are expressions, names of arrays as ``str``, or views."""
 
     type: Any
-    function: Function
+    function: TypedFunction
     arguments: tuple[Any, ...]
 
 
@@ -226,7 +226,7 @@ class BundleType(NamedTuple):
     rows: bool = False
 
 
-class Function:
+class TypedFunction:
     """A function or kernel specialised for its argument types, constants and team size.
 
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; a bundle stands there with the
@@ -261,16 +261,16 @@ class Function:
         self.pure = True
         self.talks = False
         self.has_barrier = False
-        self.callees: dict[Any, Function] = {}
+        self.callees: dict[Any, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
         self.widened: dict[tuple[int, ...], Any] = {}
-        self.calls: dict[tuple[int, ...], Function] = {}
+        self.calls: dict[tuple[int, ...], TypedFunction] = {}
         self.unrolled: dict[tuple[int, ...], range] = {}
         self.rising: set[tuple[int, ...]] = set()
         self.local_bytes = 0
 
 
-def written(function: Function, seen: dict[Function, set[str]] | None = None) -> set[str]:
+def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] | None = None) -> set[str]:
     """The function's arrays to which it, or a function that it calls, stores; ``seen`` holds those of others."""
     seen = {} if seen is None else seen
     if function in seen:
@@ -281,7 +281,7 @@ def written(function: Function, seen: dict[Function, set[str]] | None = None) ->
         if isinstance(node, (Store, Atomic)):
             stored.add(node.array)
         if isinstance(node, Call):
-            inside = written(node.function, seen)
+            inside = written_arrays(node.function, seen)
             for name, given in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside:
                     stored.add(given.array if isinstance(given, View) else given)
@@ -296,8 +296,8 @@ def written(function: Function, seen: dict[Function, set[str]] | None = None) ->
 class Program(NamedTuple):
     """A kernel with every function it calls, callees first, and what its machine code says, by number."""
 
-    kernel: Function
-    functions: list[Function]
+    kernel: TypedFunction
+    functions: list[TypedFunction]
     team_size: int
     statements: tuple[Any, ...] = ()
 

@@ -7,16 +7,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core.command_line import Parser, program
-from core.problems import catalogue, fetch, known, papers, sources
-from core.problems.catalogue import COLLECTIONS
-from core.problems.errors import FetchError, InstanceError
+from core.problems.instances import catalogue, fetch, optima, papers, sources
+from core.problems.instances.catalogue import COLLECTIONS
+from core.problems.instances.errors import FetchError, InstanceError
+from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 done, 2 user mistake, 1 failed download."""
-    parser = Parser(prog=program("core.problems"), description=__doc__)
+    parser = CompletingParser(prog=invocation("core.problems"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
     fetching = commands.add_parser("fetch", help="download instances and check what came")
@@ -25,11 +25,11 @@ def main(arguments: list[str] | None = None) -> int:
         choices=(*COLLECTIONS, "archive", *papers.PAPERS),
         metavar="WHAT",
         help=f"a collection ({', '.join(COLLECTIONS)}), a paper's instances ({', '.join(papers.PAPERS)}), or archive: "
-        f"{', '.join(known.ARCHIVED)}, out of the source archive of tsplib95, from the package index",
+        f"{', '.join(optima.ARCHIVED)}, out of the source archive of tsplib95, from the package index",
     )
     fetching.add_argument("names", nargs="*", metavar="NAME", help="instances of it (all)")
     fetching.add_argument("--data", metavar="DIR", help="folder to put them in (the user's cache)")
-    variables = ", ".join(f"${catalogue.variable(collection)}" for collection in COLLECTIONS)
+    variables = ", ".join(f"${catalogue.site_variable(collection)}" for collection in COLLECTIONS)
     fetching.add_argument("--url", help=f"site to fetch a collection from ({variables}, or the publisher's)")
 
     listing = commands.add_parser("list", help="list the published tours' instances and all that are at hand")
@@ -88,9 +88,9 @@ def _list(options: argparse.Namespace) -> None:
     if options.paper:
         _list_paper(options)
         return
-    files = sources.at_hand(options.data)
+    files = sources.local_files(options.data)
     print(f"{'name':<12}{'cities':>8}{'optimum':>12}  at hand")
-    for row in known.table():
+    for row in optima.table():
         print(f"{row.name:<12}{row.n:>8}{row.optimum or '-':>12}  {files.pop(row.name, '-')}")
     for name, path in sorted(files.items()):
         print(f"{name:<12}{'?':>8}{'?':>12}  {path}")

@@ -10,10 +10,10 @@ import numpy as np
 
 from core.arguments import refuse, text
 from core.errors import UserError
-from core.kernels import moves
-from core.kernels.neighbours import listing_kernel
+from core.kernels.local_search import moves
+from core.kernels.local_search.neighbour_functions import listing_kernel
 from core.lang import Function
-from core.problems.custom_moves import bounds, custom_size, refuse_wrong_moves
+from core.problems.neighbourhood_checks import check_listed_moves, custom_neighbourhood_size, move_bounds
 
 MOST_CHOICES = 2**31 - 1
 
@@ -104,7 +104,7 @@ class Neighbourhood(NamedTuple):
     encoding : str
         Name of the encoding that has it; empty, if it is that of every problem that lists it.
     shape, change : int
-        See `core.kernels.moves`.
+        See `core.kernels.local_search.moves`.
     attributes : bool
         Whether a tabu search can forbid what a move takes away, and not only the move itself.
     own_size, decode, apply
@@ -178,7 +178,7 @@ class Neighbourhood(NamedTuple):
         """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
         n = encoding.n
         if self.own_size is not None:
-            return custom_size(self.name, self.own_size, encoding)
+            return custom_neighbourhood_size(self.name, self.own_size, encoding)
         if self.change == moves.OWN:
             return points
         return {
@@ -196,7 +196,7 @@ class Neighbourhood(NamedTuple):
         return encoding.n * (1 if self.change == moves.FLIP else encoding.choices)
 
     def listed(self, first: int, end: int, encoding: Encoding, solution: np.ndarray) -> np.ndarray:
-        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `listed_moves`.
+        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `list_moves`.
 
         Raises
         ------
@@ -205,14 +205,14 @@ class Neighbourhood(NamedTuple):
 
         """
         if self.shape != moves.CUSTOM:
-            return listed_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
-        from core.lang import oracle
+            return list_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
+        from core.lang import reference_interpreter
 
         listed = np.empty((end - first, 3), np.int32)
         program = listing_kernel(self.decode).specialise({}, 1)
-        oracle.run(program, 1, [first, end - first, encoding.n, listed.reshape(-1)])
-        limits = bounds(self.change, encoding.n, encoding.choices)
-        refuse_wrong_moves(self.name, self.decode, first, listed, limits)
+        reference_interpreter.run(program, 1, [first, end - first, encoding.n, listed.reshape(-1)])
+        limits = move_bounds(self.change, encoding.n, encoding.choices)
+        check_listed_moves(self.name, self.decode, first, listed, limits)
         return listed
 
 
@@ -256,7 +256,7 @@ def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
     return NEIGHBOURHOODS[name]
 
 
-def listed_moves(shape: int, first: int, end: int, n: int, choices: int, solution: np.ndarray) -> np.ndarray:
+def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution: np.ndarray) -> np.ndarray:
     """List neighbours ``first`` to ``end - 1`` in NumPy, as the host sees them.
 
     Returns
@@ -295,15 +295,15 @@ def listed_moves(shape: int, first: int, end: int, n: int, choices: int, solutio
     return listed.astype(np.int32)
 
 
-def made_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: np.ndarray) -> None:
+def make_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: np.ndarray) -> None:
     """Make the neighbours to which listed moves lead, in NumPy, as the host sees them.
 
     Parameters
     ----------
     change
-        What a move does: see `core.kernels.moves`; not `OWN`.
+        What a move does: see `core.kernels.local_search.moves`; not `OWN`.
     listed : ndarray, shape (count, 3)
-        As `listed_moves` returns them.
+        As `list_moves` returns them.
     solution : ndarray, shape (n,)
         Where the moves begin.
     out : ndarray, shape (count, n)

@@ -11,21 +11,21 @@ import numpy as np
 
 from core.arguments import refuse, text
 from core.errors import UserError
-from core.kernels.hooks import Hooks
-from core.kernels.moves import INSERT, REVERSE, SEGMENT
+from core.kernels.local_search.hooks import Hooks
+from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT
 from core.lang import Array, Const, Function, Generic, Row, f32, f64
 from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
-from core.problems.mistakes import ProblemError, WrongCost, WrongData
+from core.problems.problem_errors import ProblemError, WrongCost, WrongData
 
 
 class Evaluation(NamedTuple):
     """How a search comes to know what every neighbour costs: all evaluations give the same numbers, some faster.
 
-    The functions are those of `core.kernels.hooks.Hooks`. What a walk keeps for them are the rows of the bundle that
-    they take: `Problem.data_for` says which bundle that is.
+    The functions are those of `core.kernels.local_search.hooks.Hooks`. What a walk keeps for them are the rows of the
+    bundle that they take: `Problem.data_for` says which bundle that is.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Problem:
     """
 
     delta: Function | None = None
-    """What a move adds to the cost: see `core.kernels.hooks.Hooks`. None if there is `value`, or `evaluations` says."""
+    """Change of the cost by a move: see `core.kernels.local_search.hooks.Hooks`. None with `value` or `evaluations`."""
     value: Function | None = None
     """What the neighbour costs to which a move leads; with `delta`, another evaluation that must agree with it."""
     neighbourhoods: tuple[str | Neighbourhood, ...] = ()
@@ -330,7 +330,7 @@ def content_digest(problem: Problem) -> str:
     return content.hexdigest()
 
 
-def checked_place(tables: str) -> str:
+def checked_table_memory(tables: str) -> str:
     """Where tables live, if there is such a place."""
     if tables not in PLACES:
         raise UserError(f"tables in {tables!r} memory: expected {', '.join(PLACES)}")

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.hooks import D
-from core.kernels.walks import AnyMove, Move, S, Share
+from core.kernels.local_search.hooks import D
+from core.kernels.local_search.walks import AnyMove, Move, S, Share
 from core.lang import Array, Function, Generic, KernelError, i32, u32
 from core.lang.bundles import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, described, widens
@@ -30,7 +30,7 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
     "value": (SOLUTION | {"move": AnyMove} | DATA, i32),
 }
-"""Parameters and result of every function of `core.kernels.hooks.Hooks`; a move is an `AnyMove` in all of them."""
+"""Parameters and result of each function of `core.kernels.local_search.hooks.Hooks`; a move is an `AnyMove`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
 DECODING: tuple[dict[str, Any], ...] = (
     INDEX | SIZE,
@@ -67,7 +67,7 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
         given = getattr(evaluation, role)
         if given is None and (role != "delta" or evaluation.value is not None):
             continue
-        check_function(name, role, given, {one: of_problem(kind, meant) for one, kind in parameters.items()}, result)
+        check_function(name, role, given, {one: problem_type(kind, meant) for one, kind in parameters.items()}, result)
 
 
 def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
@@ -100,16 +100,16 @@ def check_function(name: str, role: str, given: Any, wanted: dict[str, Any], res
     """Refuse what is no function of these parameters and this result; ``name`` and ``role`` say whose it is."""
     expected = f"expected a @function {signature_text(wanted, result)}"
     if not isinstance(given, Function):
-        refuse_no_function(name, role, given, expected)
+        require_function(name, role, given, expected)
     own = {one: kind for one, kind in given.signature.items() if one != "return"}
     returned = given.signature["return"]
-    takes_them = len(own) == len(wanted) and all(map(takes, own.values(), wanted.values()))
-    if not takes_them or not gives(returned, result):
+    takes_them = len(own) == len(wanted) and all(map(parameter_matches, own.values(), wanted.values()))
+    if not takes_them or not result_matches(returned, result):
         has = signature_text(own, returned)
         raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
 
 
-def refuse_no_function(name: str, role: str, given: Any, expected: str) -> NoReturn:
+def require_function(name: str, role: str, given: Any, expected: str) -> NoReturn:
     """Refuse something else where a ``@function`` is needed, with what to write."""
     code = getattr(given, "__code__", None)
     if code is None:
@@ -125,12 +125,12 @@ def refuse_no_function(name: str, role: str, given: Any, expected: str) -> NoRet
     raise UserError(f"{place}: `{role}` of {name} is {what}: {expected}; {advice}")
 
 
-def of_problem(kind: Any, meant: dict[int, Any]) -> Any:
+def problem_type(kind: Any, meant: dict[int, Any]) -> Any:
     """A parameter's type, with the problem's own types for what stands for any problem's."""
     return Array(meant[id(kind.element)]) if isinstance(kind, Array) else meant.get(id(kind), kind)
 
 
-def takes(declared: Any, given: Any) -> bool:
+def parameter_matches(declared: Any, given: Any) -> bool:
     """Whether a parameter takes what it is given."""
     if isinstance(declared, Generic):
         return not isinstance(given, Array)
@@ -143,7 +143,7 @@ def takes(declared: Any, given: Any) -> bool:
     return declared in SCALARS and widens(given, declared)
 
 
-def gives(declared: Any, wanted: Any) -> bool:
+def result_matches(declared: Any, wanted: Any) -> bool:
     """Whether a function's result is what is wanted of it."""
     if wanted is None or declared not in SCALARS:
         return declared is wanted or isinstance(declared, Generic)

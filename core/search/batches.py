@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
-from core.search.shares import share
+from core.search.partition import equal_part
 
 GROWTH = 8
 """A batch is at most so many times as large as the one before: the speed of a small one says little of a large one."""
@@ -63,7 +63,7 @@ class Batches:
     ) -> None:
         self.ranks = ranks
         self.every_item = items
-        self.begin, behind = share(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
+        self.begin, behind = equal_part(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
         self.items = behind - self.begin
         self.least = max(1, least)
         self.most = max(self.least, items if most is None else most)

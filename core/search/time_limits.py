@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import inf
 
 LATE_PART, LEAST_LATE_S, MOST_LATE_S = 0.1, 0.05, 0.25
-UNEVEN = 4.0
+SAFETY_FACTOR = 4.0
 """A launch that takes up to this many times its estimate still ends in time."""
-MOST_UNEVEN = 128.0
+MOST_SAFETY_FACTOR = 128.0
 """The same at most, where iterations are expected to become slower: shorter launches would cost too much."""
 
 
@@ -20,7 +20,7 @@ def allowance_s(limit_s: float) -> float:
     return min(MOST_LATE_S, max(LEAST_LATE_S, LATE_PART * limit_s))
 
 
-def longest_launch_s(limit_s: float, spent_s: float, uneven: float = UNEVEN) -> float:
+def longest_launch_s(limit_s: float, spent_s: float, uneven: float = SAFETY_FACTOR) -> float:
     """Return the most seconds that the next launch may be estimated at; infinite without a time limit.
 
     Parameters

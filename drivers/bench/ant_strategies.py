@@ -8,19 +8,19 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import backends
-from drivers.bench.ants import SPEED, UNIT, subject_of
-from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared
-from drivers.bench.devices import Place
+from drivers.bench.ant_colonies import SPEED, UNIT, record_subject
+from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, BenchmarkContext, CandidateResult, PreparedCandidate
+from drivers.bench.devices import BenchmarkDevice
 
 TABLE_II = ("dj38", "lu980", "qa194", "a280", "d198", "lin318", "pcb442", "pr1002", "rat783")
 TABLE_II_ANTS = (1024, 2048, 4096, 8192)
 PAIRS = (("coarse", "fine"), ("fine", "fine-deposit"))
 """Strategies whose ratios the paper discusses."""
-TIME_ENOUGH_S = 0.2
+TIMED_S = 0.2
 """What a cell of the table is timed for at least."""
 
 
-class Iterated(NamedTuple):
+class IterationTiming(NamedTuple):
     """Seconds of an iteration, the first iteration's outcome, and whether the scorer confirms its best tour."""
 
     seconds: float
@@ -28,7 +28,7 @@ class Iterated(NamedTuple):
     confirmed: bool
 
 
-def contests(field: Field) -> Iterator[Contest]:
+def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     """A contest of three strategies for every cell of the table, on GPUs of the backend that is automatic for them."""
     chosen = [gpu for gpu in field.gpus if gpu.backend == backends.automatic("gpu")] or field.gpus
     asked = field.options.instance
@@ -36,19 +36,19 @@ def contests(field: Field) -> Iterator[Contest]:
         for name in asked.split(",") if asked else TABLE_II:
             instance = field.instances.at_hand(name)
             for ants in TABLE_II_ANTS if instance is not None else ():
-                yield cell(field, instance, ants, gpu)
+                yield make_case(field, instance, ants, gpu)
 
 
-def cell(field: Field, instance: Any, ants: int, device: Place) -> Contest:
+def make_case(field: BenchmarkContext, instance: Any, ants: int, device: BenchmarkDevice) -> BenchmarkCase:
     """One cell of the table."""
     from core.search.ant_colony import STRATEGIES
 
     theirs = published_seconds().get((instance.name, ants))
     contestants = [
-        Contestant(strategy, partial(iterating, instance, ants, strategy, field.options.seed), device)
+        BenchmarkCandidate(strategy, partial(prepare_iteration, instance, ants, strategy, field.options.seed), device)
         for strategy in STRATEGIES
     ]
-    return Contest(
+    return BenchmarkCase(
         f"an iteration of Ant System, {instance.name}, {ants:,} ants",
         tuple(contestants),
         UNIT,
@@ -56,18 +56,18 @@ def cell(field: Field, instance: Any, ants: int, device: Place) -> Contest:
         SPEED,
         f"{device.label} on {device.name}",
         repeats=1,
-        remark=lambda medians: beside(medians, theirs),
+        remark=lambda medians: ratio_notes(medians, theirs),
     )
 
 
-def iterating(instance: Any, ants: int, strategy: str, seed: int, backend: Any) -> Prepared:
+def prepare_iteration(instance: Any, ants: int, strategy: str, seed: int, backend: Any) -> PreparedCandidate:
     """A colony on a backend, of which an iteration is timed."""
     from core.search.ant_colony import Settings
 
     settings = Settings(ants=ants)
     colony = ready_colony(backend, instance, settings, strategy, seed)
 
-    def read(found: Iterated) -> Finding:
+    def read(found: IterationTiming) -> CandidateResult:
         outcome, digest = found.outcome, f"{found.outcome.digest:016x}"
         result = {
             "seed": seed,
@@ -83,12 +83,12 @@ def iterating(instance: Any, ants: int, strategy: str, seed: int, backend: Any) 
             },
         }
         facts = {"length": outcome.length, "hash": digest}
-        return Finding(outcome.evaluations, facts, found.confirmed, result, found.seconds)
+        return CandidateResult(outcome.evaluations, facts, found.confirmed, result, found.seconds)
 
-    return Prepared(
+    return PreparedCandidate(
         lambda repetition: timed_iteration(colony, instance),
         read,
-        subject=subject_of(instance, settings, 1, {"strategy": strategy}),
+        subject=record_subject(instance, settings, 1, {"strategy": strategy}),
     )
 
 
@@ -108,12 +108,12 @@ def ready_colony(backend: Any, instance: Any, settings: Any, strategy: str, seed
     return colony
 
 
-def timed_iteration(colony: Any, instance: Any) -> Iterated:
+def timed_iteration(colony: Any, instance: Any) -> IterationTiming:
     """Seconds of an iteration, and the outcome of the first.
 
     One that takes long, as with a pheromone update by one lane, is run once; of short ones it is a mean of many.
     """
-    from core.search.stops import Iterations
+    from core.search.stop import Iterations
 
     iterations, first, confirmed = 1, None, False
     while True:
@@ -122,14 +122,14 @@ def timed_iteration(colony: Any, instance: Any) -> Iterated:
         seconds = time.perf_counter() - began
         if first is None:
             first, confirmed = outcome, instance.tour_length(outcome.tour) == outcome.length
-        if seconds >= TIME_ENOUGH_S:
-            return Iterated(seconds / iterations, first, confirmed)
+        if seconds >= TIMED_S:
+            return IterationTiming(seconds / iterations, first, confirmed)
         iterations *= 4
 
 
 def published_seconds() -> dict[tuple[str, int], dict[str, float]]:
     """Table II of the paper: the seconds of the strategies, by instance and ants."""
-    from reports.paper_file import load
+    from reports.papers.files import load
 
     (table,) = load("menezes2019").chosen("table", "II")
     found: dict[tuple[str, int], dict[str, float]] = {}
@@ -139,7 +139,7 @@ def published_seconds() -> dict[tuple[str, int], dict[str, float]]:
     return found
 
 
-def beside(ours: Mapping[str, float], theirs: Mapping[str, float] | None) -> Sequence[str]:
+def ratio_notes(ours: Mapping[str, float], theirs: Mapping[str, float] | None) -> Sequence[str]:
     """Our ratios of strategies' times, and the paper's."""
     lines = []
     for slow, fast in PAIRS:

@@ -79,7 +79,7 @@ class Compiler:
         return f"gcc {said.strip()} {' '.join(FLAGS)}"
 
 
-def words_of(program: Path, *arguments: object) -> dict[str, str]:
+def run_program(program: Path, *arguments: object) -> dict[str, str]:
     """Run a program; the values that it prints behind their names.
 
     Raises

@@ -5,31 +5,31 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 
-from drivers.bench import ant_strategies, ants, dynamic_programming, exact, hill_climbing, local_search
+from drivers.bench import ant_colonies, ant_strategies, dynamic_programming, exact, hill_climbing, local_search
 from drivers.bench.c_programs import Compiler
-from drivers.bench.contests import Contest, Field
-from drivers.bench.devices import places
-from drivers.bench.engine import Bench
-from drivers.bench.instances import Instances
-from drivers.notes import keep_quiet, say
-from drivers.options import add_common_option, number, positive
-from drivers.outputs import OutputFile, require_places
+from drivers.bench.cases import BenchmarkCase, BenchmarkContext
+from drivers.bench.devices import usable_devices
+from drivers.bench.instances import BenchmarkInstances
+from drivers.bench.runner import BenchmarkRun
+from drivers.cli.messages import print_status, set_quiet
+from drivers.options.declaration import add_common_option, number, positive
+from drivers.options.output_files import OutputFile, require_writable_files
 
 DESCRIPTION = """\
 Measures the speeds that the project promises, on every device here. Contestants that do the same work are run in turn,
 A B A B ..., so that a machine whose speed drifts treats all alike; medians are shown, and what was found must be equal.
 C programs that do the same on one core serve as outside yardsticks with `--yardsticks`."""
 
-WORKLOADS: dict[str, Callable[[Field], Iterable[Contest]]] = {
-    "ihc": hill_climbing.contests,
-    "local-search": local_search.contests,
-    "aco": ants.contests,
-    "exact": exact.contests,
-    "dp": dynamic_programming.contests,
-    "aco-strategies": ant_strategies.contests,
+WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
+    "ihc": hill_climbing.cases,
+    "local-search": local_search.cases,
+    "aco": ant_colonies.cases,
+    "exact": exact.cases,
+    "dp": dynamic_programming.cases,
+    "aco-strategies": ant_strategies.cases,
 }
 """What `--workload` takes, and what lists the contests of each."""
-AS_WORKLOADS = ("instance", "data", "repeats", "seed", "quiet")
+COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
 RANKS = "ranks"
 """What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
@@ -42,10 +42,10 @@ ONLY_WHEN_NAMED = ("aco-strategies",)
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     from cluster.command_line import RankParser
-    from core.command_line import program
+    from core.program_parser import invocation
 
-    parser = RankParser(prog=program("drivers.bench"), description=DESCRIPTION)
-    for name in AS_WORKLOADS:
+    parser = RankParser(prog=invocation("drivers.bench"), description=DESCRIPTION)
+    for name in COMMON_OPTIONS:
         add_common_option(parser, name)
     parser.set_defaults(repeats=5)
     parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")
@@ -92,29 +92,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     import backends
 
     options = parse(argv)
-    keep_quiet(options.quiet)
+    set_quiet(options.quiet)
     if options.workload == RANKS:
         from drivers.bench import ranks
 
-        return ranks.run(options)
-    require_places(options)
-    refuse_ranks(options)
+        return ranks.measure_table(options)
+    require_writable_files(options)
+    refuse_rank_options(options)
     if options.workload == TIME_LIMITS:
         from drivers.bench import time_limits
 
-        return time_limits.run(options)
+        return time_limits.measure_table(options)
     rows = backends.survey()
-    cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
-    say(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
+    cores, gpus = usable_devices(rows, on_gpu=False), usable_devices(rows, on_gpu=True)
+    print_status(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
     with Compiler(options.yardsticks) as compiler:
         if compiler.obstacle:
             print(compiler.obstacle, flush=True)
-        field = Field(options, cores, gpus, compiler, Instances(options.data))
-        Bench(listed(field), options.repeats, options.record).run()
+        field = BenchmarkContext(options, cores, gpus, compiler, BenchmarkInstances(options.data))
+        BenchmarkRun(chosen_cases(field), options.repeats, options.record).run()
     return 0
 
 
-def refuse_ranks(options: argparse.Namespace) -> None:
+def refuse_rank_options(options: argparse.Namespace) -> None:
     """Refuse what only the table of ranks has, and several ranks for anything else.
 
     Raises
@@ -123,7 +123,7 @@ def refuse_ranks(options: argparse.Namespace) -> None:
         Says what was found.
 
     """
-    from cluster import launcher
+    from cluster.mpi import launcher
     from core.errors import UserError
 
     is_table = options.workload == TIME_LIMITS
@@ -136,7 +136,7 @@ def refuse_ranks(options: argparse.Namespace) -> None:
         raise UserError(f"{launcher.size()} ranks: expected one, or --workload {RANKS}")
 
 
-def listed(field: Field) -> list[Contest]:
+def chosen_cases(field: BenchmarkContext) -> list[BenchmarkCase]:
     """The contests that the command line asks for."""
     asked = field.options.workload
     names = [name for name in WORKLOADS if name not in ONLY_WHEN_NAMED] if asked == "all" else [asked]

@@ -10,7 +10,7 @@ MULTIPROCESSOR = 5
 """Cores that do as much as one multiprocessor of a GPU, roughly."""
 
 
-class Place(NamedTuple):
+class BenchmarkDevice(NamedTuple):
     """A device of a backend: the first two as `--backend` and `--device` take them, then what it is.
 
     ``label`` is how it is called among others: the backend's name, with the device where that is not its first here.
@@ -24,23 +24,23 @@ class Place(NamedTuple):
     label: str
 
 
-def places(rows: Sequence[Any], on_gpu: bool) -> list[Place]:
+def usable_devices(rows: Sequence[Any], on_gpu: bool) -> list[BenchmarkDevice]:
     """The usable devices of a survey that are GPUs, or those that are not; the oracle is too slow for any bench."""
-    found: list[Place] = []
+    found: list[BenchmarkDevice] = []
     for row in rows:
         if row.usable and not row.oracle and (row.kind == "gpu") == on_gpu:
             again = any(place.backend == row.backend for place in found)
             label = f"{row.backend} {row.device}" if again else row.backend
-            found.append(Place(row.backend, row.device, row.kind, row.compute_units, row.name, label))
+            found.append(BenchmarkDevice(row.backend, row.device, row.kind, row.compute_units, row.name, label))
     return found
 
 
-def one_core(devices: Sequence[Place]) -> Place | None:
+def one_core(devices: Sequence[BenchmarkDevice]) -> BenchmarkDevice | None:
     """Which of these devices is one core; None if none is."""
     return next((place for place in devices if place.kind == "core"), None)
 
 
-def all_cores(devices: Sequence[Place]) -> Place | None:
+def all_cores(devices: Sequence[BenchmarkDevice]) -> BenchmarkDevice | None:
     """Which of these devices is taken for all cores where nobody names one; None if none is."""
     from backends import backend_class
 
@@ -49,12 +49,12 @@ def all_cores(devices: Sequence[Place]) -> Place | None:
     )
 
 
-def one_core_first(devices: Sequence[Place]) -> list[Place]:
+def one_core_first(devices: Sequence[BenchmarkDevice]) -> list[BenchmarkDevice]:
     """These devices, one core ahead of all others: the first of a contest is what others are compared with."""
     return sorted(devices, key=lambda place: place.kind != "core")
 
 
-def strength(place: Place | None) -> float:
+def equivalent_cores(place: BenchmarkDevice | None) -> float:
     """How many cores do as much as a device, roughly; no device is a program on one core."""
     if place is None:
         return 1
@@ -68,7 +68,7 @@ class OpenDevices:
     """
 
     def __init__(self) -> None:
-        self.made: dict[Place, Any] = {}
+        self.made: dict[BenchmarkDevice, Any] = {}
         self.stack = ExitStack()
 
     def __enter__(self) -> OpenDevices:
@@ -78,7 +78,7 @@ class OpenDevices:
         self.made.clear()
         self.stack.close()
 
-    def backend(self, place: Place | None) -> Any:
+    def backend(self, place: BenchmarkDevice | None) -> Any:
         """The backend on a device, None on none; raises `Unavailable` where it cannot be used after all."""
         import backends
 

@@ -15,8 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
-from drivers.bench.devices import Place, one_core_first
+from drivers.bench.cases import (
+    BenchmarkCandidate,
+    BenchmarkCase,
+    BenchmarkContext,
+    CandidateResult,
+    PreparedCandidate,
+    RecordSubject,
+)
+from drivers.bench.devices import BenchmarkDevice, one_core_first
 
 NOT_TRACED, TRACED = "no trace", "traced"
 LETTERS = 4
@@ -28,7 +35,7 @@ PLAIN_HELD_KARP = 50.0
 """The time of the package held-karp as a multiple of ours."""
 
 
-class Sizes(NamedTuple):
+class TableSizes(NamedTuple):
     """What a kind of device is measured with.
 
     ``letters`` of either string whose length is computed, and ``traced_letters`` of strings that are traced; items and
@@ -45,7 +52,7 @@ class Sizes(NamedTuple):
     room: int
 
 
-class Way(NamedTuple):
+class TableMethod(NamedTuple):
     """How a table is computed: whether its decisions are kept, and in how many bytes of the device; None: freely."""
 
     trace: bool
@@ -59,44 +66,52 @@ class Way(NamedTuple):
         return TRACED if self.trace else NOT_TRACED
 
 
-ON_CORES = Sizes(200_000, 50_000, 1500, 10**6, (20,), (), 64 << 20)
-ON_GPU = Sizes(1_000_000, 200_000, 1500, 10**7, (25, 28, 30), (34,), 512 << 20)
+ON_CORES = TableSizes(200_000, 50_000, 1500, 10**6, (20,), (), 64 << 20)
+ON_GPU = TableSizes(1_000_000, 200_000, 1500, 10**7, (25, 28, 30), (34,), 512 << 20)
 
 
 # --- contests ---
 
 
-def contests(field: Field) -> Iterator[Contest]:
+def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     """All contests that this machine can hold; rapidfuzz and held-karp, where they are installed, beside the cores."""
     for module in PACKAGES if field.cores else ():
         if importlib.util.find_spec(module) is None:
             name = module.replace("_", "-")
             print(f"no {name} beside dynamic programming: pip install {name}", flush=True)
     if field.cores:
-        yield from on_devices(field, one_core_first(field.cores), ON_CORES, beside=True)
+        yield from device_cases(field, one_core_first(field.cores), ON_CORES, beside=True)
     for gpu in field.gpus:
-        yield from on_devices(field, [gpu], ON_GPU, beside=False)
+        yield from device_cases(field, [gpu], ON_GPU, beside=False)
 
 
-def on_devices(field: Field, devices: Sequence[Place], sizes: Sizes, beside: bool) -> Iterator[Contest]:
+def device_cases(
+    field: BenchmarkContext, devices: Sequence[BenchmarkDevice], sizes: TableSizes, beside: bool
+) -> Iterator[BenchmarkCase]:
     """All problems on some devices; tracing is compared on each of them with not tracing."""
     from core.problems import tsp
-    from core.problems.knapsack import generate
-    from core.problems.strings import generate as strings
+    from core.problems.tables.knapsack import generate
+    from core.problems.tables.strings import generate as strings
 
     seed, where = field.options.seed, f"{devices[0].label} on {devices[0].name}" if len(devices) == 1 else ""
-    ways = (Way(False), Way(True), Way(True, sizes.room))
+    ways = (TableMethod(False), TableMethod(True), TableMethod(True, sizes.room))
     pair = strings(f"random:{sizes.letters}:letters={LETTERS}:seed={seed}")
-    entrants = [Contestant(place.label, partial(common, pair, Way(False)), place) for place in devices]
-    yield lcs(pair, [*entrants, *(package(RAPIDFUZZ, partial(by_rapidfuzz, pair)) if beside else ())], where)
+    entrants = [
+        BenchmarkCandidate(place.label, partial(prepare_lcs, pair, TableMethod(False)), place) for place in devices
+    ]
+    yield lcs_case(
+        pair, [*entrants, *(package_candidates(RAPIDFUZZ, partial(prepare_rapidfuzz, pair)) if beside else ())], where
+    )
     pair = strings(f"random:{sizes.traced_letters}:letters={LETTERS}:seed={seed}")
     for place in devices:
-        yield lcs(pair, on_one(place, ways, partial(common, pair)), f"{place.label} on {place.name}")
+        yield lcs_case(
+            pair, single_device_candidates(place, ways, partial(prepare_lcs, pair)), f"{place.label} on {place.name}"
+        )
     instance = generate("paper", sizes.items, sizes.capacity, seed)
     for place in devices:
-        yield Contest(
+        yield BenchmarkCase(
             f"knapsack, {instance.n:,} items, capacity {instance.capacity:,}",
-            on_one(place, ways, partial(packed, instance, seed)),
+            single_device_candidates(place, ways, partial(prepare_knapsack, instance, seed)),
             "cells",
             float(instance.n * instance.capacity),
             KNAPSACK_SPEED,
@@ -105,23 +120,25 @@ def on_devices(field: Field, devices: Sequence[Place], sizes: Sizes, beside: boo
         )
     for cities in (*sizes.cities, *(sizes.full_cities if field.options.full else ())):
         tour = tsp.load(f"uniform:{cities}:seed={seed + 1}")
-        entrants = [Contestant(place.label, partial(toured, tour), place) for place in devices]
+        entrants = [BenchmarkCandidate(place.label, partial(prepare_tour, tour), place) for place in devices]
         if beside:
-            entrants += package(HELD_KARP, partial(by_held_karp, tour), PLAIN_HELD_KARP)
-        yield held_karp(tour, entrants, where, 1 if cities in sizes.full_cities else None)
+            entrants += package_candidates(HELD_KARP, partial(prepare_held_karp, tour), PLAIN_HELD_KARP)
+        yield held_karp_case(tour, entrants, where, 1 if cities in sizes.full_cities else None)
 
 
-def lcs(pair: Any, contestants: Sequence[Contestant], where: str) -> Contest:
+def lcs_case(pair: Any, contestants: Sequence[BenchmarkCandidate], where: str) -> BenchmarkCase:
     """A contest of common subsequences."""
     letters = len(pair.a)
     work = f"LCS, {letters:,} random letters of {LETTERS}"
-    return Contest(work, tuple(contestants), "cells", float(letters) ** 2, LCS_SPEED, where, rehearsed=True)
+    return BenchmarkCase(work, tuple(contestants), "cells", float(letters) ** 2, LCS_SPEED, where, rehearsed=True)
 
 
-def held_karp(instance: Any, contestants: Sequence[Contestant], where: str, repeats: int | None) -> Contest:
+def held_karp_case(
+    instance: Any, contestants: Sequence[BenchmarkCandidate], where: str, repeats: int | None
+) -> BenchmarkCase:
     """A contest of shortest tours, by paths through half of the cities."""
     n = instance.n
-    return Contest(
+    return BenchmarkCase(
         f"Held-Karp, {n} cities",
         tuple(contestants),
         "transitions",
@@ -133,29 +150,33 @@ def held_karp(instance: Any, contestants: Sequence[Contestant], where: str, repe
     )
 
 
-def on_one(place: Place, ways: Sequence[Way], prepare: Callable[..., Prepared]) -> tuple[Contestant, ...]:
+def single_device_candidates(
+    place: BenchmarkDevice, ways: Sequence[TableMethod], prepare: Callable[..., PreparedCandidate]
+) -> tuple[BenchmarkCandidate, ...]:
     """One device that works in several ways."""
-    return tuple(Contestant(way.name, partial(prepare, way), place) for way in ways)
+    return tuple(BenchmarkCandidate(way.name, partial(prepare, way), place) for way in ways)
 
 
-def package(module: str, prepare: Callable[[Any], Prepared], effort: float = 1.0) -> list[Contestant]:
+def package_candidates(
+    module: str, prepare: Callable[[Any], PreparedCandidate], effort: float = 1.0
+) -> list[BenchmarkCandidate]:
     """A package beside the backends, by its name; none if it is not installed."""
     if importlib.util.find_spec(module) is None:
         return []
-    return [Contestant(module.replace("_", "-"), prepare, effort=effort)]
+    return [BenchmarkCandidate(module.replace("_", "-"), prepare, effort=effort)]
 
 
 # --- contestants on backends ---
 
 
-def common(pair: Any, way: Way, backend: Any) -> Prepared:
+def prepare_lcs(pair: Any, way: TableMethod, backend: Any) -> PreparedCandidate:
     """A longest common subsequence by a backend."""
     from cluster import Solo
-    from core.search.dp.lcs import LongestCommonSubsequence
+    from core.search.dp.lcs.search import LongestCommonSubsequence
 
     search = LongestCommonSubsequence(backend, Solo(), pair.a, pair.b, room=way.room)
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         facts: dict[str, Any] = {"length": outcome.length}
         confirmed = None
         hashed = hashlib.blake2b(str(outcome.length).encode(), digest_size=8)
@@ -173,23 +194,23 @@ def common(pair: Any, way: Way, backend: Any) -> Prepared:
                 "instance_source": pair.source,
                 "evaluations_per_step": "cells of the table, one for a letter of each string",
                 "letters": [len(pair.a), len(pair.b)],
-                **streaming(outcome),
+                **streaming_details(outcome),
             },
         }
-        return Finding(outcome.cells, facts, confirmed, result)
+        return CandidateResult(outcome.cells, facts, confirmed, result)
 
-    subject = Subject("lcs", pair, {"trace": way.trace}, ways_of(way), "answer")
-    return Prepared(lambda repetition: search.run(trace=way.trace), read, how, subject)
+    subject = RecordSubject("lcs", pair, {"trace": way.trace}, execution_settings(way), "answer")
+    return PreparedCandidate(lambda repetition: search.run(trace=way.trace), read, method_details, subject)
 
 
-def packed(instance: Any, seed: int, way: Way, backend: Any) -> Prepared:
+def prepare_knapsack(instance: Any, seed: int, way: TableMethod, backend: Any) -> PreparedCandidate:
     """A knapsack packed by a backend."""
     from cluster import Solo
-    from core.search.dp.knapsack import KnapsackSearch
+    from core.search.dp.knapsack.search import KnapsackSearch
 
     search = KnapsackSearch(backend, Solo(), instance, room=way.room)
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         facts: dict[str, Any] = {"value": outcome.value}
         confirmed = None
         if outcome.chosen is not None:
@@ -207,24 +228,24 @@ def packed(instance: Any, seed: int, way: Way, backend: Any) -> Prepared:
                 "evaluations_per_step": "cells of the table, one for an item and a capacity",
                 "items": instance.n,
                 "capacity": instance.capacity,
-                **streaming(outcome),
+                **streaming_details(outcome),
             },
         }
-        return Finding(outcome.cells, facts, confirmed, result)
+        return CandidateResult(outcome.cells, facts, confirmed, result)
 
     parameters = {"method": "dp", "trace": way.trace, "nodes": None, "seconds": None}
-    subject = Subject("knapsack", instance, parameters, ways_of(way), "answer")
-    return Prepared(lambda repetition: search.run(trace=way.trace), read, how, subject)
+    subject = RecordSubject("knapsack", instance, parameters, execution_settings(way), "answer")
+    return PreparedCandidate(lambda repetition: search.run(trace=way.trace), read, method_details, subject)
 
 
-def toured(instance: Any, backend: Any) -> Prepared:
+def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
     """A shortest tour by a backend."""
     from cluster import Solo
-    from core.search.dp.held_karp import HeldKarp
+    from core.search.dp.held_karp.search import HeldKarp
 
     search = HeldKarp(backend, Solo(), instance.distances)
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         result = {
             "seed": 0,
             "best_cost": outcome.length,
@@ -242,25 +263,25 @@ def toured(instance: Any, backend: Any) -> Prepared:
         }
         confirmed = instance.tour_length(outcome.tour) == outcome.length
         facts = {"length": outcome.length, "tour": digest(outcome.tour)}
-        return Finding(outcome.transitions, facts, confirmed, result)
+        return CandidateResult(outcome.transitions, facts, confirmed, result)
 
     parameters = {"trace": True, "k": None, "rotations": None, "improve": False}
-    subject = Subject("heldkarp", instance, parameters, ways_of(Way(True)), "answer")
-    return Prepared(lambda repetition: search.run(), read, subject=subject)
+    subject = RecordSubject("heldkarp", instance, parameters, execution_settings(TableMethod(True)), "answer")
+    return PreparedCandidate(lambda repetition: search.run(), read, subject=subject)
 
 
-def ways_of(way: Way) -> dict[str, Any]:
+def execution_settings(way: TableMethod) -> dict[str, Any]:
     """What decides the speed alone, as the drivers record it."""
     return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill": False}
 
 
-def streaming(outcome: Any) -> dict[str, Any]:
+def streaming_details(outcome: Any) -> dict[str, Any]:
     """Details that reports show of a table, however it was traced."""
     method = {"method": outcome.method} if hasattr(outcome, "method") else {}
     return {**method, "cells": outcome.cells, "streamed_bytes": outcome.streamed_bytes}
 
 
-def how(outcomes: Sequence[Any], median: float) -> str:
+def method_details(outcomes: Sequence[Any], median: float) -> str:
     """What an outcome says of how it was found: the method, and what left the device."""
     parts = [getattr(outcomes[-1], "method", "")]
     if outcomes[-1].streamed_bytes:
@@ -271,24 +292,25 @@ def how(outcomes: Sequence[Any], median: float) -> str:
 # --- packages ---
 
 
-def by_rapidfuzz(pair: Any, backend: None) -> Prepared:
+def prepare_rapidfuzz(pair: Any, backend: None) -> PreparedCandidate:
     """The length by rapidfuzz's bit-parallel C++ on one core."""
     similarity = importlib.import_module(f"{RAPIDFUZZ}.distance").LCSseq.similarity
     first, second = pair.a.tobytes(), pair.b.tobytes()
     cells = len(first) * len(second)
-    return Prepared(
-        lambda repetition: similarity(first, second), lambda length: Finding(cells, {"length": int(length)}, True)
+    return PreparedCandidate(
+        lambda repetition: similarity(first, second),
+        lambda length: CandidateResult(cells, {"length": int(length)}, True),
     )
 
 
-def by_held_karp(instance: Any, backend: None) -> Prepared:
+def prepare_held_karp(instance: Any, backend: None) -> PreparedCandidate:
     """A shortest tour by the plain algorithm in Rust on one core, which looks at all subsets."""
     solver = importlib.import_module(HELD_KARP)
     flat, n = instance.distances.astype(float).ravel().tolist(), instance.n
     transitions = (n - 1) * (n - 2) * 2 ** (n - 3)
-    return Prepared(
+    return PreparedCandidate(
         lambda repetition: solver.solve_flat(flat, n),
-        lambda outcome: Finding(transitions, {"length": round(outcome[1])}, True),
+        lambda outcome: CandidateResult(transitions, {"length": round(outcome[1])}, True),
     )
 
 

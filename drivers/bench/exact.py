@@ -6,8 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
-from drivers.bench.devices import Place, one_core, one_core_first
+from drivers.bench.cases import (
+    BenchmarkCandidate,
+    BenchmarkCase,
+    BenchmarkContext,
+    CandidateResult,
+    PreparedCandidate,
+    RecordSubject,
+)
+from drivers.bench.devices import BenchmarkDevice, one_core, one_core_first
 
 TABLE = "5.2"
 """The thesis' table of its faster machine."""
@@ -18,25 +25,25 @@ ON_CORES = {"gr17": 2.6e8, "gr21": 7e7}
 """The same for cores."""
 SPEEDS = {ONE_TREE: 1e6, EDGES: 6e7}
 """Nodes a second of one core by bound."""
-FEW = 1e3
+FEW_NODES = 1e3
 """Nodes that 1-trees leave, about."""
 
 
-def contests(field: Field) -> Iterator[Contest]:
+def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     """All contests that this machine can hold."""
     one = one_core(field.cores)
     for name in published() if one else ():
-        yield from contest(field, name, ONE_TREE, FEW, [one])
+        yield from make_case(field, name, ONE_TREE, FEW_NODES, [one])
     for name, nodes in ON_CORES.items() if field.cores else ():
-        yield from contest(field, name, EDGES, nodes, one_core_first(field.cores))
+        yield from make_case(field, name, EDGES, nodes, one_core_first(field.cores))
     for gpu in field.gpus:
         for name, nodes in BY_EDGES.items():
-            yield from contest(field, name, EDGES, nodes, [gpu])
+            yield from make_case(field, name, EDGES, nodes, [gpu])
 
 
 def published() -> dict[str, str]:
     """The thesis' times by instance, as printed; in words where there is none."""
-    from reports.paper_file import load
+    from reports.papers.files import load
 
     (table,) = load("xavier2022").chosen("table", TABLE)
     place = [column.heading for column in table.columns].index("the thesis")
@@ -44,15 +51,19 @@ def published() -> dict[str, str]:
     return {key: f"{figure[0]} s" if figure else "not solved" for key, figure in figures.items()}
 
 
-def contest(field: Field, name: str, bound: str, nodes: float, devices: Sequence[Place | None]) -> Iterator[Contest]:
+def make_case(
+    field: BenchmarkContext, name: str, bound: str, nodes: float, devices: Sequence[BenchmarkDevice | None]
+) -> Iterator[BenchmarkCase]:
     """The contest of an instance, if it is at hand; where there is one device, its title says which."""
     instance = field.instances.at_hand(name)
     places = [place for place in devices if place is not None]
     if instance is None:
         return
-    yield Contest(
+    yield BenchmarkCase(
         f"exact search, {name}, {'1-trees' if bound == ONE_TREE else 'the bound of the thesis'}",
-        tuple(Contestant(place.label, partial(proving, field, instance, bound), place) for place in places),
+        tuple(
+            BenchmarkCandidate(place.label, partial(prepare_search, field, instance, bound), place) for place in places
+        ),
         "nodes",
         nodes,
         SPEEDS[bound],
@@ -61,7 +72,7 @@ def contest(field: Field, name: str, bound: str, nodes: float, devices: Sequence
     )
 
 
-def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
+def prepare_search(field: BenchmarkContext, instance: Any, bound: str, backend: Any) -> PreparedCandidate:
     """A search on a backend, end to end."""
     from cluster import Solo
     from core.search.exact import ExactSearch
@@ -69,7 +80,7 @@ def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
     search = ExactSearch(backend, Solo(), instance.distances, bound=None if bound == ONE_TREE else bound)
     search.warm_up()
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         nodes = int(outcome.nodes.sum())
         known = {instance.tour_length(outcome.tour), instance.optimum or outcome.length}
         digest = f"{outcome.digest:016x}"
@@ -92,13 +103,13 @@ def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
                 "optimal_tours": outcome.optimal_tours,
             },
         }
-        return Finding(nodes, {"length": outcome.length}, known == {outcome.length}, result)
+        return CandidateResult(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
     ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
     ways |= {"mapping": "suite", "unrolled": None}
-    return Prepared(
+    return PreparedCandidate(
         lambda repetition: search.run(),
         read,
         lambda outcomes, median: f"nodes: {int(outcomes[-1].nodes.sum()):,}",
-        Subject("exact", instance, {"count": False}, ways, "answer"),
+        RecordSubject("exact", instance, {"count": False}, ways, "answer"),
     )

@@ -13,9 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from drivers.bench.c_programs import words_of
-from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
-from drivers.bench.devices import Place, all_cores, one_core, one_core_first
+from drivers.bench.c_programs import run_program
+from drivers.bench.cases import (
+    BenchmarkCandidate,
+    BenchmarkCase,
+    BenchmarkContext,
+    CandidateResult,
+    PreparedCandidate,
+    RecordSubject,
+)
+from drivers.bench.devices import BenchmarkDevice, all_cores, one_core, one_core_first
 
 FIRST = "kroE100"
 """The instance of GPUs where the user names none; climbers are as many as the user says."""
@@ -34,36 +41,36 @@ SPEED = 3e9
 """Moves a second that one core evaluates."""
 
 
-def contests(field: Field) -> Iterator[Contest]:
+def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     """All contests that this machine can hold."""
-    from core.problems.sources import default_instance
+    from core.problems.instances.sources import default_instance
 
     options = field.options
     if field.cores:
-        yield on_cores(field, field.instances.named(options.instance or default_instance(options.data)[0]))
+        yield core_cases(field, field.instances.named(options.instance or default_instance(options.data)[0]))
     for gpu in field.gpus:
         if options.instance:
-            yield on_gpu(field, field.instances.named(options.instance), options.gpu_climbers, gpu)
+            yield gpu_cases(field, field.instances.named(options.instance), options.gpu_climbers, gpu)
         for name, climbers in (*(() if options.instance else ((FIRST, options.gpu_climbers),)), *LARGE):
             instance = field.instances.at_hand(name)
             if instance is not None:
-                yield on_gpu(field, instance, climbers, gpu)
+                yield gpu_cases(field, instance, climbers, gpu)
 
 
-def moves(instance: Any, climbers: int) -> float:
+def estimate_moves(instance: Any, climbers: int) -> float:
     """About as many moves as all climbs evaluate: a step for every city, and one in which all are tried in vain."""
     return float(climbers * instance.n * (instance.n * (instance.n - 3) // 2))
 
 
-def on_cores(field: Field, instance: Any) -> Contest:
+def core_cases(field: BenchmarkContext, instance: Any) -> BenchmarkCase:
     """Both scans on every device that is no GPU, and the C program's forms."""
     climbers = field.options.climbers
     forms = {} if field.compiler.obstacle else C_FORMS
-    opponents = against(field.cores, next(iter(forms), ""))
+    opponents = comparison_partner(field.cores, next(iter(forms), ""))
     ours = [
-        Contestant(
+        BenchmarkCandidate(
             f"{place.label} {scan}",
-            partial(climbing, instance, climbers, scan, field.options.seed),
+            partial(prepare_climbs, instance, climbers, scan, field.options.seed),
             place,
             opponents[f"{place.label} {scan}"],
             EFFORT[scan],
@@ -71,29 +78,38 @@ def on_cores(field: Field, instance: Any) -> Contest:
         for place in one_core_first(field.cores)
         for scan in SCANS
     ]
-    theirs = [Contestant(name, in_c(field, instance, form), effort=C_EFFORT) for name, form in forms.items()]
-    return contest(instance, climbers, (*ours, *theirs))
+    theirs = [
+        BenchmarkCandidate(name, prepare_c_program(field, instance, form), effort=C_EFFORT)
+        for name, form in forms.items()
+    ]
+    return make_case(instance, climbers, (*ours, *theirs))
 
 
-def on_gpu(field: Field, instance: Any, climbers: int, gpu: Place) -> Contest:
+def gpu_cases(field: BenchmarkContext, instance: Any, climbers: int, gpu: BenchmarkDevice) -> BenchmarkCase:
     """Both scans."""
     ours = [
-        Contestant(scan, partial(climbing, instance, climbers, scan, field.options.seed), gpu, effort=EFFORT[scan])
+        BenchmarkCandidate(
+            scan, partial(prepare_climbs, instance, climbers, scan, field.options.seed), gpu, effort=EFFORT[scan]
+        )
         for scan in SCANS
     ]
     repeats = None if instance.n < LONG else 2
-    return contest(instance, climbers, tuple(ours), f"{gpu.label} on {gpu.name}", repeats)
+    return make_case(instance, climbers, tuple(ours), f"{gpu.label} on {gpu.name}", repeats)
 
 
-def contest(
-    instance: Any, climbers: int, contestants: tuple[Contestant, ...], where: str = "", repeats: int | None = None
-) -> Contest:
+def make_case(
+    instance: Any,
+    climbers: int,
+    contestants: tuple[BenchmarkCandidate, ...],
+    where: str = "",
+    repeats: int | None = None,
+) -> BenchmarkCase:
     """A contest of climbs."""
-    return Contest(
+    return BenchmarkCase(
         f"hill climbing, {instance.name}, {climbers:,} climbers",
         contestants,
         "moves",
-        moves(instance, climbers),
+        estimate_moves(instance, climbers),
         SPEED,
         where,
         repeats,
@@ -101,7 +117,7 @@ def contest(
     )
 
 
-def against(devices: Sequence[Place], yardstick: str) -> dict[str, str]:
+def comparison_partner(devices: Sequence[BenchmarkDevice], yardstick: str) -> dict[str, str]:
     """Whose time stands beside whose: C's beside one core's, one core's beside all cores', theirs beside others'."""
     one, every = one_core(devices), all_cores(devices)
     found = {}
@@ -112,39 +128,41 @@ def against(devices: Sequence[Place], yardstick: str) -> dict[str, str]:
     return found
 
 
-def subject_of(instance: Any, climbers: int, ways: dict[str, Any]) -> Subject:
+def record_subject(instance: Any, climbers: int, ways: dict[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.ihc` does."""
-    return Subject(
+    return RecordSubject(
         "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs"
     )
 
 
-def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> Prepared:
+def prepare_climbs(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> PreparedCandidate:
     """All climbs on a backend."""
     from cluster import Solo
-    from core.search.ihc import HillClimbing
-    from core.search.stops import Iterations
+    from core.search.hill_climbing.search import IterativeHillClimbing
+    from core.search.stop import Iterations
 
-    search: Any = HillClimbing(backend, Solo(), instance.distances, scan=scan)
+    search: Any = IterativeHillClimbing(backend, Solo(), instance.distances, scan=scan)
     search.warm_up()
     search.run(Iterations(max(1, climbers // 20)), trace=False)
     confirmed: dict[int, bool] = {}
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         if outcome.climber not in confirmed:
             confirmed[outcome.climber] = instance.tour_length(search.tour_of(outcome.climber)) == outcome.length
         digest = f"{outcome.digest:016x}"
-        return finding(instance, search.scan.counted, outcome, digest, confirmed[outcome.climber], seed)
+        return read_outcome(instance, search.scan.counted, outcome, digest, confirmed[outcome.climber], seed)
 
-    return Prepared(
+    return PreparedCandidate(
         lambda repetition: search.run(Iterations(climbers), trace=False),
         read,
-        subject=subject_of(instance, climbers, search.scan.ways),
+        subject=record_subject(instance, climbers, search.scan.ways),
     )
 
 
-def finding(instance: Any, counted: str, outcome: Any, digest: str, confirmed: bool | None, seed: int) -> Finding:
-    """What climbs came to; ``outcome`` has the fields of `core.search.ihc.Outcome`."""
+def read_outcome(
+    instance: Any, counted: str, outcome: Any, digest: str, confirmed: bool | None, seed: int
+) -> CandidateResult:
+    """What climbs came to; ``outcome`` has the fields of `core.search.hill_climbing.search.HillClimbOutcome`."""
     result = {
         "seed": seed,
         "best_cost": outcome.length,
@@ -159,27 +177,29 @@ def finding(instance: Any, counted: str, outcome: Any, digest: str, confirmed: b
         },
     }
     facts = {"length": outcome.length, "climber": outcome.climber, "hash": digest}
-    return Finding(outcome.evaluations, facts, confirmed, result)
+    return CandidateResult(outcome.evaluations, facts, confirmed, result)
 
 
-def in_c(field: Field, instance: Any, form: tuple[str, ...]) -> Callable[[Any], Prepared]:
+def prepare_c_program(
+    field: BenchmarkContext, instance: Any, form: tuple[str, ...]
+) -> Callable[[Any], PreparedCandidate]:
     """What prepares a form of the C program."""
 
-    def prepare(backend: None) -> Prepared:
-        from core.search.two_opt_scans import FULL_COUNT
+    def prepare(backend: None) -> PreparedCandidate:
+        from core.search.hill_climbing.scans import FULL_COUNT
 
         climbers, compiler = field.options.climbers, field.compiler
         program = compiler.program(C_SOURCE, form)
         path = compiler.room / f"{instance.sha256}.cities"
         write_instance(path, instance.distances)
 
-        def read(outcome: tuple[Any, str, float]) -> Finding:
+        def read(outcome: tuple[Any, str, float]) -> CandidateResult:
             found, digest, seconds = outcome
-            return finding(instance, FULL_COUNT, found, digest, None, field.options.seed)._replace(seconds=seconds)
+            return read_outcome(instance, FULL_COUNT, found, digest, None, field.options.seed)._replace(seconds=seconds)
 
         ways = {"scan": "full", "program": " ".join((C_SOURCE, *form)), "compiler": compiler.version}
-        subject = subject_of(instance, climbers, ways)
-        return Prepared(lambda repetition: run_yardstick(program, path, climbers), read, subject=subject)
+        subject = record_subject(instance, climbers, ways)
+        return PreparedCandidate(lambda repetition: run_yardstick(program, path, climbers), read, subject=subject)
 
     return prepare
 
@@ -191,9 +211,9 @@ def write_instance(path: Path, distances: np.ndarray) -> None:
 
 def run_yardstick(program: Path, path: Path, climbers: int) -> tuple[Any, str, float]:
     """Run the C program on a file of `write_instance`: outcome, digest, and seconds of its climbs."""
-    from core.search.ihc import Outcome
+    from core.search.hill_climbing.search import HillClimbOutcome
 
-    said = words_of(program, path, climbers)
+    said = run_program(program, path, climbers)
     best, climber, steps, moves = (int(said[name]) for name in ("best", "climber", "steps", "moves"))
-    outcome = Outcome(best, climber, steps, moves, int(said["digest"], 16), climbers)
+    outcome = HillClimbOutcome(best, climber, steps, moves, int(said["digest"], 16), climbers)
     return outcome, said["digest"], float(said["seconds"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Instances:
+class BenchmarkInstances:
     """Instances of the travelling salesman problem by name.
 
     Parameters
@@ -29,7 +29,7 @@ class Instances:
 
     def at_hand(self, name: str) -> Any:
         """An instance, or None if it is not at hand, and says so once."""
-        from core.problems.errors import InstanceError
+        from core.problems.instances.errors import InstanceError
 
         if name not in self.known:
             try:

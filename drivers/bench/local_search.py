@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
-from drivers.bench.devices import Place, one_core, one_core_first
+from drivers.bench.cases import (
+    BenchmarkCandidate,
+    BenchmarkCase,
+    BenchmarkContext,
+    CandidateResult,
+    PreparedCandidate,
+    RecordSubject,
+)
+from drivers.bench.devices import BenchmarkDevice, one_core, one_core_first
 
 
-class Experiment(NamedTuple):
+class TabuExperiment(NamedTuple):
     """A tabu search to time.
 
     ``neighbours`` are those of a solution, ``speed`` how many a second one core evaluates, and ``published_s`` is the
@@ -28,40 +35,40 @@ class Experiment(NamedTuple):
 
 
 ON_GPU = (
-    Experiment("ppp", "73-73", "flip2", 10_000, 2_628, 2.4e7, published_s=0.2),
-    Experiment("ppp", "1301-1317", "flip2", 10_000, 866_586, 3e6, published_s=342),
-    Experiment("qap", "tai100a", "exchange2", 10_000, 4_950, 5e8, published_s=2.6),
-    Experiment("tsp", "rl5915", "exchange2", 10_000, 17_490_655, 1e8, published_s=828),
-    Experiment("weierstrass", "100", "crowns", 1_000, 10_000, 4e4, "solution"),
+    TabuExperiment("ppp", "73-73", "flip2", 10_000, 2_628, 2.4e7, published_s=0.2),
+    TabuExperiment("ppp", "1301-1317", "flip2", 10_000, 866_586, 3e6, published_s=342),
+    TabuExperiment("qap", "tai100a", "exchange2", 10_000, 4_950, 5e8, published_s=2.6),
+    TabuExperiment("tsp", "rl5915", "exchange2", 10_000, 17_490_655, 1e8, published_s=828),
+    TabuExperiment("weierstrass", "100", "crowns", 1_000, 10_000, 4e4, "solution"),
 )
 ON_ONE_CORE = (
-    Experiment("qap", "tai30a", "exchange2", 20_000, 435, 2.4e8),
-    Experiment("qap", "tai60a", "exchange2", 10_000, 1_770, 3.7e8),
-    Experiment("qap", "tai100a", "exchange2", 5_000, 4_950, 5.2e8),
-    Experiment("weierstrass", "100", "crowns", 2, 10_000, 4e4),
+    TabuExperiment("qap", "tai30a", "exchange2", 20_000, 435, 2.4e8),
+    TabuExperiment("qap", "tai60a", "exchange2", 10_000, 1_770, 3.7e8),
+    TabuExperiment("qap", "tai100a", "exchange2", 5_000, 4_950, 5.2e8),
+    TabuExperiment("weierstrass", "100", "crowns", 2, 10_000, 4e4),
 )
-SHARED_OUT = Experiment("ppp", "401-417", "flip2", 50, 86_736, 8e6)
+ALL_CORES_EXPERIMENT = TabuExperiment("ppp", "401-417", "flip2", 50, 86_736, 8e6)
 
 
-def contests(field: Field) -> Iterator[Contest]:
+def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     """All contests that this machine can hold."""
     one = one_core(field.cores)
     for experiment in ON_ONE_CORE if one else ():
-        yield contest(field, experiment, one)
+        yield make_case(field, experiment, one)
     if field.cores:
-        yield contest(field, SHARED_OUT, *one_core_first(field.cores))
+        yield make_case(field, ALL_CORES_EXPERIMENT, *one_core_first(field.cores))
     for gpu in field.gpus:
         for experiment in ON_GPU:
-            yield contest(field, experiment, gpu)
+            yield make_case(field, experiment, gpu)
 
 
-def contest(field: Field, experiment: Experiment, *devices: Place | None) -> Contest:
+def make_case(field: BenchmarkContext, experiment: TabuExperiment, *devices: BenchmarkDevice | None) -> BenchmarkCase:
     """A contest between devices; where there is one, its title says which."""
     places = [place for place in devices if place is not None]
-    return Contest(
+    return BenchmarkCase(
         f"tabu search, {experiment.workload} {experiment.instance}, {experiment.neighbourhood}, "
         f"{experiment.iterations:,} iterations",
-        tuple(Contestant(place.label, partial(searching, field, experiment), place) for place in places),
+        tuple(BenchmarkCandidate(place.label, partial(prepare_search, field, experiment), place) for place in places),
         "neighbours",
         float(experiment.iterations * experiment.neighbours),
         experiment.speed,
@@ -69,38 +76,38 @@ def contest(field: Field, experiment: Experiment, *devices: Place | None) -> Con
     )
 
 
-def problem_of(experiment: Experiment, data: str | None, seed: int) -> Any:
+def load_problem(experiment: TabuExperiment, data: str | None, seed: int) -> Any:
     """The problem that an experiment searches."""
     if experiment.workload == "ppp":
-        from core.problems.ppp import Ppp
+        from core.problems.ppp.problem import Ppp
 
         return Ppp.load(experiment.instance, data)
     if experiment.workload == "qap":
-        from core.problems.qap import Qap
+        from core.problems.qap.problem import Qap
 
         return Qap.load(experiment.instance, data)
     if experiment.workload == "tsp":
-        from core.problems.tsp_moves import TspTour
+        from core.problems.tsp.problem import TspTour
 
         return TspTour.load(experiment.instance, data)
-    from core.problems.weierstrass import Weierstrass
+    from core.problems.weierstrass.problem import Weierstrass
 
     return Weierstrass.load(experiment.instance, data, points=experiment.neighbours, dtype="float32", seed=seed)
 
 
-def searching(field: Field, experiment: Experiment, backend: Any) -> Prepared:
+def prepare_search(field: BenchmarkContext, experiment: TabuExperiment, backend: Any) -> PreparedCandidate:
     """A search on a backend, end to end."""
     from cluster import Solo
     from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
     seed = field.options.seed
-    problem = problem_of(experiment, field.options.data, seed)
+    problem = load_problem(experiment, field.options.data, seed)
     search = LocalSearch(
         backend, Solo(), problem, TabuSearch(), experiment.neighbourhood, level=experiment.level, seed=seed
     )
     search.warm_up()
 
-    def read(outcome: Any) -> Finding:
+    def read(outcome: Any) -> CandidateResult:
         digest = f"{outcome.digest:016x}"
         result = {
             "seed": seed,
@@ -118,29 +125,35 @@ def searching(field: Field, experiment: Experiment, backend: Any) -> Prepared:
             },
         }
         confirmed = abs(problem.cost(outcome.solution) - outcome.cost) <= problem.tolerance()
-        return Finding(outcome.evaluations, {"cost": outcome.cost, "hash": digest}, confirmed, result)
+        return CandidateResult(outcome.evaluations, {"cost": outcome.cost, "hash": digest}, confirmed, result)
 
-    return Prepared(
+    return PreparedCandidate(
         lambda repetition: search.run(Iterations(experiment.iterations)),
         read,
-        lambda outcomes, median: beside(experiment, median),
-        Subject(experiment.workload, problem, parameters(experiment, search), ways(experiment, search), "moves"),
+        lambda outcomes, median: published_note(experiment, median),
+        RecordSubject(
+            experiment.workload,
+            problem,
+            parameters(experiment, search),
+            execution_settings(experiment, search),
+            "moves",
+        ),
     )
 
 
-def parameters(experiment: Experiment, search: Any) -> dict[str, Any]:
+def parameters(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
     """What decides the work, as the drivers record it."""
     own = {"points": experiment.neighbours, "dtype": "float32"} if experiment.workload == "weierstrass" else {}
     return {**search.parameters, "iterations": experiment.iterations, **own}
 
 
-def ways(experiment: Experiment, search: Any) -> dict[str, Any]:
+def execution_settings(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
     """What decides the speed alone, as the drivers record it."""
     own = {"layout": None} if experiment.workload == "ppp" else {}
     return {**search.ways, "shape": "fixed", **own}
 
 
-def beside(experiment: Experiment, median: float) -> str:
+def published_note(experiment: TabuExperiment, median: float) -> str:
     """Iterations a second, and the paper's figure where there is one."""
     published = f", paper {experiment.published_s} s" if experiment.published_s else ""
     return f"{experiment.iterations / max(median, 1e-9):,.0f} iterations/s{published}"

@@ -16,17 +16,17 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from drivers.automatic import chosen_backend, gpus_here
-from drivers.bench.engine import rough, speedup, spread
-from drivers.command import checked, parse, prepared
-from drivers.options import Options, at_place_of
-from drivers.outputs import require_places
-from drivers.repetitions import Repetitions, Spent, agreeing, judged
-from drivers.workload import Result, Run, Workload
-from drivers.workloads import named
+from drivers.bench.runner import format_rough_time, format_spread, speedup
+from drivers.options.declaration import Options, options_for_rank
+from drivers.options.output_files import require_writable_files
+from drivers.runs.device_selection import gpus_here, select_backend
+from drivers.runs.repetitions import RepetitionMeasurement, Repetitions, confirming_verifiers, overall_verdict
+from drivers.runs.workload_main import load_task, parse_options, prepare_search
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Workload
+from drivers.workload.registry import get_workload
 
 
-class Row(NamedTuple):
+class RankBenchmarkRow(NamedTuple):
     """A row of the table.
 
     Attributes
@@ -48,56 +48,66 @@ class Row(NamedTuple):
     one_by_one: bool = False
 
 
-SWAPS = "--algorithm tabu --neighbourhood exchange2"
+PAPER_TSP_SEARCH = "--algorithm tabu --neighbourhood exchange2"
 """The paper's search for tours; the driver's own is another."""
 ON_GPUS = (
-    Row("ppp 1301-1317, flip2, 2,000 iterations", "ppp", "--instance 1301-1317 --walks 1 --iterations 2000"),
-    Row("tsp rl5915, exchange2, 2,000 iterations", "tsp", f"--instance rl5915 {SWAPS} --walks 1 --iterations 2000"),
-    Row(
+    RankBenchmarkRow(
+        "ppp 1301-1317, flip2, 2,000 iterations", "ppp", "--instance 1301-1317 --walks 1 --iterations 2000"
+    ),
+    RankBenchmarkRow(
+        "tsp rl5915, exchange2, 2,000 iterations",
+        "tsp",
+        f"--instance rl5915 {PAPER_TSP_SEARCH} --walks 1 --iterations 2000",
+    ),
+    RankBenchmarkRow(
         "weierstrass n = 100, solution level, 500 iterations",
         "weierstrass",
         "--instance 100 --walks 1 --level solution --iterations 500",
     ),
-    Row("qap tai60a, 1,024 walks, 2,000 iterations", "qap", "--instance tai60a --walks 1024 --iterations 2000"),
-    Row("ihc kroA100, 100,000 climbers", "ihc", "--instance kroA100 --climbers 100000"),
-    Row("aco lu980, 8,192 ants, 50 iterations", "aco", "--instance lu980 --ants 8192 --iterations 50"),
-    Row("exact gr24, the thesis' bound", "exact", "--instance gr24 --bound edges"),
-    Row("lcs 1,000,000 letters, length", "lcs", "--instance random:1000000 --no-trace"),
-    Row("lcs 4,000,000 letters, length", "lcs", "--instance random:4000000 --no-trace"),
-    Row("knapsack 1,500 items, capacity 10^7", "knapsack", "--items 1500 --capacity 10000000"),
-    Row("knapsack 1,500 items, capacity 10^9, value", "knapsack", "--items 1500 --capacity 1000000000 --no-trace"),
-    Row("heldkarp 30 cities", "heldkarp", "--instance uniform:30:seed=1"),
-    Row("heldkarp 34 cities", "heldkarp", "--instance uniform:34:seed=1", one_by_one=True),
-    Row("heldkarp 36 cities", "heldkarp", "--instance uniform:36:seed=1", one_by_one=True),
+    RankBenchmarkRow(
+        "qap tai60a, 1,024 walks, 2,000 iterations", "qap", "--instance tai60a --walks 1024 --iterations 2000"
+    ),
+    RankBenchmarkRow("ihc kroA100, 100,000 climbers", "ihc", "--instance kroA100 --climbers 100000"),
+    RankBenchmarkRow("aco lu980, 8,192 ants, 50 iterations", "aco", "--instance lu980 --ants 8192 --iterations 50"),
+    RankBenchmarkRow("exact gr24, the thesis' bound", "exact", "--instance gr24 --bound edges"),
+    RankBenchmarkRow("lcs 1,000,000 letters, length", "lcs", "--instance random:1000000 --no-trace"),
+    RankBenchmarkRow("lcs 4,000,000 letters, length", "lcs", "--instance random:4000000 --no-trace"),
+    RankBenchmarkRow("knapsack 1,500 items, capacity 10^7", "knapsack", "--items 1500 --capacity 10000000"),
+    RankBenchmarkRow(
+        "knapsack 1,500 items, capacity 10^9, value", "knapsack", "--items 1500 --capacity 1000000000 --no-trace"
+    ),
+    RankBenchmarkRow("heldkarp 30 cities", "heldkarp", "--instance uniform:30:seed=1"),
+    RankBenchmarkRow("heldkarp 34 cities", "heldkarp", "--instance uniform:34:seed=1", one_by_one=True),
+    RankBenchmarkRow("heldkarp 36 cities", "heldkarp", "--instance uniform:36:seed=1", one_by_one=True),
 )
 ON_CORES = (
-    Row("ppp 201-217, flip2, 600 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 600"),
-    Row(
+    RankBenchmarkRow("ppp 201-217, flip2, 600 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 600"),
+    RankBenchmarkRow(
         "tsp 600 cities, exchange2, 900 iterations",
         "tsp",
-        f"--instance uniform:600:seed=1 {SWAPS} --walks 1 --iterations 900",
+        f"--instance uniform:600:seed=1 {PAPER_TSP_SEARCH} --walks 1 --iterations 900",
     ),
-    Row(
+    RankBenchmarkRow(
         "weierstrass n = 100, solution level, 6 iterations",
         "weierstrass",
         "--instance 100 --walks 1 --level solution --iterations 6",
     ),
-    Row("qap tai60a, 64 walks, 4,000 iterations", "qap", "--instance tai60a --walks 64 --iterations 4000"),
-    Row("ihc kroA100, 6,000 climbers", "ihc", "--instance kroA100 --climbers 6000"),
-    Row("aco pcb442, 442 ants, 80 iterations", "aco", "--instance pcb442 --ants 442 --iterations 80"),
-    Row("exact gr17, the thesis' bound", "exact", "--instance gr17 --bound edges"),
-    Row("lcs 150,000 letters, length", "lcs", "--instance random:150000 --no-trace"),
-    Row("knapsack 1,500 items, capacity 10^6", "knapsack", "--items 1500 --capacity 1000000"),
-    Row("knapsack 1,500 items, capacity 4 x 10^6", "knapsack", "--items 1500 --capacity 4000000"),
-    Row("heldkarp 21 cities", "heldkarp", "--instance gr21"),
-    Row("heldkarp 24 cities", "heldkarp", "--instance uniform:24:seed=1"),
+    RankBenchmarkRow("qap tai60a, 64 walks, 4,000 iterations", "qap", "--instance tai60a --walks 64 --iterations 4000"),
+    RankBenchmarkRow("ihc kroA100, 6,000 climbers", "ihc", "--instance kroA100 --climbers 6000"),
+    RankBenchmarkRow("aco pcb442, 442 ants, 80 iterations", "aco", "--instance pcb442 --ants 442 --iterations 80"),
+    RankBenchmarkRow("exact gr17, the thesis' bound", "exact", "--instance gr17 --bound edges"),
+    RankBenchmarkRow("lcs 150,000 letters, length", "lcs", "--instance random:150000 --no-trace"),
+    RankBenchmarkRow("knapsack 1,500 items, capacity 10^6", "knapsack", "--items 1500 --capacity 1000000"),
+    RankBenchmarkRow("knapsack 1,500 items, capacity 4 x 10^6", "knapsack", "--items 1500 --capacity 4000000"),
+    RankBenchmarkRow("heldkarp 21 cities", "heldkarp", "--instance gr21"),
+    RankBenchmarkRow("heldkarp 24 cities", "heldkarp", "--instance uniform:24:seed=1"),
 )
 
 
 DETAILS = {"measured_by": "drivers.bench"}
 
 
-class Turns:
+class RankBenchmarkRuns:
     """The repetitions of a row by one rank or by all, on this rank, and what they came to on the first.
 
     Attributes
@@ -116,7 +126,7 @@ class Turns:
         repetitions.hosts = hosts
         self.seconds: list[float] = []
         self.shares: list[float] = []
-        self.result: Result | None = None
+        self.result: RepetitionResult | None = None
         self.confirmed: bool | None = None
         self.verdict = ""
         self.judges: list[str] = []
@@ -138,18 +148,18 @@ class Turns:
     @property
     def name(self) -> str:
         """The problem's name, and who works on it."""
-        return f"{self.repetitions.run.problem.name} on {ranks_in_words(self.repetitions.ranks.size)}"
+        return f"{self.repetitions.run.problem.name} on {describe_ranks(self.repetitions.ranks.size)}"
 
-    def judge(self, outcome: Any, result: Result) -> None:
+    def judge(self, outcome: Any, result: RepetitionResult) -> None:
         """Have the first repetition confirmed."""
         opinions = list(self.repetitions.workload.judges(self.repetitions.run, outcome, result))
         self.result = result
-        self.confirmed, self.verdict = judged(opinions, result, self.repetitions.unasked())
-        self.judges = agreeing(opinions)
+        self.confirmed, self.verdict = overall_verdict(opinions, result, self.repetitions.unasked())
+        self.judges = confirming_verifiers(opinions)
         if self.confirmed is False:
             raise RuntimeError(f"{self.name}: {self.verdict}")
 
-    def record(self, result: Result, spent: Spent) -> None:
+    def record(self, result: RepetitionResult, spent: RepetitionMeasurement) -> None:
         """Append a repetition to the file of records, if there is one."""
         if self.repetitions.options.record:
             self.repetitions.append(result, spent, self.confirmed is True, self.judges)
@@ -162,12 +172,12 @@ class Turns:
     def fold(self) -> None:
         """Make one line of the lines of this run in the file of records."""
         if self.repetitions is not None and self.repetitions.options.record:
-            from reports.records import fold, identity
+            from reports.records.files import identity, merge_lines
 
-            fold(self.repetitions.options.record, identity(**self.repetitions.identified()))
+            merge_lines(self.repetitions.options.record, identity(**self.repetitions.identified()))
 
 
-class Line(NamedTuple):
+class RankBenchmarkLine(NamedTuple):
     """A row of the table when it is measured: seconds of one rank (None: it has no room) and of all."""
 
     name: str
@@ -177,7 +187,7 @@ class Line(NamedTuple):
     share: float
 
 
-class Table:
+class RankBenchmarkTable:
     """All rows; every rank makes the same calls.
 
     Parameters
@@ -194,7 +204,7 @@ class Table:
         self.ranks = ranks
         self.hosts = (ranks.gather(ranks.local_rank) or [0]).count(0)
         self.began = time.monotonic()
-        self.lines: list[Line] = []
+        self.lines: list[RankBenchmarkLine] = []
 
     def say(self, line: str) -> None:
         """Print a line, on the first rank."""
@@ -217,17 +227,20 @@ class Table:
         )
         for number, row in enumerate(rows, 1):
             if self.is_over:
-                self.say(f"\n{rough(self.options.limit)} are over: {len(rows) - number + 1} rows are not measured")
+                self.say(
+                    f"\n{format_rough_time(self.options.limit)} are over: "
+                    f"{len(rows) - number + 1} rows are not measured"
+                )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")
             self.measure(row)
             gc.collect()
         if self.lines:
-            self.say("\n" + "\n".join(markdown(self.lines, self.ranks.size)))
+            self.say("\n" + "\n".join(format_table(self.lines, self.ranks.size)))
 
-    def rows(self) -> tuple[list[Row], str]:
+    def rows(self) -> tuple[list[RankBenchmarkRow], str]:
         """The rows for the devices that the ranks have, and those devices in words."""
-        backend = chosen_backend(self.settled(Options()), self.ranks, gpus_here(), one_core=False)
+        backend = select_backend(self.settled(Options()), self.ranks, gpus_here(), one_core=False)
         device = backend.device
         backend.close()
         found = self.ranks.bcast(self.ranks.gather((device.kind, f"{backend.name} ({device.name})")))
@@ -247,23 +260,23 @@ class Table:
             record=given.record,
         )  # fmt: skip
 
-    def measure(self, row: Row) -> None:
+    def measure(self, row: RankBenchmarkRow) -> None:
         """All turns of a row."""
-        workload = named(row.workload)
-        own = self.settled(parse(workload, None, row.arguments.split()))
+        workload = get_workload(row.workload)
+        own = self.settled(parse_options(workload, None, row.arguments.split()))
         task = self.task(workload, own)
         if isinstance(task, str):
             self.say(f"    not measured ({task})")
             return
-        options = at_place_of(task.options, own)
-        single: Turns | None = None
+        options = options_for_rank(task.options, own)
+        single: RankBenchmarkRuns | None = None
         if row.one_by_one and self.ranks.rank == 0:
-            single = self.before_the_others(workload, Run(options, task.problem, task.source, None, self.ranks))
+            single = self.before_the_others(workload, PreparedRun(options, task.problem, task.source, None, self.ranks))
         self.ranks.assemble()
-        search = prepared(workload, self.ranks, task.problem, options)
+        search = prepare_search(workload, self.ranks, task.problem, options)
         try:
-            run = Run(options, task.problem, task.source, search, self.ranks)
-            together = Turns(Repetitions(workload, run, DETAILS), self.hosts)
+            run = PreparedRun(options, task.problem, task.source, search, self.ranks)
+            together = RankBenchmarkRuns(Repetitions(workload, run, DETAILS), self.hosts)
             if self.ranks.rank == 0 and not row.one_by_one:
                 single = self.alone(workload, run)
             for repetition in range(self.options.repeats):
@@ -282,15 +295,15 @@ class Table:
         task: Any = None
         if self.ranks.rank == 0:
             try:
-                task = checked(workload, own, self.ranks.size)
+                task = load_task(workload, own, self.ranks.size)
             except UserError as error:
                 task = str(error)
         self.ranks.assemble()
         return self.ranks.bcast(task)
 
-    def before_the_others(self, workload: Workload[Any], run: Run[Any]) -> Turns | None:
+    def before_the_others(self, workload: Workload[Any], run: PreparedRun[Any]) -> RankBenchmarkRuns | None:
         """All turns of one rank, whose device is free again afterwards."""
-        backend = chosen_backend(run.options, self.ranks, gpus_here(), one_core=False)
+        backend = select_backend(run.options, self.ranks, gpus_here(), one_core=False)
         try:
             single = self.alone(workload, replace(run, search=SimpleNamespace(backend=backend)))
             if single is not None:
@@ -306,45 +319,47 @@ class Table:
             backend.close()
             gc.collect()
 
-    def alone(self, workload: Workload[Any], run: Run[Any]) -> Turns | None:
+    def alone(self, workload: Workload[Any], run: PreparedRun[Any]) -> RankBenchmarkRuns | None:
         """The turns of one rank, on the first; None, and says why, where it has no room for all of the work."""
         from cluster import Solo
-        from cluster.timed import Timed
+        from cluster.mpi.proxies import TimedCommunicator
 
         try:
             search = workload.search(run.search.backend, Solo(), run.problem, run.options)
         except (MemoryError, UserError) as error:
             self.say(f"    1 rank: not measured ({error})")
             return None
-        return Turns(Repetitions(workload, replace(run, search=search, ranks=Timed(Solo())), DETAILS), 1)
+        return RankBenchmarkRuns(
+            Repetitions(workload, replace(run, search=search, ranks=TimedCommunicator(Solo())), DETAILS), 1
+        )
 
-    def conclude(self, row: Row, single: Turns | None, together: Turns) -> None:
+    def conclude(self, row: RankBenchmarkRow, single: RankBenchmarkRuns | None, together: RankBenchmarkRuns) -> None:
         """Show a row, on the first rank, if both found the same."""
         ratio = None
         if single is not None:
             if single.hash != together.hash:
                 raise RuntimeError(f"{row.name}: hash {single.hash} by one rank, {together.hash} by all of them")
-            print(f"    {'1 rank':10} {spread(single.seconds)}")
+            print(f"    {'1 rank':10} {format_spread(single.seconds)}")
             count = len(together.seconds)
             ratio = speedup(together.seconds, single.seconds[:count])
         share = statistics.median(together.shares)
         told = "" if ratio is None else f"  {ratio:.2f}x as fast"
-        times = f"{ranks_in_words(self.ranks.size):10} {spread(together.seconds)}{told}"
+        times = f"{describe_ranks(self.ranks.size):10} {format_spread(together.seconds)}{told}"
         print(f"    {times}, {share:.1%} in communication")
         print(f"    found by all: hash {together.hash}, {together.verdict}", flush=True)
         for turns in (single, together):
             if turns is not None:
                 turns.fold()
         alone_s = None if single is None else statistics.median(single.seconds)
-        self.lines.append(Line(row.name, alone_s, statistics.median(together.seconds), ratio, share))
+        self.lines.append(RankBenchmarkLine(row.name, alone_s, statistics.median(together.seconds), ratio, share))
 
 
-def ranks_in_words(count: int) -> str:
+def describe_ranks(count: int) -> str:
     """A number of ranks."""
     return "1 rank" if count == 1 else f"{count} ranks"
 
 
-def markdown(lines: Sequence[Line], ranks: int) -> Iterator[str]:
+def format_table(lines: Sequence[RankBenchmarkLine], ranks: int) -> Iterator[str]:
     """The table of all rows."""
     yield f"| workload | 1 rank, s | {ranks} ranks, s | times as fast | in communication |"
     yield "|---|--:|--:|--:|--:|"
@@ -353,7 +368,7 @@ def markdown(lines: Sequence[Line], ranks: int) -> Iterator[str]:
         yield f"| {name} | {alone} | {together_s:.4g} | {times} | {share:.1%} |"
 
 
-def run(options: argparse.Namespace) -> int:
+def measure_table(options: argparse.Namespace) -> int:
     """Measure the table over the ranks of this job.
 
     Raises
@@ -362,15 +377,15 @@ def run(options: argparse.Namespace) -> int:
         There is one rank alone, the ranks were not started alike, or a file cannot be written at the end.
 
     """
-    from cluster import agree, communicator
-    from cluster.timed import Timed
+    from cluster import default_communicator, require_equal_arguments
+    from cluster.mpi.proxies import TimedCommunicator
 
-    ranks = communicator()
+    ranks = default_communicator()
     if ranks.size == 1:
         raise UserError("--workload ranks: found one rank alone, expected several, as in mpirun -n 2")
     given = {name: str(value) for name, value in sorted(vars(options).items())}
-    agree(ranks, {"program": "python -m drivers.bench", **given})
+    require_equal_arguments(ranks, {"program": "python -m drivers.bench", **given})
     if ranks.rank == 0:
-        require_places(options)
-    Table(options, Timed(ranks)).run()
+        require_writable_files(options)
+    RankBenchmarkTable(options, TimedCommunicator(ranks)).run()
     return 0

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from drivers.bench.contests import Contestant, Finding, Subject
-    from reports.meters import Meter
+    from drivers.bench.cases import BenchmarkCandidate, CandidateResult, RecordSubject
+    from reports.records.meters import Meter
 
-ALONE = {"backend": "C", "device": "0", "device_kind": "core"}
+C_PROGRAM_DEVICE = {"backend": "C", "device": "0", "device_kind": "core"}
 """What a record says of a yardstick, which has no backend."""
 
 
-class Times(NamedTuple):
-    """Seconds of one repetition, as `reports.records.Sample` has them."""
+class BenchmarkTimes(NamedTuple):
+    """Seconds of one repetition, as `reports.records.files.Sample` has them."""
 
     compile_s: float
     transfer_s: float
@@ -28,7 +28,7 @@ class Times(NamedTuple):
         return self.total_s - self.compile_s
 
 
-class Recorder:
+class BenchmarkRecorder:
     """Appends repetitions to a file of records, or does nothing where there is none.
 
     A line is on the disk when `add` returns, so a benchmark that is killed loses the repetition that it was in.
@@ -45,8 +45,8 @@ class Recorder:
         self.runs: dict[str, None] = {}
         self.environment: dict[str, Any] = {}
         if path is not None:
-            from reports.environment import environment
-            from reports.records import load
+            from reports.records.environment import environment
+            from reports.records.files import load
 
             if os.path.exists(path):
                 load(path)
@@ -54,17 +54,17 @@ class Recorder:
 
     def add(
         self,
-        contestant: Contestant,
+        contestant: BenchmarkCandidate,
         backend: Any,
-        subject: Subject | None,
-        finding: Finding,
+        subject: RecordSubject | None,
+        finding: CandidateResult,
         sample: Mapping[str, Any],
         scored: bool,
     ) -> None:
         """Append one repetition, unless its contestant keeps no records; a sample's times and what a meter read."""
         if self.path is None or subject is None or finding.result is None:
             return
-        from reports.records import Record, Sample, append
+        from reports.records.files import Record, Sample, append
 
         result = dict(finding.result)
         details = result.pop("details")
@@ -86,22 +86,22 @@ class Recorder:
         append(self.path, record)
         self.runs[record.identity] = None
 
-    def meter(self, contestant: Contestant, backend: Any) -> Meter | None:
+    def meter(self, contestant: BenchmarkCandidate, backend: Any) -> Meter | None:
         """What reads load, clocks and joules around a repetition of a contestant; nothing without a file of records."""
         if self.path is None:
             return None
-        from reports.meters import Meter
+        from reports.records.meters import Meter
 
         if backend is None or contestant.place is None:
-            return Meter(ALONE["device_kind"], 0)
+            return Meter(C_PROGRAM_DEVICE["device_kind"], 0)
         device = contestant.place.device
         index = int(device) if device.isdigit() else device
         return Meter(backend.device.kind, index, device_name=backend.device.name)
 
-    def machine(self, contestant: Contestant, backend: Any) -> dict[str, Any]:
+    def machine(self, contestant: BenchmarkCandidate, backend: Any) -> dict[str, Any]:
         """Backend, device and the device's kind."""
         if backend is None or contestant.place is None:
-            return ALONE
+            return C_PROGRAM_DEVICE
         return {"backend": backend.name, "device": contestant.place.device, "device_kind": backend.device.kind}
 
     def described(self, backend: Any) -> dict[str, Any]:
@@ -118,8 +118,8 @@ class Recorder:
 
     def fold(self) -> None:
         """Make one line of all lines of each run since the last call."""
-        from reports.records import fold
+        from reports.records.files import merge_lines
 
         for run in self.runs:
-            fold(str(self.path), run)
+            merge_lines(str(self.path), run)
         self.runs.clear()

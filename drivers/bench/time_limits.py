@@ -13,18 +13,18 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from core.search.stops import Seconds
-from drivers.automatic import chosen_backend, gpus_here
-from drivers.command import checked, parse
-from drivers.options import at_place_of
-from drivers.workloads import named
+from core.search.stop import Seconds
+from drivers.options.declaration import options_for_rank
+from drivers.runs.device_selection import gpus_here, select_backend
+from drivers.runs.workload_main import load_task, parse_options
+from drivers.workload.registry import get_workload
 
 LIMITS = (0.1, 1.0)
 LATE_PART, LEAST_LATE_S = 0.1, 0.05
 """A run may be late by a tenth of its limit, or by 50 ms."""
 
 
-class Row(NamedTuple):
+class TimeLimitRow(NamedTuple):
     """A row of the table.
 
     Attributes
@@ -41,35 +41,35 @@ class Row(NamedTuple):
     arguments: str
 
 
-def tours(algorithm: str) -> Row:
+def local_search_row(algorithm: str) -> TimeLimitRow:
     """A row of local search for a tour of pr2392."""
-    return Row(f"tsp pr2392, {algorithm}", "tsp", f"--instance pr2392 --algorithm {algorithm}")
+    return TimeLimitRow(f"tsp pr2392, {algorithm}", "tsp", f"--instance pr2392 --algorithm {algorithm}")
 
 
 ROWS = (
-    *(tours(algorithm) for algorithm in ("tabu", "hill", "first", "ils", "annealing")),
-    Row("tsp pr2392, tabu, 64 walks", "tsp", "--instance pr2392 --algorithm tabu --walks 64"),
-    Row("tsp pr2392, annealing, 64 walks", "tsp", "--instance pr2392 --algorithm annealing --walks 64"),
-    Row("tsp kroA100, annealing", "tsp", "--instance kroA100 --algorithm annealing"),
-    Row("weierstrass, annealing", "weierstrass", "--algorithm annealing"),
-    Row("weierstrass n = 100", "weierstrass", "--instance 100 --walks 1"),
-    Row("qap tai60a", "qap", "--instance tai60a"),
-    Row("qap tai60a, vns", "qap", "--instance tai60a --algorithm vns --neighbourhood exchange2,exchange3"),
-    Row("ppp 401-417, first", "ppp", "--instance 401-417 --algorithm first"),
-    Row("ppp 73-73, published", "ppp", "--instance 73-73 --mapping published"),
-    Row("maxsat, ils", "maxsat", "--algorithm ils --walks 64"),
-    Row("ants, kroA100", "aco", "--instance kroA100"),
-    Row("ants, pcb442", "aco", "--instance pcb442"),
-    Row("ants, pcb442, 4 colonies", "aco", "--instance pcb442 --colonies 4"),
-    Row("climbs, kroA100", "ihc", "--instance kroA100"),
-    Row("climbs, pcb442", "ihc", "--instance pcb442"),
-    Row("exact, the thesis' bound, 24 cities", "exact", "--instance gr24 --bound edges"),
-    Row("exact, no bound, 17 cities", "exact", "--instance gr17 --bound none"),
-    Row("knapsack, branch and bound", "knapsack", "--items 200 --class strongly-correlated --method bb"),
+    *(local_search_row(algorithm) for algorithm in ("tabu", "hill", "first", "ils", "annealing")),
+    TimeLimitRow("tsp pr2392, tabu, 64 walks", "tsp", "--instance pr2392 --algorithm tabu --walks 64"),
+    TimeLimitRow("tsp pr2392, annealing, 64 walks", "tsp", "--instance pr2392 --algorithm annealing --walks 64"),
+    TimeLimitRow("tsp kroA100, annealing", "tsp", "--instance kroA100 --algorithm annealing"),
+    TimeLimitRow("weierstrass, annealing", "weierstrass", "--algorithm annealing"),
+    TimeLimitRow("weierstrass n = 100", "weierstrass", "--instance 100 --walks 1"),
+    TimeLimitRow("qap tai60a", "qap", "--instance tai60a"),
+    TimeLimitRow("qap tai60a, vns", "qap", "--instance tai60a --algorithm vns --neighbourhood exchange2,exchange3"),
+    TimeLimitRow("ppp 401-417, first", "ppp", "--instance 401-417 --algorithm first"),
+    TimeLimitRow("ppp 73-73, published", "ppp", "--instance 73-73 --mapping published"),
+    TimeLimitRow("maxsat, ils", "maxsat", "--algorithm ils --walks 64"),
+    TimeLimitRow("ants, kroA100", "aco", "--instance kroA100"),
+    TimeLimitRow("ants, pcb442", "aco", "--instance pcb442"),
+    TimeLimitRow("ants, pcb442, 4 colonies", "aco", "--instance pcb442 --colonies 4"),
+    TimeLimitRow("climbs, kroA100", "ihc", "--instance kroA100"),
+    TimeLimitRow("climbs, pcb442", "ihc", "--instance pcb442"),
+    TimeLimitRow("exact, the thesis' bound, 24 cities", "exact", "--instance gr24 --bound edges"),
+    TimeLimitRow("exact, no bound, 17 cities", "exact", "--instance gr17 --bound none"),
+    TimeLimitRow("knapsack, branch and bound", "knapsack", "--items 200 --class strongly-correlated --method bb"),
 )
 
 
-class Line(NamedTuple):
+class TimeLimitLine(NamedTuple):
     """A row as measured with one limit: seconds by which the repetitions were late."""
 
     name: str
@@ -82,7 +82,7 @@ class Line(NamedTuple):
         return max(self.late_s) <= max(LATE_PART * self.limit_s, LEAST_LATE_S)
 
 
-def run(options: argparse.Namespace) -> int:
+def measure_table(options: argparse.Namespace) -> int:
     """Measure the table; returns 1 if a run was late, else 0.
 
     Raises
@@ -95,48 +95,48 @@ def run(options: argparse.Namespace) -> int:
     rows = [row for row in ROWS if any(part in row.name.lower() for part in parts)]
     if not rows:
         raise UserError(f"--rows {options.rows}: expected a part of one of: {'; '.join(row.name for row in ROWS)}")
-    lines: list[Line] = []
+    lines: list[TimeLimitLine] = []
     for row in rows:
         for limit_s in LIMITS:
-            line = measured(row, limit_s, options)
+            line = measure_row(row, limit_s, options)
             if isinstance(line, str):
                 print(f"{row.name}: not measured ({line})", flush=True)
                 break
             lines.append(line)
             kept = "" if line.is_kept else "  LATE"
-            print(f"{row.name:36} {limit_s:4g} s  late by {worded(line.late_s)}{kept}", flush=True)
+            print(f"{row.name:36} {limit_s:4g} s  late by {format_lateness(line.late_s)}{kept}", flush=True)
     late = sum(not line.is_kept for line in lines)
-    print("\n" + "\n".join(markdown(lines)))
+    print("\n" + "\n".join(format_table(lines)))
     print(f"\n{late} of {len(lines)} later than {LATE_PART:.0%} of the limit, or {LEAST_LATE_S:g} s")
     return int(late > 0)
 
 
-def measured(row: Row, limit_s: float, given: argparse.Namespace) -> Line | str:
+def measure_row(row: TimeLimitRow, limit_s: float, given: argparse.Namespace) -> TimeLimitLine | str:
     """Repetitions of a row with one limit, or the reason that there are none."""
     from cluster import Solo
-    from cluster.timed import Timed
+    from cluster.mpi.proxies import TimedCommunicator
 
-    workload, ranks = named(row.workload), Timed(Solo())
+    workload, ranks = get_workload(row.workload), TimedCommunicator(Solo())
     words = row.arguments.split()
     if any(one.name == "seconds" for one, _ in workload.options.declared()):
         words += ["--seconds", str(limit_s)]
-    own = parse(workload, None, words)
+    own = parse_options(workload, None, words)
     own = replace(own, data=given.data, seed=given.seed, backend=given.backend, progress=False)
     try:
-        task = checked(workload, own, 1)
-        options = at_place_of(task.options, own)
-        backend = chosen_backend(options, ranks, gpus_here(), one_core=workload.on_one_core(options))
+        task = load_task(workload, own, 1)
+        options = options_for_rank(task.options, own)
+        backend = select_backend(options, ranks, gpus_here(), one_core=workload.on_one_core(options))
         search = workload.search(backend, ranks, task.problem, options)
     except UserError as error:
         return str(error)
     try:
-        late = [ran_s(search, limit_s) - limit_s for _ in range(given.repeats)]
+        late = [run_seconds(search, limit_s) - limit_s for _ in range(given.repeats)]
     finally:
         backend.close()
-    return Line(row.name, limit_s, late)
+    return TimeLimitLine(row.name, limit_s, late)
 
 
-def ran_s(search: Any, limit_s: float) -> float:
+def run_seconds(search: Any, limit_s: float) -> float:
     """Seconds of one run, compilation apart."""
     timings = search.backend.timings
     compiled, began = timings.compile_s, time.perf_counter()
@@ -144,14 +144,14 @@ def ran_s(search: Any, limit_s: float) -> float:
     return time.perf_counter() - began - (timings.compile_s - compiled)
 
 
-def worded(late_s: Sequence[float]) -> str:
+def format_lateness(late_s: Sequence[float]) -> str:
     """Least and most of some seconds, in milliseconds; negative where a run ended early."""
     return f"{1e3 * min(late_s):.0f} .. {1e3 * max(late_s):.0f} ms"
 
 
-def markdown(lines: Sequence[Line]) -> Iterator[str]:
+def format_table(lines: Sequence[TimeLimitLine]) -> Iterator[str]:
     """The table of all rows."""
     yield "| search | limit, s | late by, ms (least .. most) | kept |"
     yield "|---|--:|--:|---|"
     for line in lines:
-        yield f"| {line.name} | {line.limit_s:g} | {worded(line.late_s)} | {'yes' if line.is_kept else 'no'} |"
+        yield f"| {line.name} | {line.limit_s:g} | {format_lateness(line.late_s)} | {'yes' if line.is_kept else 'no'} |"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.qap_instance import QapInstance
-from core.problems.qap_instance import cost as cost_of_permutation
-from drivers.peers.peer import Answer, Package, Subject
+from core.problems.qap.instance import QapInstance
+from core.problems.qap.instance import cost as cost_of_permutation
+from drivers.peers.peer import PeerAnswer, PeerPackage, PeerSubject
 
 FEWEST = 2
 """Facilities: a pair of them is what both methods exchange."""
@@ -29,7 +29,7 @@ def cost(problem: Any, permutation: Sequence[int]) -> int:
     return cost_of_permutation(_instance(problem), np.array(permutation, np.int64))
 
 
-def refuses(problem: Any) -> str | None:
+def refusal(problem: Any) -> str | None:
     """Too few facilities."""
     n = _instance(problem).n
     return f"{n} facilities, it is run with at least {FEWEST}" if n < FEWEST else None
@@ -39,7 +39,7 @@ def _instance(problem: Any) -> Any:
     return getattr(problem, "instance", problem)
 
 
-ASSIGNMENTS = Subject(cost=cost, minimal=minimal)
+ASSIGNMENTS = PeerSubject(cost=cost, minimal=minimal)
 
 
 def matrices(problem: Any) -> Matrices:
@@ -48,29 +48,29 @@ def matrices(problem: Any) -> Matrices:
     return instance.flows.astype(np.int64), instance.distances.astype(np.int64)
 
 
-def with_faq(given: Matrices, seconds: float, seed: int) -> Answer:
+def with_faq(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
     """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre; it takes no time."""
     return _scipy("faq", given, seed)
 
 
-def with_two_opt(given: Matrices, seconds: float, seed: int) -> Answer:
+def with_two_opt(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
     """Exchanges of two from a random permutation until none improves; it takes no time."""
     return _scipy("2opt", given, seed)
 
 
-def _scipy(method: str, given: Matrices, seed: int) -> Answer:
+def _scipy(method: str, given: Matrices, seed: int) -> PeerAnswer:
     package = importlib.import_module("scipy.optimize")
     found = package.quadratic_assignment(*given, method=method, options={"rng": np.random.default_rng(seed)})
-    return Answer(found.col_ind.tolist(), False)
+    return PeerAnswer(found.col_ind.tolist(), False)
 
 
 SCIPY_FAQ, SCIPY_2OPT = (
-    Package(
+    PeerPackage(
         name=f"scipy {method}",
         how_to_get="pip install scipy",
         proves=False,
         subject=ASSIGNMENTS,
-        refuses=refuses,
+        refuses=refusal,
         module="scipy",
         form=matrices,
         solve=solve,

@@ -1,6 +1,6 @@
 """The process of a package: it reads what to solve, solves it and writes the answers with their times.
 
-python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled `Request`, and where `Timings` go
+python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled `PeerRequest`, and where `Timings` go
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from drivers.peers.peer import PeerError
-from drivers.peers.warm import answered
+from drivers.peers.warm_timing import answer_request
 
 
 def main(argv: Sequence[str]) -> int:
     """Answer a request, which the process that started this one has just written."""
     request, result = map(Path, argv)
-    timings = answered(pickle.loads(request.read_bytes()))
+    timings = answer_request(pickle.loads(request.read_bytes()))
     result.write_bytes(pickle.dumps(timings))
     return 0
 

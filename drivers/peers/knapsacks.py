@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.knapsack import Knapsack
-from drivers.peers.peer import Answer, Package, PeerError, Subject
+from core.problems.tables.knapsack import Knapsack
+from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 Items = tuple[list[int], list[int], int]
 
@@ -27,15 +27,15 @@ def value(instance: Any, chosen: Sequence[bool]) -> int:
     return int(total)
 
 
-KNAPSACKS = Subject(cost=value, minimal=minimal, largest_is_best=True)
+KNAPSACKS = PeerSubject(cost=value, minimal=minimal, largest_is_best=True)
 
 
-def lists(instance: Any) -> Items:
+def item_lists(instance: Any) -> Items:
     """Values, weights and the capacity as Python integers."""
     return instance.values.tolist(), instance.weights.tolist(), instance.capacity
 
 
-def with_ortools(items: Items, seconds: float, seed: int) -> Answer:
+def with_ortools(items: Items, seconds: float, seed: int) -> PeerAnswer:
     """Branch and bound on one core, from lists of integers to the selection; it takes no seed."""
     package = importlib.import_module("ortools.algorithms.python.knapsack_solver")
     values, weights, capacity = items
@@ -45,16 +45,16 @@ def with_ortools(items: Items, seconds: float, seed: int) -> Answer:
     solver.init(values, [weights], [capacity])
     solver.solve()
     chosen = [bool(solver.best_solution_contains(item)) for item in range(len(values))]
-    return Answer(chosen, bool(solver.is_solution_optimal()))
+    return PeerAnswer(chosen, bool(solver.is_solution_optimal()))
 
 
-ORTOOLS = Package(
+ORTOOLS = PeerPackage(
     name="ortools",
     how_to_get="pip install ortools",
     proves=True,
     subject=KNAPSACKS,
     refuses=lambda instance: None,
     module="ortools",
-    form=lists,
+    form=item_lists,
     solve=with_ortools,
 )

@@ -15,13 +15,13 @@ class PeerError(Exception):
     """A solver ran and gave no answer that counts; says why."""
 
 
-class Answer(NamedTuple):
+class PeerAnswer(NamedTuple):
     """What a solver gives back.
 
     Attributes
     ----------
     solution : object
-        What the scorer of its `Subject` takes: a tour, a selection, a permutation, or the length of a subsequence.
+        What the scorer of its `PeerSubject` takes: a tour, a selection, a permutation, or the length of a subsequence.
     proved : bool
         Whether the solver proved that there is no better one.
     said : int, optional
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class PeerSubject:
     """A kind of problem that solvers share.
 
     Parameters
@@ -84,7 +84,7 @@ class Peer:
     name: str
     how_to_get: str
     proves: bool
-    subject: Subject
+    subject: PeerSubject
     refuses: Callable[[Any], str | None]
 
     def applies(self, problem: Any) -> str | None:
@@ -93,7 +93,7 @@ class Peer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Package(Peer):
+class PeerPackage(Peer):
     """A Python package, which is measured inside a process of its own, warm: after its import and a minimal run.
 
     Parameters
@@ -104,7 +104,7 @@ class Package(Peer):
         Brings a problem into the form that `solve` takes, which can be pickled; its time does not count.
     solve : callable
         A function of a module (it travels to another process by its name). Takes what `form` returned, seconds and a
-        seed from 1 on, and returns an `Answer`. Imports the package when it is called.
+        seed from 1 on, and returns an `PeerAnswer`. Imports the package when it is called.
     distribution : str
         The name by which it is installed and its version is known, where that is not `module`.
     timed : bool
@@ -116,14 +116,14 @@ class Package(Peer):
     kind: ClassVar[str] = "package"
     module: str
     form: Callable[[Any], Any]
-    solve: Callable[[Any, float, int], Answer]
+    solve: Callable[[Any, float, int], PeerAnswer]
     distribution: str = ""
     timed: bool = False
     shortest_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program(Peer):
+class PeerProgram(Peer):
     """A program on PATH, found by its name, which is measured as a whole process.
 
     Parameters
@@ -135,17 +135,17 @@ class Program(Peer):
     answer_file : str
         The file that the program leaves there.
     read : callable
-        Takes that file and what the program printed, and returns an `Answer`.
+        Takes that file and what the program printed, and returns an `PeerAnswer`.
     """
 
     kind: ClassVar[str] = "program"
     write: Callable[[Any, Path, str], None]
     command: Callable[[Path, str, int], Sequence[str]]
     answer_file: str
-    read: Callable[[Path, str], Answer]
+    read: Callable[[Path, str], PeerAnswer]
 
 
-class Measured(NamedTuple):
+class PeerMeasurement(NamedTuple):
     """What a solver did; plain numbers and texts, so that `_asdict()` is what a record holds.
 
     Attributes
@@ -209,7 +209,7 @@ def this_search(
     proved: bool = False,
     start_s: float | None = None,
     own_process_s: float | None = None,
-) -> Measured:
+) -> PeerMeasurement:
     """Return our own search as it stands beside others.
 
     Parameters
@@ -225,7 +225,7 @@ def this_search(
         A whole process of ours with one repetition, from its start to its result, to compare programs with.
     """
     median = statistics.median(seconds) if seconds else None
-    return Measured(
+    return PeerMeasurement(
         THIS_SEARCH,
         proved=proved,
         cost=cost,

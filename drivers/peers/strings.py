@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from core.problems.strings import StringPair
-from drivers.peers.peer import Answer, Package, PeerError, Subject
+from core.problems.tables.strings import StringPair
+from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 
 def minimal() -> StringPair:
@@ -22,7 +22,7 @@ def length(pair: Any, found: int) -> int:
     return found
 
 
-STRINGS = Subject(cost=length, minimal=minimal, largest_is_best=True)
+STRINGS = PeerSubject(cost=length, minimal=minimal, largest_is_best=True)
 
 
 def texts(pair: Any) -> tuple[bytes, bytes]:
@@ -30,13 +30,13 @@ def texts(pair: Any) -> tuple[bytes, bytes]:
     return pair.a.tobytes(), pair.b.tobytes()
 
 
-def with_rapidfuzz(pair: tuple[bytes, bytes], seconds: float, seed: int) -> Answer:
+def with_rapidfuzz(pair: tuple[bytes, bytes], seconds: float, seed: int) -> PeerAnswer:
     """Bit-parallel C++ on one core; it takes no seed and no time."""
     package = importlib.import_module("rapidfuzz.distance")
-    return Answer(int(package.LCSseq.similarity(*pair)), True)
+    return PeerAnswer(int(package.LCSseq.similarity(*pair)), True)
 
 
-RAPIDFUZZ = Package(
+RAPIDFUZZ = PeerPackage(
     name="rapidfuzz",
     how_to_get="pip install rapidfuzz",
     proves=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from drivers.peers.peer import Measured
+from drivers.peers.peer import PeerMeasurement
 
 COLUMNS = 80
 WARM, PROCESS = "warm", "process"
@@ -17,7 +17,7 @@ LEGEND = {
 }
 
 
-def table(own: Measured, peers: Sequence[Measured]) -> list[str]:
+def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list[str]:
     """Return the lines of a table, with our search first.
 
     Where programs are in it, which are timed as whole processes, a row for a whole process of ours stands above them.
@@ -27,7 +27,7 @@ def table(own: Measured, peers: Sequence[Measured]) -> list[str]:
     own : Measured
         As `drivers.peers.peer.this_search` returns it.
     peers : sequence of Measured
-        As `drivers.peers.measuring.measure` returns them.
+        As `drivers.peers.measurement.measure` returns them.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def table(own: Measured, peers: Sequence[Measured]) -> list[str]:
     return lines + [line for note in notes for line in textwrap.wrap(note, COLUMNS, subsequent_indent="  ")]
 
 
-def _cells(row: Measured, own: Measured, versions: bool) -> tuple[str, ...]:
+def _cells(row: PeerMeasurement, own: PeerMeasurement, versions: bool) -> tuple[str, ...]:
     name = f"{row.name} {row.version}" if versions and row.version else row.name
     return (
         name,
@@ -63,19 +63,19 @@ def _cells(row: Measured, own: Measured, versions: bool) -> tuple[str, ...]:
     )
 
 
-def _to_cost(row: Measured, own: Measured) -> str:
+def _to_cost(row: PeerMeasurement, own: PeerMeasurement) -> str:
     never = row.to_cost is None and None not in (row.seconds, own.cost)
     return NOT_REACHED if never else duration(row.to_cost)
 
 
-def _spread(row: Measured) -> str:
+def _spread(row: PeerMeasurement) -> str:
     """That a solver did not always find the same, where the table has the worst."""
     other = max(row.costs) if row.cost == min(row.costs) else min(row.costs)
     found = f"the best, {other}, was found in {row.costs.count(other)}"
     return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {found}"
 
 
-def _timed(row: Measured) -> str:
+def _timed(row: PeerMeasurement) -> str:
     return WARM if row.in_process else PROCESS
 
 

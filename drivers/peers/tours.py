@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.tsp_instance import Instance, tour_length
-from drivers.peers.peer import Answer, Package, PeerError, Program, Subject
+from core.problems.tsp.instance import TspInstance, tour_length
+from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerProgram, PeerSubject
 
 FEWEST = 3
 MOST_MATRIX = 5_000
@@ -27,9 +27,9 @@ MOST_HELD_KARP = 20
 Matrix = list[list[int]]
 
 
-def minimal() -> Instance:
+def minimal() -> TspInstance:
     """Five cities on a line."""
-    return Instance("minimal", distances=np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
+    return TspInstance("minimal", distances=np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
 
 
 def cost(instance: Any, tour: Sequence[int]) -> int:
@@ -37,7 +37,7 @@ def cost(instance: Any, tour: Sequence[int]) -> int:
     return tour_length(instance.distances, np.array(tour, dtype=np.int64))
 
 
-TOURS = Subject(cost=cost, minimal=minimal)
+TOURS = PeerSubject(cost=cost, minimal=minimal)
 
 
 def is_symmetric(instance: Any) -> bool:
@@ -61,26 +61,26 @@ def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any],
 # --- packages ---
 
 
-def rows(instance: Any) -> Matrix:
+def matrix_rows(instance: Any) -> Matrix:
     """The distances as lists of integers."""
     matrix: Matrix = instance.distances.tolist()
     return matrix
 
 
-def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> Answer:
+def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """Local search from ever new disturbances, for so many seconds; it takes no seed."""
     package = importlib.import_module("fast_tsp")
-    return Answer(package.find_tour(distances, duration_seconds=seconds), False)
+    return PeerAnswer(package.find_tour(distances, duration_seconds=seconds), False)
 
 
-def with_elkai(distances: Matrix, seconds: float, seed: int) -> Answer:
+def with_elkai(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """One run of LKH, from the matrix to the tour; it takes no seed and no time."""
     package = importlib.import_module("elkai")
     closed: list[int] = package.DistanceMatrix(distances).solve_tsp(runs=1)
-    return Answer(closed[:-1], False)
+    return PeerAnswer(closed[:-1], False)
 
 
-def with_ortools(distances: Matrix, seconds: float, seed: int) -> Answer:
+def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """CP-SAT's circuit constraint on all cores, from the matrix to the tour and, if there was time, its proof."""
     cp_model = importlib.import_module("ortools.sat.python.cp_model")
     n = len(distances)
@@ -98,22 +98,22 @@ def with_ortools(distances: Matrix, seconds: float, seed: int) -> Answer:
     tour = [0]
     while len(tour) < n:
         tour.append(following[tour[-1]])
-    return Answer(tour, status == cp_model.OPTIMAL)
+    return PeerAnswer(tour, status == cp_model.OPTIMAL)
 
 
-def flat(instance: Any) -> tuple[list[float], int]:
+def flat_matrix(instance: Any) -> tuple[list[float], int]:
     """The distances in one list, as floats, and the number of cities."""
     return instance.distances.astype(float).ravel().tolist(), instance.n
 
 
-def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) -> Answer:
+def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
     """The plain dynamic programming in Rust on one core; it takes no seed and no time."""
     package = importlib.import_module("held_karp")
     tour, length = package.solve_flat(*given)
-    return Answer(list(tour), True, said=round(length))
+    return PeerAnswer(list(tour), True, said=round(length))
 
 
-FAST_TSP = Package(
+FAST_TSP = PeerPackage(
     name="fast-tsp",
     how_to_get="pip install fast-tsp",
     proves=False,
@@ -121,32 +121,32 @@ FAST_TSP = Package(
     refuses=refusal(asymmetric=False),
     module="fast_tsp",
     distribution="fast-tsp",
-    form=rows,
+    form=matrix_rows,
     solve=with_fast_tsp,
     timed=True,
     shortest_s=1e-6,  # it takes any positive time, and its clock ticks in microseconds
 )
-ELKAI = Package(
+ELKAI = PeerPackage(
     name="elkai",
     how_to_get="pip install elkai (LKH as a package)",
     proves=False,
     subject=TOURS,
     refuses=refusal(),
     module="elkai",
-    form=rows,
+    form=matrix_rows,
     solve=with_elkai,
 )
-ORTOOLS = Package(
+ORTOOLS = PeerPackage(
     name="ortools",
     how_to_get="pip install ortools",
     proves=True,
     subject=TOURS,
     refuses=refusal(MOST_CIRCUIT),
     module="ortools",
-    form=rows,
+    form=matrix_rows,
     solve=with_ortools,
 )
-HELD_KARP = Package(
+HELD_KARP = PeerPackage(
     name="held-karp",
     how_to_get="pip install held-karp",
     proves=True,
@@ -154,7 +154,7 @@ HELD_KARP = Package(
     refuses=refusal(MOST_HELD_KARP),
     module="held_karp",
     distribution="held-karp",
-    form=flat,
+    form=flat_matrix,
     solve=with_held_karp,
 )
 
@@ -171,29 +171,29 @@ def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
     (folder / f"{name}.tsp").write_text(f"{header}{form}{lines}EOF\n", encoding="ascii")
 
 
-def ask_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
+def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
     """Solve with the given seed and without files left over."""
     return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
 
 
-def read_concorde(answer: Path, said: str) -> Answer:
+def read_concorde(answer: Path, said: str) -> PeerAnswer:
     """The answer is the number of cities and then they, from 0."""
     _, *tour = _numbers(answer.read_text(), answer.name)
-    return Answer(tour, True, own_clock_s=_clock(r"Total Running Time: ([\d.]+)", said))
+    return PeerAnswer(tour, True, own_clock_s=_clock(r"Total Running Time: ([\d.]+)", said))
 
 
-def ask_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
+def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
     """Make one run, whose default is ten; what is asked stands in a file of parameters."""
     parameters = folder / f"{name}.par"
     parameters.write_text(f"PROBLEM_FILE = {name}.tsp\nRUNS = 1\nSEED = {seed}\nTOUR_FILE = answer.tour\n")
     return [parameters.name]
 
 
-def read_lkh(answer: Path, said: str) -> Answer:
+def read_lkh(answer: Path, said: str) -> PeerAnswer:
     """The answer is a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text().partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
-    return Answer(tour, False, own_clock_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
+    return PeerAnswer(tour, False, own_clock_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
 
 
 def _numbers(text: str, name: str) -> list[int]:
@@ -211,25 +211,25 @@ def _clock(pattern: str, said: str) -> float | None:
     return float(found[-1]) if found else None
 
 
-CONCORDE = Program(
+CONCORDE = PeerProgram(
     name="concorde",
     how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH",
     proves=True,
     subject=TOURS,
     refuses=refusal(asymmetric=False),
     write=write_full_matrix,
-    command=ask_concorde,
+    command=run_concorde,
     answer_file="answer.sol",
     read=read_concorde,
 )
-LKH = Program(
+LKH = PeerProgram(
     name="LKH",
     how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
     proves=False,
     subject=TOURS,
     refuses=refusal(),
     write=write_full_matrix,
-    command=ask_lkh,
+    command=run_lkh,
     answer_file="answer.tour",
     read=read_lkh,
 )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drivers.peers.peer import Measured, Peer
+from drivers.peers.peer import Peer, PeerMeasurement
 
 
-def objections(peers: Sequence[Peer], measured: Sequence[Measured], cost: int, noun: str = "cost") -> Iterator[str]:
+def peer_rejections(
+    peers: Sequence[Peer], measured: Sequence[PeerMeasurement], cost: int, noun: str = "cost"
+) -> Iterator[str]:
     """Yield what speaks against a result that claims to be the best: a better one, or a proof of another.
 
     Parameters
     ----------
     peers, measured
-        What `drivers.peers.measuring.measure` was given, and what it returned.
+        What `drivers.peers.measurement.measure` was given, and what it returned.
     cost : int
         What our search found.
     noun : str
@@ -24,6 +26,6 @@ def objections(peers: Sequence[Peer], measured: Sequence[Measured], cost: int, n
             yield f"{found.name} finds {noun} {found.cost}"
 
 
-def confirming(measured: Sequence[Measured], cost: int) -> list[str]:
+def confirming_peers(measured: Sequence[PeerMeasurement], cost: int) -> list[str]:
     """Return the names of the solvers that proved the same cost."""
     return [found.name for found in measured if found.proved and found.cost == cost]

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from backends.base import Buffer, Capabilities, DeviceInfo
-from backends.cuda import CudaBackend
-from backends.cuda_launch import Executable
-from backends.host_memory import host_buffer
-from core.lang import oracle, tree
+from backends.cpu.host_memory import host_buffer
+from backends.cuda.backend import CudaBackend
+from backends.cuda.launch import CudaExecutable
+from backends.device import Buffer, Capabilities, DeviceInfo
+from core.lang import reference_interpreter, tree
 
 DEVICE = DeviceInfo("0", "a GPU that is none", "fake", 1 << 30, 2, "gpu")
 MS_A_LAUNCH = 2.0
@@ -32,7 +32,7 @@ def words_at(address, count):
 
 
 class FakeDriver:
-    """The calls that `backends.cuda` makes; everything is done when it is queued, and takes time on a clock of its own."""
+    """The calls that `backends.cuda.backend` makes; everything is done when it is queued, and takes time on a clock of its own."""
 
     def __init__(self):
         self.clock = 0.0
@@ -80,7 +80,7 @@ class FakeDriver:
 
         def run():
             self.clock += MS_A_LAUNCH
-            oracle.run(program, x, values, False)
+            reference_interpreter.run(program, x, values, False)
 
         self.launches.append((program.kernel.name, x))
         run() if self.captured is None else self.captured.append(run)
@@ -168,7 +168,7 @@ class FakeCuda(CudaBackend):
     def compile(self, program):
         self.programs.append(program)
         named = SimpleNamespace(name=program.kernel.name)
-        return Executable(named, program.team_size, tree.shared_bytes(program), program)
+        return CudaExecutable(named, program.team_size, tree.shared_bytes(program), program)
 
     def most_lanes(self, executable):
         return 1024

@@ -3,16 +3,16 @@
 import json
 import os
 
-from backends.cuda_ranks import passed_descriptors
-from cluster import communicator
+from backends.cuda.collectives import exchange_descriptors
+from cluster import default_communicator
 
 
 def main() -> None:
-    ranks = communicator()
+    ranks = default_communicator()
     reading, writing = os.pipe()
     os.write(writing, bytes([65 + ranks.rank]) * ranks.size)
     mine = reading if ranks.rank != 1 else None  # one has nothing to give
-    found = passed_descriptors(ranks, mine)
+    found = exchange_descriptors(ranks, mine)
     ranks.barrier()
     words = [None if one is None else os.read(one, 1).decode() for one in found]
     everyone = ranks.gather(words)

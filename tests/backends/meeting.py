@@ -10,8 +10,8 @@ import numpy as np
 
 import backends
 from backends.collectives import Collectives
-from cluster import communicator
-from cluster.timed import Rehearsal, Timed
+from cluster import default_communicator
+from cluster.mpi.proxies import Rehearsal, TimedCommunicator
 from core.lang import Array, i32, kernel, team_count, team_rank, u64
 
 SIZE = 1000
@@ -36,7 +36,7 @@ def add_up(first: i32, end: i32, cells: Array[i32], sums: Array[u64]):
 
 def main() -> None:
     names, hosts = sys.argv[1].split(","), int(sys.argv[2])
-    ranks = Timed(communicator())
+    ranks = TimedCommunicator(default_communicator())
     # Every rank shows the device that it has: what they tell each other decides how they meet.
     ranks.host = lambda: f"host {ranks.rank % hosts}"
     backend = backends.create(names[ranks.rank % len(names)])

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from backends.cuda import emitted_kernel, numba_cuda, signature
+from backends.cuda.backend import emitted_kernel, numba_cuda, signature
 from backends.emit.numba_python import CudaPython
 
 TEXTS = {}

@@ -9,27 +9,27 @@ import numpy as np
 
 from cluster import Solo
 from core.problems import tsp
-from core.problems.knapsack import generate
-from core.problems.qap import Qap
+from core.problems.qap.problem import Qap
+from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
-from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.held_karp_cells import ByLayersOnTheHost
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.lcs import Shape
-from core.search.dp.restricted import RestrictedTour
+from core.search.dp.diagonals import KnapsackByDiagonals, LcsByDiagonals
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.cells import HeldKarpOnHost
+from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs.search import LcsLaunchShape
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
+from core.search.hill_climbing.scans import ColumnsScan
+from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
-from core.search.stops import Iterations
-from core.search.two_opt_scans import ColumnsScan
+from core.search.stop import Iterations
 from tests.core.search.local_search.scored import Ordering
 from tests.thread_ranks import on_ranks, twin
 
 DRAW = np.random.default_rng(2)
 FIRST, SECOND = (DRAW.integers(0, 3, n).astype(np.uint8) for n in (40, 130))
-STRIPS = Shape(lanes=2, words=1, strips=2, steps=1)
+STRIPS = LcsLaunchShape(lanes=2, words=1, strips=2, steps=1)
 CITIES = tsp.load("uniform:9:seed=1").distances
 ASYMMETRIC = DRAW.integers(1, 50, (7, 7))
 SYMMETRIC = np.triu(ASYMMETRIC, 1) + np.triu(ASYMMETRIC, 1).T
@@ -41,7 +41,7 @@ def few(backend):
 
 
 def climb(backend, by=None, **how):
-    search = HillClimbing(backend, Solo(), CITIES, **how)
+    search = IterativeHillClimbing(backend, Solo(), CITIES, **how)
     search.scan = by(backend, CITIES) if by else search.scan
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)
@@ -60,7 +60,7 @@ def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
 
 
 def diagonals(backend):
-    common = CommonByDiagonals(backend, Solo(), FIRST[:5], SECOND[:9], team_size=few(backend)).run()
+    common = LcsByDiagonals(backend, Solo(), FIRST[:5], SECOND[:9], team_size=few(backend)).run()
     chosen = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few(backend)).run()
     return common.pairs.tolist(), chosen.chosen.tolist()
 
@@ -107,8 +107,8 @@ SEARCHES = {
     "diagonals": diagonals,
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
-    "tour by layers": lambda b: ByLayersOnTheHost(b, Solo(), ASYMMETRIC[:5, :5], team_size=few(b)).find(True, None)[1].tolist(),
-    "restricted tour": lambda b: RestrictedTour(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
+    "tour by layers": lambda b: HeldKarpOnHost(b, Solo(), ASYMMETRIC[:5, :5], team_size=few(b)).find(True, None)[1].tolist(),
+    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
     "published ants": lambda b: colony(b, mapping="published"),

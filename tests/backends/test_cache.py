@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import backends
-from backends import cache, native
+from backends import cache
+from backends.cpu import native
 from tests.backends import kernels
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +176,7 @@ def test_a_full_disk_costs_the_cache_and_not_the_run(cache_here, monkeypatch):
 
 def test_every_symbol_of_an_object_is_its_own(cache_here):
     """Two processes name their first kernels alike; the names of their symbols must still differ."""
-    source = "from backends.emit.cpu_words import team_function\n\ndef entry(a, b, c, slots):\n    pass{}\n"
+    source = "from backends.emit.cpu_operations import team_function\n\ndef entry(a, b, c, slots):\n    pass{}\n"
     symbols = []
     for text in (source.format(""), source.format("  # another program")):
         content = cache.read_sealed(native.compile_object(text, native.object_path(text, "entry")))

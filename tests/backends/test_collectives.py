@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.collectives import Transfer, left_of
+from backends.collectives import Transfer, left_border_transfers
 
 MEETING = Path(__file__).with_name("meeting.py")
 SIZE = 1000
@@ -44,14 +44,14 @@ def test_all_ranks_see_what_the_others_have_written(mpirun, ranks, backends, hos
 
 def test_a_rank_takes_from_its_left_what_it_reads_and_has_not():
     bounds = [0, 10, 14, 20, 20, 30]
-    assert [*left_of(bounds, range(5), 8)] == [
+    assert [*left_border_transfers(bounds, range(5), 8)] == [
         Transfer(0, 1, 2, 8),
         Transfer(0, 2, 6, 4),
         Transfer(1, 2, 10, 4),
         Transfer(1, 4, 12, 2),
         Transfer(2, 4, 14, 6),
     ]
-    assert [*left_of(bounds, [0, 1, 0, 3, 1], 8)] == [
+    assert [*left_border_transfers(bounds, [0, 1, 0, 3, 1], 8)] == [
         Transfer(0, 1, 2, 8),
         Transfer(1, 2, 10, 4),
         Transfer(2, 4, 14, 6),

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from backends.base import OutOfMemory
+from backends.device import OutOfMemory
 from backends.python import PythonBackend
 from core.lang.bundles import placed
 from tests.backends import kernels

@@ -8,9 +8,9 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from backends import cuda_ranks
-from backends.base import Buffer, OutOfMemory
 from backends.collectives import Collectives, Transfer
+from backends.cuda import collectives
+from backends.device import Buffer, OutOfMemory
 from core.errors import UserError
 
 HANDING_OVER = Path(__file__).with_name("handing_over.py")
@@ -25,7 +25,7 @@ def test_ranks_of_a_host_hand_file_descriptors_over(mpirun):
 
 def test_the_kernels_of_meetings_compile():
     pytest.importorskip("cuda.core", reason="numba-cuda's toolkit is not installed")
-    code = cuda_ranks.machine_code("sm_90")
+    code = collectives.compile_cubin("sm_90")
     assert code[:4] == b"\x7fELF"
     assert b"meet" in code and b"stamp" in code
 
@@ -84,8 +84,8 @@ def nccl(monkeypatch):
     package.nccl = module
     monkeypatch.setitem(sys.modules, "nccl", ModuleType("nccl"))
     monkeypatch.setitem(sys.modules, "nccl.bindings", package)
-    monkeypatch.setattr(cuda_ranks, "compiled", lambda device: {})
-    monkeypatch.setattr(cuda_ranks.CudaCollectives, "launch", lambda *given: None)
+    monkeypatch.setattr(collectives, "load_functions", lambda device: {})
+    monkeypatch.setattr(collectives.CudaCollectives, "launch", lambda *given: None)
     return module
 
 
@@ -96,20 +96,20 @@ def links(*gpus, best=("peers", "peers"), hosts=("a", "a")):
 @pytest.mark.parametrize(
     ("found", "reaches", "kind", "mailbox"),
     [
-        (links("x", "y"), True, cuda_ranks.CudaCollectives, True),
-        (links("x", "y"), False, cuda_ranks.CudaCollectives, False),
-        (links("x", "y", hosts=("a", "b")), True, cuda_ranks.CudaCollectives, False),
-        (links("x", "y", best=("nccl", "peers")), True, cuda_ranks.CudaCollectives, False),
+        (links("x", "y"), True, collectives.CudaCollectives, True),
+        (links("x", "y"), False, collectives.CudaCollectives, False),
+        (links("x", "y", hosts=("a", "b")), True, collectives.CudaCollectives, False),
+        (links("x", "y", best=("nccl", "peers")), True, collectives.CudaCollectives, False),
         (links("x", "y", best=("peers", "host")), True, Collectives, False),
         (links("x", "x"), True, Collectives, False),
     ],
 )
 def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, found, reaches, kind, mailbox):
-    monkeypatch.setattr(cuda_ranks, "reaches_peer", lambda backend, gpu: reaches)
-    monkeypatch.setattr(cuda_ranks, "Mailbox", lambda together: "mailbox")
+    monkeypatch.setattr(collectives, "reaches_peer", lambda backend, gpu: reaches)
+    monkeypatch.setattr(collectives, "Mailbox", lambda together: "mailbox")
     for link in (link for _, link in found if link["best"] == "host"):
         link["why"] = "nccl4py: no such file"
-    together = cuda_ranks.joined(Gpu(), Ranks(), found)
+    together = collectives.create_collectives(Gpu(), Ranks(), found)
     assert type(together) is kind
     assert bool(together.why_not_faster) == (kind is Collectives)
     assert bool(getattr(together, "mailbox", None)) == mailbox
@@ -117,7 +117,7 @@ def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, found, reaches
 
 
 def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
-    together = cuda_ranks.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
+    together = collectives.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
     nccl.calls.clear()
     words = Buffer(None, (100,), np.int32)
     together.reduce(words, "sum", 5, 10)
@@ -137,23 +137,23 @@ def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
 
 
 def test_a_rank_without_nccl_says_why_and_a_way_that_does_not_exist_is_refused(monkeypatch):
-    monkeypatch.setattr(cuda_ranks, "gpu_identity", lambda index: "x")
+    monkeypatch.setattr(collectives, "gpu_identity", lambda index: "x")
     monkeypatch.setitem(sys.modules, "nccl", None)
-    said = cuda_ranks.link(Gpu())
+    said = collectives.describe_link(Gpu())
     assert said["best"] == "host" and said["why"].startswith("nccl4py: ")
     monkeypatch.setenv("ONEKERNEL_CUDA_RANKS", "nvlink")
     with pytest.raises(UserError, match="ONEKERNEL_CUDA_RANKS: found 'nvlink', expected peers, nccl or host"):
-        cuda_ranks.link(Gpu())
+        collectives.describe_link(Gpu())
 
 
 def test_memory_that_one_gpu_has_not_is_an_error_on_all_ranks(nccl, monkeypatch):
     def refuse(properties, size):
         raise OutOfMemory("the device has not enough memory")
 
-    monkeypatch.setattr(cuda_ranks, "own_memory", lambda device: None)
-    monkeypatch.setattr(cuda_ranks, "page_bytes", lambda properties: 2 << 20)
-    monkeypatch.setattr(cuda_ranks, "reserved", refuse)
-    together = cuda_ranks.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
+    monkeypatch.setattr(collectives, "exportable_memory", lambda device: None)
+    monkeypatch.setattr(collectives, "allocation_granularity", lambda properties: 2 << 20)
+    monkeypatch.setattr(collectives, "allocate_physical", refuse)
+    together = collectives.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
     together.groups = [0, 0]
     with pytest.raises(OutOfMemory, match=r"rank 0: 499,122,176 bytes do not fit a GPU"):
         together.common(1_000_000_000, np.uint8)

@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.listener import talk_of
+from backends.device_output import output_types
 from cluster import Solo
-from core.kernels.held_karp import Layer, Meeting, Paths, Sets, Share, meet
+from core.kernels.dp.held_karp import Layer, Meeting, Paths, Sets, SubsetShare, meet
 from core.lang import Array, f32, f64, kernel, u32
 from core.lang.types import BY_NAME
 from core.problems import tsp
-from core.search.ihc import HillClimbing
-from core.search.stops import Iterations
-from core.search.two_opt_scans import TilesScan
+from core.search.hill_climbing.scans import TilesScan
+from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.stop import Iterations
 from tests.backends import kernels
 from tests.backends.fake_cuda import FakeCuda
 from tests.backends.small_searches import CITIES, SEARCHES
@@ -159,23 +159,25 @@ def test_a_search_finds_what_a_core_finds_by_kernels_that_compile_to_ptx(ptx, cp
 def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     """Knapsacks of many splits; on a driver that runs nothing climbs in tiles, and sets of 35 cities (64-bit numbers)."""
     gpu = FakeCuda()
-    monkeypatch.setattr("core.search.dp.knapsack_halves.FEW", -1)
+    monkeypatch.setattr("core.search.dp.knapsack.halves.FEW", -1)
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
-    monkeypatch.setattr("core.lang.oracle.run", lambda *given: None)
-    search = HillClimbing(gpu, Solo(), CITIES)
+    monkeypatch.setattr("core.lang.reference_interpreter.run", lambda *given: None)
+    search = IterativeHillClimbing(gpu, Solo(), CITIES)
     search.scan = TilesScan(gpu, tsp.load("uniform:64:seed=1").distances)
     search.run(Iterations(1), trace=False)
     paths = [Paths(Layer(np.zeros(9, np.uint16), 0, 0), np.zeros(9, np.uint32)) for _ in range(2)]
     sets = gpu.load(Sets(np.zeros(9, np.uint64), 35, 9, 35))
     halves = Meeting(1, 9, True, True, 18, True)
     best = gpu.allocate(1, np.uint64)
-    gpu.launch(meet, 1, 256, *map(gpu.load, paths), sets, 3, Share(0, 1, 1, 0, 0), halves, best)
+    gpu.launch(meet, 1, 256, *map(gpu.load, paths), sets, 3, SubsetShare(0, 1, 1, 0, 0), halves, best)
     assert {"narrow", "climb_tiles", "meet"} <= {program.kernel.name for program in gpu.programs}
     compile_all(ptx, gpu)
 
 
 def test_what_is_said_is_atomics_and_stores_or_nothing(ptx):
-    heard, silent = (ptx(kernels.talking.specialise({}, 32, given), (9, 0)) for given in (talk_of(kernels.talking), {}))
+    heard, silent = (
+        ptx(kernels.talking.specialise({}, 32, given), (9, 0)) for given in (output_types(kernels.talking), {})
+    )
     assert re.search(r"\batom\.\S*cas\S*\.b64", heard) and re.search(r"\batom\.\S*add\.u64", heard)
     assert not re.search(r"\batom\.|\bst\.|\bld\.global", silent)
 

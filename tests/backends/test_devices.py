@@ -3,7 +3,7 @@
 import pytest
 
 import backends
-from backends.base import DeviceInfo, part_of
+from backends.device import DeviceInfo, limit_cores
 
 
 def machine(*names):
@@ -45,7 +45,7 @@ PROCESSOR = DeviceInfo("0", "Test CPU", "Linux", 1 << 30, 16, "cores")
 
 
 def test_a_processor_that_is_used_in_part_says_so_by_its_name():
-    part = part_of(PROCESSOR, 4)
+    part = limit_cores(PROCESSOR, 4)
     assert (part.compute_units, part.part, part.name) == (4, "4 of 16 cores", "Test CPU, 4 of 16 cores")
     assert part.index == PROCESSOR.index
 
@@ -53,12 +53,12 @@ def test_a_processor_that_is_used_in_part_says_so_by_its_name():
 @pytest.mark.parametrize("cores", [0, 17])
 def test_more_cores_than_there_are_is_one_line(cores):
     with pytest.raises(backends.Unavailable, match=f"^--cores {cores}: found 16 cores for this process, expected 1 to"):
-        part_of(PROCESSOR, cores)
+        limit_cores(PROCESSOR, cores)
 
 
 @pytest.mark.parametrize("name", ["threads", "joblib"])
 def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
-    monkeypatch.setattr("backends.base.available_cores", lambda: 3)
+    monkeypatch.setattr("backends.device.available_cores", lambda: 3)
     made = backends.create(name, "0", cores=2)
     assert made.workers == made.device.compute_units == made.capabilities.compute_units == 2
     assert made.device.part == "2 of 3 cores"

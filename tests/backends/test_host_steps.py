@@ -34,7 +34,7 @@ def count_unequal(cells: Array[i32], unequal: Array[i32]):
 @pytest.fixture(params=[("cpu", None), ("threads", 3), ("joblib", 2)], ids=str)
 def crowd(request, monkeypatch):
     """CPU backends with one worker and with more than this machine has cores."""
-    monkeypatch.setattr("backends.base.available_cores", lambda: 3)
+    monkeypatch.setattr("backends.device.available_cores", lambda: 3)
     name, cores = request.param
     made = backends.create(name, "0", cores)
     yield made

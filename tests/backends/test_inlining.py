@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from backends.emit.inlining import without_single_calls
+from backends.emit.inlining import inline_single_calls
 from core.lang import Array, atomic_add, barrier, function, i32, kernel, lane, local_array, team_rank, view
 
 
@@ -58,7 +58,7 @@ def called_once(values: Array[i32], sums: Array[i32]):
 
 def left_of(kernel):
     """Functions that are not written into their callers."""
-    program = without_single_calls(kernel.specialise({}, 1))
+    program = inline_single_calls(kernel.specialise({}, 1))
     return sorted(f.source.name for f in program.functions if f is not program.kernel)
 
 

@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 import backends
-from backends import shared_memory
-from backends.base import Launch, OutOfMemory, cpu_device
-from backends.joblib import JoblibBackend
+from backends.cpu import shared_memory
+from backends.cpu.joblib import JoblibBackend
+from backends.device import Launch, OutOfMemory, cpu_device
 from tests.backends import kernels
 from tests.patience import PATIENCE_S, soon
 
@@ -156,16 +156,16 @@ def test_without_nameless_files_a_name_goes_with_its_segment(tmp_path, monkeypat
     monkeypatch.setattr(shared_memory, "HAS_NAMELESS_FILES", False)
     monkeypatch.setattr(shared_memory.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(shared_memory, "_opened", {})
-    memory, first = shared_memory.create(100)
+    memory, first = shared_memory.create_segment(100)
     memory[:3] = b"abc"
-    assert shared_memory.opened(first)[:3] == b"abc"
+    assert shared_memory.open_segment(first)[:3] == b"abc"
     assert len(list(tmp_path.iterdir())) == 1
     del memory
     assert list(tmp_path.iterdir()) == []
-    kept, second = shared_memory.create(100)
-    shared_memory.opened(second)
+    kept, second = shared_memory.create_segment(100)
+    shared_memory.open_segment(second)
     assert list(shared_memory._opened) == [(second.path, second.number)]
-    shared_memory.forget_all()
+    shared_memory.unlink_opened()
     assert list(tmp_path.iterdir()) == []
     assert kept[:1] == b"\0"
 

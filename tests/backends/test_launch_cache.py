@@ -6,8 +6,8 @@ import weakref
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.launch_cache import ROOM
+from backends.cpu.single_core import CpuBackend
+from backends.launch_cache import MAX_LAUNCHES
 from core.errors import LaunchRefused
 from core.lang import Array, Const, Generic, Row, Rows, bundle, i32, kernel, u8, u64
 from core.lang.bundles import placed
@@ -172,7 +172,7 @@ def test_launches_keep_no_buffer_alive(backend):
 
 def test_only_so_many_launches_are_kept():
     backend = CpuBackend(CpuBackend.devices()[0])
-    for k in range(ROOM + 10):
+    for k in range(MAX_LAUNCHES + 10):
         values = backend.upload(np.full(1, k, np.int32))
         for _ in range(3):
             backend.launch(store, 1, 1, 1, 0, values)

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends import icd
-from backends import opencl as opencl_backend
-from backends.base import OutOfMemory, Unavailable
+from backends.device import OutOfMemory, Unavailable
+from backends.opencl import backend as opencl_backend
+from backends.opencl import icd
 from tests.backends import kernels
 
 
@@ -52,7 +52,7 @@ def test_gpus_come_first_and_pocl_last(opencl):
     assert ranks == sorted(ranks)
     assert [d.index for d in found] == [str(k) for k in range(len(found))]
     # Where Intel's runtime is installed, and nobody has chosen the drivers, it is one of them.
-    if icd.installed(icd.LIBRARY, "intel-opencl-rt") and not any(os.environ.get(name) for name in icd.SET_BY_USER):
+    if icd.installed_file(icd.LIBRARY, "intel-opencl-rt") and not any(os.environ.get(name) for name in icd.SET_BY_USER):
         assert [d.kind for d in found if d.driver.startswith(icd.INTEL)] == ["cores"]
         assert "OCL_ICD_VENDORS" not in os.environ
 
@@ -62,7 +62,7 @@ def machine(tmp_path, monkeypatch):
     """A machine with the runtime installed, a loader in pyopencl's folder, and a system's folder of drivers."""
     for name in icd.SET_BY_USER:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(icd, "installed", lambda name, package: f"/there/{name}")
+    monkeypatch.setattr(icd, "installed_file", lambda name, package: f"/there/{name}")
     loader = tmp_path / "pyopencl" / ".libs" / "libOpenCL-1.so"
     loader.parent.mkdir(parents=True)
     loader.touch()
@@ -78,10 +78,10 @@ def drivers(folder):
 
 def test_the_systems_drivers_are_seen_beside_intels(machine):
     pyopencl, system = machine
-    with icd.intel_among_drivers(str(pyopencl), str(system)):
+    with icd.intel_icd_registered(str(pyopencl), str(system)):
         assert drivers(os.environ["OCL_ICD_VENDORS"]) == {"libnvidia-opencl.so.1", f"/there/{icd.LIBRARY}"}
     assert "OCL_ICD_VENDORS" not in os.environ
-    with icd.intel_among_drivers(str(pyopencl), str(system / "missing")):
+    with icd.intel_icd_registered(str(pyopencl), str(system / "missing")):
         assert drivers(os.environ["OCL_ICD_VENDORS"]) == {f"/there/{icd.LIBRARY}"}
 
 
@@ -93,11 +93,11 @@ def test_intels_runtime_is_not_added_where_it_has_no_place_or_the_user_chose_dri
     elif reason == "the loader is another":
         (pyopencl / ".libs" / "libOpenCL-1.so").unlink()
     elif reason == "not installed":
-        monkeypatch.setattr(icd, "installed", lambda name, package: None)
+        monkeypatch.setattr(icd, "installed_file", lambda name, package: None)
     else:
         monkeypatch.setenv(reason, "/my/drivers")
     before = dict(os.environ)
-    with icd.intel_among_drivers(str(pyopencl), str(system)):
+    with icd.intel_icd_registered(str(pyopencl), str(system)):
         assert dict(os.environ) == before
 
 

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from backends import native, show
-from backends.cpu import CpuBackend
+from backends import show
+from backends.cpu import native
+from backends.cpu.single_core import CpuBackend
 
 TEXT = """\
 from core.lang import *
@@ -73,7 +74,7 @@ def test_numba_gets_what_the_cpu_backend_compiles(kernels, capsys, monkeypatch):
     monkeypatch.setattr(native, "load_or_compile", lambda source, path: compiled.append(source) or plain(source, path))
     backend = CpuBackend(CpuBackend.devices()[0])
     values = backend.upload(np.arange(8))
-    backend.launch(show.found_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
+    backend.launch(show.find_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
     assert backend.download(values).tolist() == [4 * i for i in range(8)]
     assert printed(capsys, f"{kernels}:scaled", "--as", "numba", *GIVEN).split() == compiled[0].split()
 
@@ -91,7 +92,7 @@ def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch
     built, plain = [], opencl.program
     monkeypatch.setattr(opencl, "program", lambda source, name: built.append(source) or plain(source, name))
     values = opencl.upload(np.arange(8))
-    opencl.launch(show.found_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
+    opencl.launch(show.find_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
     dialect = "opencl-intel" if opencl.is_intel else "opencl"
     text = printed(capsys, f"{kernels}:scaled", "--as", dialect, "--team-size", "1", *GIVEN)
     assert text.split() == built[0].split()

@@ -13,7 +13,7 @@ from backends.__main__ import main
 def wrong_devices(tmp_path, monkeypatch):
     """A machine on which no device was ever tested, and all compute wrongly."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    monkeypatch.setattr(self_test, "run", lambda backend: f"atomic sum 7 on {backend.name}")
+    monkeypatch.setattr(self_test, "find_failure", lambda backend: f"atomic sum 7 on {backend.name}")
 
 
 def test_every_backend_has_a_row_and_every_usable_device_passes_the_self_test(capsys, monkeypatch):
@@ -51,7 +51,7 @@ def test_a_failure_is_not_remembered_but_a_pass_is(tmp_path, monkeypatch):
             raise answer
         return answer
 
-    monkeypatch.setattr(self_test, "run", run)
+    monkeypatch.setattr(self_test, "find_failure", run)
     with pytest.raises(backends.Unavailable, match="RuntimeError: the driver lost the device$"):
         backends.create("python")
     backends.create("python")

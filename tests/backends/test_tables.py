@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends.base import LaunchRefused
+from backends.device import LaunchRefused
 from backends.emit.opencl_c import OpenClC
 from core.lang import Array, Generic, bundle, function, kernel, lane, team_count, team_rank, team_size
-from core.lang.bundles import FORM, form_of, placed
+from core.lang.bundles import FORM_SUFFIX, form_of, placed
 from core.lang.types import BY_NAME, f32, i32, u16
 
 E = Generic("E")
@@ -46,7 +46,7 @@ def program(place, element, count=COUNT):
     """A kernel's program for a table of this place, type and size."""
     host = np.broadcast_to(np.zeros(1, element.dtype), count)  # no memory, whatever the size
     form = form_of(placed(Given(host, COUNT), place), owner="given")
-    return gather.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM: form})
+    return gather.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM_SUFFIX: form})
 
 
 def numbers(name):

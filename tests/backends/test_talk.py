@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
+from backends.device_output import output_types
 from backends.emit.opencl_c import OpenClC
-from backends.listener import talk_of
 from core.lang import KernelError, barrier, bundle, function, kernel, lane, shared_array, unroll
 from core.lang.bundles import Row, Rows
 from core.lang.intrinsics import team_count, team_rank, team_size
@@ -196,8 +196,8 @@ def test_floats_need_no_64_bits_where_there_are_none():
     def printing(x: f32):
         print(x)
 
-    assert "double" in OpenClC(printing.specialise({}, 1, talk_of(printing))).source()
-    assert "double" not in OpenClC(printing.specialise({}, 1, talk_of(printing, float64=False))).source()
+    assert "double" in OpenClC(printing.specialise({}, 1, output_types(printing))).source()
+    assert "double" not in OpenClC(printing.specialise({}, 1, output_types(printing, float64=False))).source()
 
 
 SIMULATED = """

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from backends import tuning
-from backends.base import Capabilities, DeviceInfo, LaunchRefused, OutOfMemory
-from backends.tuning import Key, Shape, Tuner
+from backends.device import Capabilities, DeviceInfo, LaunchRefused, OutOfMemory
+from backends.tuning import LaunchShape, ShapeKey, ShapeTuner
 from core.lang.digest import source_digest
 from tests.backends import kernels
 
-KEY = Key("cuda", "NVIDIA H200", "13.0", 132, "grow", source_digest([kernels.grow]), 100, 4950)
+KEY = ShapeKey("cuda", "NVIDIA H200", "13.0", 132, "grow", source_digest([kernels.grow]), 100, 4950)
 
 
 def device(max_team_size):
@@ -64,13 +64,13 @@ def surface(shape):
     ],
 )  # fmt: skip
 def test_waves_of_lanes_in_the_order_of_the_paper(most_lanes, solution, neighbourhood, expected):
-    assert run(Tuner(device(most_lanes), solution, neighbourhood, trials=1), surface) == expected
+    assert run(ShapeTuner(device(most_lanes), solution, neighbourhood, trials=1), surface) == expected
 
 
 def test_finds_the_best_of_a_known_cost_surface():
-    tuner = Tuner(device(1024), 100, 50_000)
+    tuner = ShapeTuner(device(1024), 100, 50_000)
     run(tuner, surface)
-    every = [Shape(math.ceil(lanes / size), size) for lanes, size in algorithm_3(128, 50_000)]
+    every = [LaunchShape(math.ceil(lanes / size), size) for lanes, size in algorithm_3(128, 50_000)]
     assert tuner.best == min(every, key=surface)
     assert tuner.best == tuner.next() == (52, 160)
     tuner.report(0.0)  # after the end
@@ -78,14 +78,14 @@ def test_finds_the_best_of_a_known_cost_surface():
 
 
 def test_the_first_of_equally_fast_shapes_wins_and_each_has_its_trials_one_after_the_other():
-    tuner = Tuner(device(512), 100, 5_000, trials=2)
+    tuner = ShapeTuner(device(512), 100, 5_000, trials=2)
     used = run(tuner, lambda shape: 0.5)
     assert tuner.best == (4, 32)
     assert {len(list(same)) for _, same in groupby(used)} == {2} and len(used) == 2 * len(set(used))
 
 
 def test_compiling_in_the_first_launch_of_a_team_size_does_not_count():
-    tuner, met = Tuner(device(1024), 8_192, 40_000, trials=3), set()
+    tuner, met = ShapeTuner(device(1024), 8_192, 40_000, trials=3), set()
 
     def compiling(shape):
         first = shape.team_size not in met
@@ -98,7 +98,7 @@ def test_compiling_in_the_first_launch_of_a_team_size_does_not_count():
 
 @pytest.mark.parametrize("kind", [LaunchRefused, OutOfMemory])
 def test_a_failing_shape_does_not_win_by_its_first_trials(kind):
-    tuner = Tuner(device(512), 1024, 10**6, trials=3)
+    tuner = ShapeTuner(device(512), 1024, 10**6, trials=3)
     for seconds in (5.0, 5.0, 5.0, 0.1, 0.1):
         tuner.report(seconds)
     assert tuner.next() == (16, 64)
@@ -107,36 +107,36 @@ def test_a_failing_shape_does_not_win_by_its_first_trials(kind):
 
 
 def test_a_failure_of_the_first_shape_or_of_the_best_is_raised():
-    tuner, error = Tuner(device(512), 1024, 10**6), OutOfMemory("nothing fits")
+    tuner, error = ShapeTuner(device(512), 1024, 10**6), OutOfMemory("nothing fits")
     tuner.report(1.0)
     with pytest.raises(OutOfMemory) as raised:
         tuner.failed(error)
     assert raised.value is error and tuner.best is None
-    tuner = Tuner(device(1), 8, 8, trials=1)
+    tuner = ShapeTuner(device(1), 8, 8, trials=1)
     tuner.report(1.0)
     with pytest.raises(LaunchRefused):
         tuner.failed(LaunchRefused("no longer"))
 
 
 def test_a_known_shape_is_used_from_the_first_iteration_on():
-    tuner = Tuner(device(512), 100, 5_000, best=Shape(7, 64))
+    tuner = ShapeTuner(device(512), 100, 5_000, best=LaunchShape(7, 64))
     assert tuner.done and tuner.best == tuner.next() == (7, 64)
 
 
 def test_a_shape_is_remembered_for_its_key_until_its_file_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    assert tuning.remembered(KEY) is None
-    for shape in (Shape(64, 128), Shape(32, 96)):
-        tuning.remember(KEY, shape)
-        assert tuning.remembered(KEY) == shape
-    others = [KEY._replace(**{field: getattr(KEY, field) * 2}) for field in Key._fields]
-    assert [tuning.remembered(other) for other in others] == [None] * len(others)
+    assert tuning.load_shape(KEY) is None
+    for shape in (LaunchShape(64, 128), LaunchShape(32, 96)):
+        tuning.store_shape(KEY, shape)
+        assert tuning.load_shape(KEY) == shape
+    others = [KEY._replace(**{field: getattr(KEY, field) * 2}) for field in ShapeKey._fields]
+    assert [tuning.load_shape(other) for other in others] == [None] * len(others)
     (path,) = tmp_path.glob("*/*")
     path.write_bytes(path.read_bytes()[:-1])
-    assert tuning.remembered(KEY) is None
+    assert tuning.load_shape(KEY) is None
 
 
 def test_a_key_says_where_a_kernel_runs():
     found = DeviceInfo("0", "NVIDIA H200", "13.0", 1 << 37, 0)
     backend = SimpleNamespace(name="cuda", device=found, capabilities=Capabilities(1024, 48 << 10, 132, 2048))
-    assert Key.of(backend, kernels.grow, 100, 4950) == KEY
+    assert ShapeKey.of(backend, kernels.grow, 100, 4950) == KEY

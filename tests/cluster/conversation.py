@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from cluster import communicator
+from cluster import default_communicator
 
 MOST = 2**64 - 1
 EDGES = [-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, MOST - 1, MOST]
@@ -27,7 +27,7 @@ def equal(found, expected):
 
 
 def main():
-    ranks = communicator()
+    ranks = default_communicator()
     rank, size, dice = ranks.rank, ranks.size, random.Random(ranks.size)
     for pairs in rounds_of_pairs(dice, size):
         assert ranks.minloc(*pairs[rank]) == min(pairs)

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
-from cluster import communicator
-from cluster.communicators import Message
-from cluster.survivors import RankLost
+from cluster import default_communicator
+from cluster.mpi.communicators import Message
+from cluster.mpi.fault_tolerance import RankLost
 
 SHARED = np.arange(5)
 
@@ -70,7 +70,7 @@ CALLS = {
 
 def main():
     """Lose the last rank, then the first, and so on, each while the others make another call."""
-    ranks = communicator()
+    ranks = default_communicator()
     check_words(ranks)
     for number, (name, call) in enumerate(CALLS.items()):
         size = ranks.size

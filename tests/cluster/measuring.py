@@ -6,22 +6,23 @@ millisecond and the others three, of ten units each.
 
 import time
 
-from cluster import clocks, communicator, paces, pairs, reductions
+from cluster import default_communicator
+from cluster.measure import clock_offsets, compute_rates, ping_pong, reductions
 
 HOSTS = ["a", "b", "a"]
 SIZES = (8, 64, 1024, 16384, 131072, 1 << 20)
 
 
 def main():
-    ranks = communicator()
+    ranks = default_communicator()
     ahead = 3600 if HOSTS[ranks.rank] == "b" else 0
-    everyone = ranks.gather(pairs.measured(ranks.world, HOSTS))
-    reduced = reductions.measured(ranks.world, HOSTS)
+    everyone = ranks.gather(ping_pong.measure_links(ranks.world, HOSTS))
+    reduced = reductions.measure_reductions(ranks.world, HOSTS)
     ranks.assemble()
-    offsets = clocks.offsets(ranks.world, HOSTS, lambda: time.time() + ahead)
+    offsets = clock_offsets.measure_clock_offsets(ranks.world, HOSTS, lambda: time.time() + ahead)
     ranks.assemble()
     step_s = 0.003 if ranks.rank else 0.001
-    found = paces.measured(ranks.world, lambda: time.sleep(step_s), 10, HOSTS)
+    found = compute_rates.measure_compute_rates(ranks.world, lambda: time.sleep(step_s), 10, HOSTS)
     if everyone is None:
         return
     links = [link for links in everyone for link in links]

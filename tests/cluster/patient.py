@@ -8,9 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from cluster import communicator
+from cluster import default_communicator
 
-ranks = communicator()
+ranks = default_communicator()
 folder = Path(sys.argv[1])
 told = []
 signal.signal(signal.SIGTERM, lambda number, _: told.append(number))

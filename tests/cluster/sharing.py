@@ -7,9 +7,9 @@ import random
 import sys
 from pathlib import Path
 
-from cluster import communicator
-from cluster.shared import MOST
-from cluster.timed import Rehearsal, Timed
+from cluster import default_communicator
+from cluster.mpi.proxies import Rehearsal, TimedCommunicator
+from cluster.mpi.shared_words import MAX_VALUE
 
 
 def check_counter(ranks):
@@ -33,24 +33,24 @@ def check_counter(ranks):
 
 def check_least(ranks):
     """Offer values, twice: every rank is told the least at last, and before it values that had been offered."""
-    least = ranks.least(MOST)
+    least = ranks.least(MAX_VALUE)
     dice = random.Random(ranks.rank)
-    for low, high, start in ((-(2**63), 2**63, MOST), (5, 5000, 4000)):
+    for low, high, start in ((-(2**63), 2**63, MAX_VALUE), (5, 5000, 4000)):
         offered = [dice.randrange(low, high) for _ in range(2000)]
         answers = [least.lower(value) for value in offered]
         ranks.barrier()
         possible = ranks.bcast({start}.union(*(ranks.gather(offered) or ())))
-        assert least.lower(MOST) == min(possible)
+        assert least.lower(MAX_VALUE) == min(possible)
         assert possible.issuperset(answers) and answers == sorted(answers, reverse=True)
         assert all(answer <= min(start, value) for value, answer in zip(offered, answers, strict=True))
         least.reset(4000)
-    assert least.lower(MOST) == 4000
+    assert least.lower(MAX_VALUE) == 4000
     least.close()
 
 
 def check_that_rank_0_may_compute(ranks, done):
     """Let rank 1 take numbers and lower a value, while rank 0 makes no call of MPI until a file says that it has."""
-    counter, least = ranks.counter(), ranks.least(MOST)
+    counter, least = ranks.counter(), ranks.least(MAX_VALUE)
     if ranks.rank == 0:
         while not done.exists():
             sum(range(10_000))
@@ -65,10 +65,10 @@ def check_that_rank_0_may_compute(ranks, done):
 
 def check_side_by_side(ranks):
     """Have several at once; one that only some ranks rehearse; and the clock."""
-    timed = Timed(Timed(ranks))
-    first, second, least = timed.counter(), ranks.counter(), timed.least(MOST)
+    timed = TimedCommunicator(TimedCommunicator(ranks))
+    first, second, least = timed.counter(), ranks.counter(), timed.least(MAX_VALUE)
     if ranks.rank == 1:
-        rehearsed, tried = Rehearsal(timed).counter(), Timed(Rehearsal(ranks)).least(MOST)
+        rehearsed, tried = Rehearsal(timed).counter(), TimedCommunicator(Rehearsal(ranks)).least(MAX_VALUE)
         assert [rehearsed.take(3), rehearsed.take()] == [0, 3]
         rehearsed.reset()
         assert rehearsed.take() == 0
@@ -89,9 +89,9 @@ def check_side_by_side(ranks):
 
 
 def main():
-    ranks = communicator()
+    ranks = default_communicator()
     check_counter(ranks)
-    check_counter(Timed(ranks))
+    check_counter(TimedCommunicator(ranks))
     check_least(ranks)
     if ranks.size > 1:
         check_that_rank_0_may_compute(ranks, Path(sys.argv[1]))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster import abort
+from cluster.mpi import abort
 
 RULE = re.compile("-{5,}")
 """Of a launcher's banner."""

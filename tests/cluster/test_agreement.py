@@ -2,8 +2,8 @@
 
 import pytest
 
-from cluster import Solo, agree, agree_on_content
-from cluster.agreement import first_difference
+from cluster import Solo, require_equal_arguments, require_equal_content
+from cluster.mpi.consistency import first_difference
 from core.errors import UserError
 
 ALIKE = {"program": "climb", "--seed": "1"}
@@ -25,8 +25,8 @@ def test_the_first_difference_is_named_with_both_values_and_their_ranks(everyone
 
 
 def test_a_process_alone_agrees_with_itself():
-    agree(Solo(), ALIKE)
-    agree_on_content(Solo(), "sources", "/here", lambda: pytest.fail("nobody else reads"))
+    require_equal_arguments(Solo(), ALIKE)
+    require_equal_content(Solo(), "sources", "/here", lambda: pytest.fail("nobody else reads"))
 
 
 class One:
@@ -52,7 +52,7 @@ def read_by(rank, places, contents):
     """What a rank reads, if it does."""
     read = []
     one = One(rank, places, contents)
-    agree_on_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
+    require_equal_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
     return read
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cluster import Solo, communicator
-from cluster.communicators import LaunchError
+from cluster import Solo, default_communicator
+from cluster.mpi.communicators import LaunchError
 
 CONVERSATION = Path(__file__).with_name("conversation.py")
 
@@ -62,5 +62,5 @@ def test_a_launcher_without_mpi4py_is_answered_with_the_command_that_installs_it
     monkeypatch.setenv("PMI_RANK", "0")
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(LaunchError, match="pip install") as caught:
-        communicator()
+        default_communicator()
     assert caught.value.exit_code == 2

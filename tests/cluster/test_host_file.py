@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from cluster import host_file
-from cluster.host_file import Host, HostFileError, is_here, read, require_names, require_reached
+from cluster.launch import host_file
+from cluster.launch.host_file import Host, HostFileError, is_here, read_host_file, require_names, require_reachable
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_hosts_have_names_slots_and_most_slots(written):
     path = written(
         "# our nodes\n\nnode1 slots=4 max_slots=8 # the fast one\nme@node2\tslots = 2\n10.0.0.3 max-slots=1\n"
     )
-    assert read(path) == [Host("node1", 4, 8, 3), Host("me@node2", 2, None, 4), Host("10.0.0.3", None, 1, 5)]
+    assert read_host_file(path) == [Host("node1", 4, 8, 3), Host("me@node2", 2, None, 4), Host("10.0.0.3", None, 1, 5)]
 
 
 SLOTS = "expected slots=N, a whole number from 1 to 65535"
@@ -51,16 +51,16 @@ WORDS = "expected a host's name, slots=N and max_slots=N"
 def test_a_mistake_is_told_with_its_line(text, told, written):
     path = written(text)
     with pytest.raises(HostFileError) as caught:
-        read(path)
+        read_host_file(path)
     assert str(caught.value) == f"{path}{told}"
     assert caught.value.exit_code == 2
 
 
 def test_a_missing_file_and_a_folder_are_told(tmp_path):
     with pytest.raises(HostFileError, match="missing: found no such file or directory, expected a list of hosts"):
-        read(tmp_path / "missing")
+        read_host_file(tmp_path / "missing")
     with pytest.raises(HostFileError, match="found is a directory, expected a list of hosts"):
-        read(tmp_path)
+        read_host_file(tmp_path)
 
 
 def test_a_name_that_nobody_knows_is_told_before_anything_starts():
@@ -90,8 +90,8 @@ def test_of_hosts_where_nothing_could_be_started_the_first_is_told(tmp_path, mon
     (tmp_path / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     hosts = [Host(name, None, None, line) for line, name in enumerate(("localhost", "there", "bare", "refused"), 1)]
-    require_reached("hosts", hosts[:2])
+    require_reachable("hosts", hosts[:2])
     with pytest.raises(HostFileError, match=f"hosts:3: found bare: no {sys.executable} there, expected `ssh bare`"):
-        require_reached("hosts", hosts)
+        require_reachable("hosts", hosts)
     with pytest.raises(HostFileError, match="hosts:4: found refused: refused, expected"):
-        require_reached("hosts", hosts[3:])
+        require_reachable("hosts", hosts[3:])

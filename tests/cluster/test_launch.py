@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cluster.__main__ import main as cluster_main
-from cluster.launch import main, positive, program_words
-from cluster.launch_plan import cores_of_a_rank
+from cluster.launch.job import main, positive, program_words
+from cluster.launch.plan import cores_per_rank
 from cluster.programs import PROGRAMS
 from core.errors import UserError
 from tests.patience import soon
@@ -114,8 +114,8 @@ def test_numbers_that_no_job_has_are_refused(text):
     with pytest.raises(ArgumentTypeError, match="expected a whole number from 1 to 999999999, found '") as caught:
         positive(text)
     assert len(str(caught.value)) < 100
-    assert cores_of_a_rank(["ppp", "--cores", text]) is None
-    assert (positive("999999999"), cores_of_a_rank(["ppp", "--cores=16"])) == (999_999_999, 16)
+    assert cores_per_rank(["ppp", "--cores", text]) is None
+    assert (positive("999999999"), cores_per_rank(["ppp", "--cores=16"])) == (999_999_999, 16)
 
 
 def test_options_of_mpirun_are_words_of_a_shell(called):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from cluster.host_file import Host
-from cluster.launch_plan import Asked, planned
-from cluster.launchers import Allocation, Surroundings
+from cluster.launch.host_file import Host
+from cluster.launch.plan import LaunchRequest, plan_launch
+from cluster.launch.resources import LaunchResources, SlurmAllocation
 from core.errors import UserError
 
 PPP = ("python", "-m", "drivers.ppp")
-HERE = Surroundings(
+HERE = LaunchResources(
     cores=8,
     gpus=0,
     mpirun="mpirun",
@@ -20,18 +20,18 @@ HERE = Surroundings(
 )
 UNKNOWN = [Host("a", None, None, 1)]
 TWO = [Host("a", 4, None, 1), Host("b", 4, 6, 2)]
-ALLOCATED = HERE._replace(allocation=Allocation(2, 16, None), srun="srun")
+ALLOCATED = HERE._replace(allocation=SlurmAllocation(2, 16, None), srun="srun")
 
 
 def words(asked, started=PPP, here=HERE):
     """The command between the launcher and the program, and what is said."""
-    command = planned(asked, started, here)
+    command = plan_launch(asked, started, here)
     assert command.words[-len(started) :] == list(started)
     return " ".join(command.words[: -len(started)]), command.notes
 
 
 def on(hosts, ranks=None, **more):
-    return Asked(ranks, "hosts", hosts, **more)
+    return LaunchRequest(ranks, "hosts", hosts, **more)
 
 
 CROWDED = "--map-by slot:OVERSUBSCRIBE --bind-to none"
@@ -47,11 +47,14 @@ SHARED = "which they share unbound"
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        (Asked(None), "mpirun -n 8 --map-by slot --bind-to none"),
-        (Asked(4), "mpirun -n 4 --map-by slot --bind-to none"),
-        (Asked(4, survive=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
-        (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self"),
-        (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
+        (LaunchRequest(None), "mpirun -n 8 --map-by slot --bind-to none"),
+        (LaunchRequest(4), "mpirun -n 4 --map-by slot --bind-to none"),
+        (LaunchRequest(4, survive=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
+        (
+            LaunchRequest(2, further=["--mca", "btl", "tcp,self"]),
+            "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self",
+        ),
+        (LaunchRequest(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
         (on(TWO), f"mpirun -n 8 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
         (on(TWO, per_host=1), f"mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none {HANDED_ON}"),
         (LOCAL, "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none"),
@@ -65,9 +68,9 @@ def test_ranks_lie_as_they_are_asked_for(asked, expected):
 @pytest.mark.parametrize(
     ("asked", "expected", "note"),
     [
-        (Asked(None), "mpirun -n 2 --map-by slot:PE=4 --bind-to core", BOUND),
+        (LaunchRequest(None), "mpirun -n 2 --map-by slot:PE=4 --bind-to core", BOUND),
         (LOCAL, "mpirun -n 2 --hostfile hosts --map-by ppr:2:node:PE=4 --bind-to core", BOUND),
-        (Asked(3), f"mpirun -n 3 {CROWDED}", f"oversubscribed: 3 ranks of 4 cores each on 8 cores, {SHARED}"),
+        (LaunchRequest(3), f"mpirun -n 3 {CROWDED}", f"oversubscribed: 3 ranks of 4 cores each on 8 cores, {SHARED}"),
     ],
 )
 def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
@@ -78,16 +81,16 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
 @pytest.mark.parametrize(
     ("asked", "here", "expected", "notes"),
     [
-        (Asked(2), HERE._replace(is_root=True), "-n 2 --allow-run-as-root --map-by slot --bind-to none", []),
-        (Asked(64), HERE, f"-n 64 {CROWDED}", [f"oversubscribed: 64 ranks on 8 cores, {SHARED}"]),
+        (LaunchRequest(2), HERE._replace(is_root=True), "-n 2 --allow-run-as-root --map-by slot --bind-to none", []),
+        (LaunchRequest(64), HERE, f"-n 64 {CROWDED}", [f"oversubscribed: 64 ranks on 8 cores, {SHARED}"]),
         (
-            Asked(None),
+            LaunchRequest(None),
             GPUS,
             "-n 2 --map-by ppr:2:node --bind-to none",
             ["a rank for each of 2 GPUs (-n says otherwise)"],
         ),
-        (Asked(4), GPUS, "-n 4 --map-by slot --bind-to none", []),
-        (Asked(None), KNOWN, f"-n 16 --map-by slot --bind-to none {HANDED_ON}", []),
+        (LaunchRequest(4), GPUS, "-n 4 --map-by slot --bind-to none", []),
+        (LaunchRequest(None), KNOWN, f"-n 16 --map-by slot --bind-to none {HANDED_ON}", []),
     ],
     ids=["root", "too few cores", "GPUs", "fewer than GPUs", "an allocation"],
 )
@@ -97,18 +100,18 @@ def test_the_machine_or_an_allocation_says_how_many_and_where(asked, here, expec
 
 def test_every_gpu_of_every_host_has_a_rank():
     assert words(on(TWO), here=GPUS)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
-    allocated = KNOWN._replace(allocation=Allocation(2, None, 4))
-    assert words(Asked(None), here=allocated)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
+    allocated = KNOWN._replace(allocation=SlurmAllocation(2, None, 4))
+    assert words(LaunchRequest(None), here=allocated)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
 
 
 @pytest.mark.parametrize(
     ("asked", "more", "expected", "notes"),
     [
-        (Asked(None), (), "--ntasks=16 --cpu-bind=none", []),
-        (Asked(None, per_host=1), (), "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none", []),
-        (Asked(4), FOUR, "--ntasks=4 --cpus-per-task=4 --cpu-bind=cores", [BOUND]),
+        (LaunchRequest(None), (), "--ntasks=16 --cpu-bind=none", []),
+        (LaunchRequest(None, per_host=1), (), "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none", []),
+        (LaunchRequest(4), FOUR, "--ntasks=4 --cpus-per-task=4 --cpu-bind=cores", [BOUND]),
         (
-            Asked(32),
+            LaunchRequest(32),
             (),
             "--ntasks=32 --cpu-bind=none --overcommit",
             [f"oversubscribed: 32 ranks on 16 slots, {SHARED}"],
@@ -125,11 +128,11 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
         (on(TWO, 9, per_host=4), HERE, "-n 9: found room for 8, expected --per-host 5 or more"),
         (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for so many ranks on each"),
         (on(TWO[1:], 7), HERE, "-n 7: found max_slots of 6 in hosts, expected at most 6 ranks"),
-        (Asked(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
+        (LaunchRequest(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
         (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, whose hosts are taken"),
-        (Asked(2, survive=True), ALLOCATED, "--survive: found srun"),
+        (LaunchRequest(2, survive=True), ALLOCATED, "--survive: found srun"),
     ],
 )
 def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, told):
     with pytest.raises(UserError, match=f"^{told}"):
-        planned(asked, PPP, here)
+        plan_launch(asked, PPP, here)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster import launch
-from cluster.launch_plan import Command
+from cluster.launch import job
+from cluster.launch.plan import LaunchCommand
 from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ NO_HANDLER = ""
 
 
 def started(tmp_path, environment, traps):
-    """Start `launch` over a launcher that sets these traps, says that it is up, and works; returns the process."""
+    """Start `job` over a launcher that sets these traps, says that it is up, and works; returns the process."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "python").symlink_to(os.path.realpath(sys.executable))
@@ -61,7 +61,7 @@ def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environ
 
 @pytest.fixture
 def handlers():
-    """A SIGTERM that `launch` does not handle fails the test; puts this process's handlers back."""
+    """A SIGTERM that `job` does not handle fails the test; puts this process's handlers back."""
 
     def fail(number, frame):
         raise AssertionError("nothing passes SIGTERM on")
@@ -85,4 +85,4 @@ def test_a_signal_while_the_launcher_is_started_reaches_it(is_early, handlers, m
         return child
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    assert launch.ended(Command(["sleep", "60"], [])) == 143
+    assert job.run_command(LaunchCommand(["sleep", "60"], [])) == 143

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cluster import launcher
-from cluster.launchers import Allocation, allocated, gpus, srun_with_pmix, takes_allocation
+from cluster.launch.resources import SlurmAllocation, count_gpus, find_allocation, srun_with_pmix, takes_allocation
+from cluster.mpi import launcher
 
 ALL = (
     *launcher.RANK,
@@ -78,21 +78,21 @@ def test_tasks_of_srun_that_mpi_knows_nothing_of_are_counted_once(variables, tas
 def test_gpus_are_counted_that_are_not_hidden(visible, expected, tmp_path):
     for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
         (tmp_path / name).touch()
-    assert gpus({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}, tmp_path) == expected
+    assert count_gpus({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}, tmp_path) == expected
 
 
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
         ({}, None),
-        ({"SLURM_JOB_ID": "7"}, Allocation(1, None, None)),
-        ({"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "3", "SLURM_NTASKS": "12"}, Allocation(3, 12, None)),
-        ({"SLURM_JOB_ID": "7", "SLURM_GPUS_ON_NODE": "4"}, Allocation(1, None, 4)),
-        ({"SLURM_JOB_ID": "7", "SLURM_GPUS_PER_NODE": "a100:8"}, Allocation(1, None, 8)),
+        ({"SLURM_JOB_ID": "7"}, SlurmAllocation(1, None, None)),
+        ({"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "3", "SLURM_NTASKS": "12"}, SlurmAllocation(3, 12, None)),
+        ({"SLURM_JOB_ID": "7", "SLURM_GPUS_ON_NODE": "4"}, SlurmAllocation(1, None, 4)),
+        ({"SLURM_JOB_ID": "7", "SLURM_GPUS_PER_NODE": "a100:8"}, SlurmAllocation(1, None, 8)),
     ],
 )
 def test_an_allocation_is_what_its_variables_say(environment, expected):
-    assert allocated(environment) == expected
+    assert find_allocation(environment) == expected
 
 
 @pytest.fixture

@@ -6,8 +6,18 @@ import operator
 
 import pytest
 
-from cluster.cautions import cautions
-from cluster.measured import Link, Measured, MeasuredFileError, Network, Pace, RankSpeed, Reduction, read, written
+from cluster.measure.anomalies import find_anomalies
+from cluster.measure.measurement_file import (
+    ClusterMeasurement,
+    Link,
+    MeasuredFileError,
+    Network,
+    Pace,
+    RankSpeed,
+    Reduction,
+    read_measurement,
+    write_measurement,
+)
 from core.errors import UserError
 
 VERSIONS = {"python": "3.11.2", "numpy": "2.1.0", "mpi": "Open MPI 5.0.11", "sources": "0123456789ab"}
@@ -18,7 +28,7 @@ def rank(number, host, rate):
     return RankSpeed(number, host, *device, rate, "neighbours", "ppp 73-73", 2 * rate, 0.25 * number, VERSIONS)
 
 
-MEASURED = Measured(
+MEASURED = ClusterMeasurement(
     "2026-11-22T23:00:00Z",
     "Open MPI 5.0.11",
     (
@@ -36,12 +46,12 @@ MEASURED = Measured(
 
 @pytest.fixture
 def file(tmp_path):
-    written(MEASURED, tmp_path / "cluster.json")
+    write_measurement(MEASURED, tmp_path / "cluster.json")
     return tmp_path / "cluster.json"
 
 
 def test_what_is_written_is_read_again(file):
-    assert read(file) == MEASURED
+    assert read_measurement(file) == MEASURED
 
 
 def test_the_model_gets_medians_within_a_host_and_between_hosts():
@@ -72,7 +82,7 @@ def test_a_damaged_file_is_refused_in_one_line(file, place, value, told):
     functools.reduce(operator.getitem, way, content)[last] = value
     file.write_text(json.dumps(content))
     with pytest.raises(MeasuredFileError) as caught:
-        read(file)
+        read_measurement(file)
     assert str(caught.value).startswith(f"{file}")
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -93,13 +103,13 @@ def test_what_is_no_such_file_is_refused(tmp_path, content, told):
     if content is not None:
         (tmp_path / "other").write_bytes(content)
     with pytest.raises(MeasuredFileError, match=told):
-        read(tmp_path / "other")
+        read_measurement(tmp_path / "other")
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="folder: cannot write there"):
-        written(MEASURED, tmp_path / "folder")
+        write_measurement(MEASURED, tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
@@ -114,7 +124,7 @@ def ranked(number, host="a", rate=1e6, alone=1e6, cores=1, offset=0.0, versions=
 
 
 def said(ranks, conditions=()):
-    return cautions(Measured("", "", (), (), (), tuple(ranks)), conditions)
+    return find_anomalies(ClusterMeasurement("", "", (), (), (), tuple(ranks)), conditions)
 
 
 GOOD = [ranked(0), ranked(1), ranked(2, "b"), ranked(3, "b")]

@@ -5,21 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cluster.pairs import MOST_BETWEEN, MOST_WITHIN, SIZES, chosen_pairs, fitted
-from cluster.reductions import interval_of_median, numbers_of_ranks
+from cluster.measure.ping_pong import MOST_BETWEEN, MOST_WITHIN, SIZES, choose_pairs, fit_network
+from cluster.measure.reductions import interval_of_median, numbers_of_ranks
 
 MEASURING = Path(__file__).with_name("measuring.py")
 
 
 def test_neighbours_on_each_host_and_first_ranks_of_hosts_are_paired():
-    assert chosen_pairs(["a"]) == []
-    assert chosen_pairs(["a", "a", "b", "b"]) == [(0, 1), (2, 3), (0, 2)]
-    assert chosen_pairs(["a", "b", "a", "c"]) == [(0, 2), (0, 1), (0, 3), (1, 3)]
+    assert choose_pairs(["a"]) == []
+    assert choose_pairs(["a", "a", "b", "b"]) == [(0, 1), (2, 3), (0, 2)]
+    assert choose_pairs(["a", "b", "a", "c"]) == [(0, 2), (0, 1), (0, 3), (1, 3)]
 
 
 @pytest.mark.parametrize("hosts", [["a"] * 64, [f"{number // 4}" for number in range(400)]])
 def test_of_many_ranks_only_some_pairs_are_measured(hosts):
-    pairs = chosen_pairs(hosts)
+    pairs = choose_pairs(hosts)
     within = [pair for pair in pairs if hosts[pair[0]] == hosts[pair[1]]]
     assert len(pairs) == len(set(pairs))
     assert len(within) == MOST_WITHIN and len(pairs) - len(within) in (0, MOST_BETWEEN)
@@ -28,12 +28,12 @@ def test_of_many_ranks_only_some_pairs_are_measured(hosts):
 
 def test_alpha_and_beta_are_found_again_in_exact_times():
     times = [50e-6 + 8e-9 * size for size in SIZES]
-    assert fitted(SIZES, times) == pytest.approx((50e-6, 8e-9))
+    assert fit_network(SIZES, times) == pytest.approx((50e-6, 8e-9))
 
 
 def test_neither_alpha_nor_beta_falls_below_zero():
-    assert fitted((0, 1000), (2e-6, 1e-6)) == pytest.approx((1.2e-6, 0.0))
-    assert fitted((1, 10, 100), (1e-9, 2e-8, 3e-7)).alpha_s == 0.0
+    assert fit_network((0, 1000), (2e-6, 1e-6)) == pytest.approx((1.2e-6, 0.0))
+    assert fit_network((1, 10, 100), (1e-9, 2e-8, 3e-7)).alpha_s == 0.0
 
 
 def test_reductions_are_measured_over_powers_of_two_and_all_ranks():

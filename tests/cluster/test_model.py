@@ -6,11 +6,29 @@ from math import ceil, log, log2
 import numpy as np
 import pytest
 
-from cluster import model
-from cluster.interconnects import DOUBLING, Crowd, Hop, Interconnect, Reduced, fitted, named, names
-from cluster.measured import Link, Measured, Pace, RankSpeed, Reduction
-from cluster.model import Parts, Point, Speed, Work, curve, iteration
-from cluster.reduction_times import LONG, after_s, doubled, halved, hosts_first, modelled_s, reduction_s, rounds
+from cluster.measure.measurement_file import ClusterMeasurement, Link, Pace, RankSpeed, Reduction
+from cluster.model import run_time
+from cluster.model.allreduce import (
+    LONG,
+    finish_time_s,
+    hierarchical_reduction,
+    modelled_s,
+    recursive_doubling,
+    recursive_halving,
+    reduction_s,
+    rounds,
+)
+from cluster.model.interconnects import (
+    DOUBLING,
+    CrowdingFactor,
+    Hop,
+    Interconnect,
+    ReductionTiming,
+    find_interconnects,
+    fit_interconnect,
+    interconnect_names,
+)
+from cluster.model.run_time import IterationTimes, ScalingPoint, Speed, Work, iteration, scaling_curve
 from core.errors import UserError
 
 ALPHA, BETA = 2e-5, 1e-8
@@ -23,17 +41,17 @@ SPEED = Speed(1e-6, 5e-6, 1e-6)
 
 
 def test_every_network_of_the_file_is_read_and_says_where_it_is_from():
-    assert {"myri10g", "ethernet", "grid5000"} <= set(names())
-    for name in names():
-        for network in named(name):
+    assert {"myri10g", "ethernet", "grid5000"} <= set(interconnect_names())
+    for name in interconnect_names():
+        for network in find_interconnects(name):
             hops = [network.cores, network.hosts, *([network.between_sites] if network.sites > 1 else [])]
             assert all(hop.source and hop.alpha_s > 0 and hop.beta_s_per_byte > 0 for hop in hops)
             assert network.cores.alpha_s < network.hosts.alpha_s
 
 
 def test_a_grid_has_two_five_and_seven_sites_or_as_many_as_one_says():
-    assert [network.sites for network in named("grid5000")] == [2, 5, 7]
-    (three,) = named("grid5000:3")
+    assert [network.sites for network in find_interconnects("grid5000")] == [2, 5, 7]
+    (three,) = find_interconnects("grid5000:3")
     assert three.sites == 3 and three.name == "grid5000:3"
 
 
@@ -43,11 +61,11 @@ def test_a_grid_has_two_five_and_seven_sites_or_as_many_as_one_says():
 )
 def test_a_network_that_is_none_is_refused(name, expected):
     with pytest.raises(UserError, match=expected):
-        named(name)
+        find_interconnects(name)
 
 
 def test_hosts_are_filled_and_spread_over_sites_in_blocks():
-    (network,) = named("grid5000:2")
+    (network,) = find_interconnects("grid5000:2")
     places = network.places(40)
     assert places.hosts == 5 and network.hosts_of(40) == 5
     assert places.host.tolist() == [rank // 8 for rank in range(40)]
@@ -56,7 +74,7 @@ def test_hosts_are_filled_and_spread_over_sites_in_blocks():
 
 
 def test_sites_farther_apart_take_longer():
-    (network,) = named("grid5000:7")
+    (network,) = find_interconnects("grid5000:7")
     places = network.places(56)
     first, others = np.zeros(6, int), np.arange(8, 56, 8)
     assert network.message_s(places, first, others, 0.0) == pytest.approx(np.linspace(2.5e-3, 10e-3, 6))
@@ -68,7 +86,9 @@ def speed(number, host):
 
 def check(links, reductions=(), paces=(), hosts="aabb"):
     speeds = (speed(number, host) for number, host in enumerate(hosts))
-    return Measured("2026-11-22T23:00:00Z", "Open MPI", tuple(links), tuple(reductions), tuple(paces), tuple(speeds))
+    return ClusterMeasurement(
+        "2026-11-22T23:00:00Z", "Open MPI", tuple(links), tuple(reductions), tuple(paces), tuple(speeds)
+    )
 
 
 def test_a_check_becomes_a_network_of_medians():
@@ -76,7 +96,7 @@ def test_a_check_becomes_a_network_of_medians():
     links = [Link(*one, 1e-9) for one in latencies]
     known = ((1, 1, 1.0, 0.95, 1.05), (2, 1, 1.1, 1.06, 1.2), (4, 2, 1.5, 1.3, 1.9), (8, 4, 2.0, 1.0, 3.0))
     paces = [Pace(*one, 9) for one in known]
-    found = fitted("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
+    found = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
     assert found.cores_per_host == 2 and found.cores.alpha_s == 1e-6 and found.hosts.alpha_s == 5e-5
     assert found.measured[0].seconds == 1e-4
     # Also over hosts: whoever meets waits for the slowest, wherever it is. Of eight ranks nothing is sure.
@@ -85,7 +105,7 @@ def test_a_check_becomes_a_network_of_medians():
 
 def test_a_check_of_one_rank_says_nothing_of_messages():
     with pytest.raises(UserError, match=r"alone\.json: no pair of ranks"):
-        fitted("alone.json", check([], hosts="a"))
+        fit_interconnect("alone.json", check([], hosts="a"))
 
 
 # --- reductions ---
@@ -100,17 +120,17 @@ def test_doubling_takes_the_logarithm_of_a_power_of_two(ranks):
 def test_long_arrays_take_what_rabenseifner_says(ranks):
     size = 1_000_000
     expected = 2 * log2(ranks) * ALPHA + 2 * (ranks - 1) / ranks * size * BETA
-    assert after_s(NETWORK, ranks, size, 1) == pytest.approx(expected)
+    assert finish_time_s(NETWORK, ranks, size, 1) == pytest.approx(expected)
 
 
 def test_trees_go_through_every_host_and_between_them_twice():
     inside, between = 1e-6 + 8e-10, ALPHA + 8 * BETA
-    assert after_s(HOSTS, 16, 8, 1) == pytest.approx(2 * 2 * inside + 2 * 2 * between)
+    assert finish_time_s(HOSTS, 16, 8, 1) == pytest.approx(2 * 2 * inside + 2 * 2 * between)
     by_doubling = replace(HOSTS, algorithm=DOUBLING)
     four_at_once = ALPHA + 4 * 8 * BETA
-    assert after_s(by_doubling, 16, 8, 1) == pytest.approx(2 * inside + 2 * four_at_once)
-    assert after_s(HOSTS, 4, 8, 1) == after_s(by_doubling, 4, 8, 1)
-    assert after_s(HOSTS, 14, 8, 1) == after_s(by_doubling, 14, 8, 1)
+    assert finish_time_s(by_doubling, 16, 8, 1) == pytest.approx(2 * inside + 2 * four_at_once)
+    assert finish_time_s(HOSTS, 4, 8, 1) == finish_time_s(by_doubling, 4, 8, 1)
+    assert finish_time_s(HOSTS, 14, 8, 1) == finish_time_s(by_doubling, 14, 8, 1)
 
 
 def everybody_has_all(every, ranks):
@@ -125,10 +145,10 @@ def everybody_has_all(every, ranks):
 
 @pytest.mark.parametrize("ranks", [2, 3, 6, 16, 24, 88])
 def test_every_rank_has_the_result_in_the_end(ranks):
-    assert everybody_has_all(doubled(ranks, 8), ranks)
-    assert everybody_has_all(halved(ranks, 1e6), ranks)
+    assert everybody_has_all(recursive_doubling(ranks, 8), ranks)
+    assert everybody_has_all(recursive_halving(ranks, 1e6), ranks)
     if ranks % 4 == 0:
-        assert everybody_has_all(hosts_first(HOSTS.places(ranks), 4, 8), ranks)
+        assert everybody_has_all(hierarchical_reduction(HOSTS.places(ranks), 4, 8), ranks)
     assert everybody_has_all(rounds(HOSTS, HOSTS.places(ranks), ranks, 8), ranks)
 
 
@@ -141,19 +161,19 @@ def test_ranks_of_a_host_share_its_bandwidth():
 
 
 def test_a_measured_reduction_corrects_those_like_it():
-    single = after_s(NETWORK, 4, 8, 1)
-    slow = replace(NETWORK, measured=(Reduced(4, 4, 8, 3 * single), Reduced(4, 4, LONG, 7.0)))
+    single = finish_time_s(NETWORK, 4, 8, 1)
+    slow = replace(NETWORK, measured=(ReductionTiming(4, 4, 8, 3 * single), ReductionTiming(4, 4, LONG, 7.0)))
     assert reduction_s(slow, 4, 8) == pytest.approx(3 * modelled_s(NETWORK, 4, 8))
     assert reduction_s(slow, 64, 8) == pytest.approx(3 * modelled_s(NETWORK, 64, 8))
 
 
 def test_reductions_within_a_host_say_nothing_of_those_between_hosts():
-    known = replace(HOSTS, measured=(Reduced(4, 1, 8, 1.0),))
+    known = replace(HOSTS, measured=(ReductionTiming(4, 1, 8, 1.0),))
     assert reduction_s(known, 16, 8) == modelled_s(HOSTS, 16, 8)
 
 
 def test_crowding_grows_with_the_ranks_of_a_host():
-    crowded = replace(HOSTS, crowds=(Crowd(4, 1.6),))
+    crowded = replace(HOSTS, crowds=(CrowdingFactor(4, 1.6),))
     assert [crowded.crowding(ranks) for ranks in (1, 2, 4, 64)] == pytest.approx([1, 1.2, 1.6, 1.6])
     assert HOSTS.crowding(4) == 1
 
@@ -167,12 +187,12 @@ def test_neighbours_are_shared_and_a_word_is_reduced_in_every_iteration(ranks):
     assert found.compute_s == pytest.approx(ceil(1000 / ranks) * 1e-6)
     assert found.serial_s == 5e-6
     word = 1e-6 + reduction_s(NETWORK, ranks, 8)
-    looks = (found.compute_s + found.serial_s + word) / model.LOOK_S
+    looks = (found.compute_s + found.serial_s + word) / run_time.SAMPLE_INTERVAL_S
     told = looks * (1e-6 + reduction_s(NETWORK, ranks, 8 * (3 + ranks)))
     assert found.communication_s == pytest.approx(word + told)
 
 
-@pytest.mark.parametrize("way", [way for way in model.WAYS])
+@pytest.mark.parametrize("way", [way for way in run_time.PARTITION_SCHEMES])
 def test_one_rank_has_all_the_work_and_nobody_to_talk_to(way):
     work = Work(way, 1000.0, shares=10, reduced_bytes=4000, gathered_bytes=4000, collected_bytes=4000, pieces=4)
     assert iteration(work, SPEED, NETWORK, 1) == pytest.approx((1e-3, 5e-6, 0.0))
@@ -234,7 +254,7 @@ def test_two_ranks_share_a_knapsack_and_three_do_not():
     assert found.communication_s == pytest.approx(ALPHA + 8000 * BETA + 1e-6 + reduction_s(NETWORK, 2, 8))
     with pytest.raises(UserError, match="3 ranks: two ranks share"):
         iteration(Work("halves", 1000.0), SPEED, NETWORK, 3)
-    assert [point.ranks for point in curve(Work("halves", 10.0), SPEED, NETWORK, [1, 2, 4])] == [1, 2]
+    assert [point.ranks for point in scaling_curve(Work("halves", 10.0), SPEED, NETWORK, [1, 2, 4])] == [1, 2]
 
 
 def test_what_one_machine_collects_comes_in_by_its_network():
@@ -244,21 +264,21 @@ def test_what_one_machine_collects_comes_in_by_its_network():
 
 
 def test_crowded_cores_compute_longer():
-    crowded = replace(HOSTS, crowds=(Crowd(4, 2.0),))
+    crowded = replace(HOSTS, crowds=(CrowdingFactor(4, 2.0),))
     assert iteration(Work("neighbourhood", 1000.0), SPEED, crowded, 4).compute_s == pytest.approx(2 * 250e-6)
 
 
 def test_communication_eats_the_gain_at_last():
-    points = curve(Work("neighbourhood", 1000.0), SPEED, NETWORK, [1 << k for k in range(12)])
-    best = model.fastest(points)
+    points = scaling_curve(Work("neighbourhood", 1000.0), SPEED, NETWORK, [1 << k for k in range(12)])
+    best = run_time.fastest(points)
     assert 1 < best.ranks < 2048
     assert all(point.parts.total_s >= best.parts.total_s for point in points)
-    half = model.half_lost(points)
+    half = run_time.communication_bound_point(points)
     assert half.parts.communication_share >= 0.5 > points[points.index(half) - 1].parts.communication_share
 
 
 def test_who_is_fast_enough_is_found_or_nobody():
-    points = [Point(ranks, Parts(1.0 / ranks, 0.0, 0.0), ranks) for ranks in (1, 2, 4)]
-    assert model.faster_than(points, 0.5).ranks == 4, "as fast is not faster"
-    assert model.faster_than(points, 0.1) is None
-    assert model.half_lost(points) is None
+    points = [ScalingPoint(ranks, IterationTimes(1.0 / ranks, 0.0, 0.0), ranks) for ranks in (1, 2, 4)]
+    assert run_time.faster_than(points, 0.5).ranks == 4, "as fast is not faster"
+    assert run_time.faster_than(points, 0.1) is None
+    assert run_time.communication_bound_point(points) is None

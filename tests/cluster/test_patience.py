@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cluster import patience
+from cluster.mpi import idle_waiting
 
 WAITING = """
 import resource, time
@@ -32,13 +32,13 @@ def test_a_wait_ends_when_its_condition_holds_and_naps_get_longer(monkeypatch):
         naps.append(seconds)
         now[0] += seconds
 
-    monkeypatch.setattr(patience, "time", type("Clock", (), {"monotonic": lambda: now[0], "sleep": sleep}))
-    monkeypatch.setattr(patience.launcher, "local_size", lambda: 20)
-    patience.until(lambda: now[0] >= 1.0)
+    monkeypatch.setattr(idle_waiting, "time", type("Clock", (), {"monotonic": lambda: now[0], "sleep": sleep}))
+    monkeypatch.setattr(idle_waiting.launcher, "local_size", lambda: 20)
+    idle_waiting.wait_until(lambda: now[0] >= 1.0)
     assert 1.0 <= now[0] <= 1.02
-    assert naps == sorted(naps) and naps[0] == patience.FIRST_NAP_S and naps[-1] == 0.02
+    assert naps == sorted(naps) and naps[0] == idle_waiting.FIRST_NAP_S and naps[-1] == 0.02
     assert len(naps) < 100
-    patience.until(lambda: True)
+    idle_waiting.wait_until(lambda: True)
     assert now[0] <= 1.02
 
 
@@ -55,8 +55,8 @@ def test_timers_are_late_inside_the_block_alone():
             return int(file.read())
 
     usual = slack()
-    with patience.late_timers(1000):
-        assert slack() == patience.MOST_SLACK_NS
+    with idle_waiting.coarse_timers(1000):
+        assert slack() == idle_waiting.MOST_SLACK_NS
     assert slack() == usual
-    with patience.late_timers(2):
-        assert slack() == 2 * patience.SLACK_PER_RANK_NS
+    with idle_waiting.coarse_timers(2):
+        assert slack() == 2 * idle_waiting.SLACK_PER_RANK_NS

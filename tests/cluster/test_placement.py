@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluster.launchers import cores
-from cluster.placement import Place, in_words, own_cores, processors_here
+from cluster.launch.resources import count_cores
+from cluster.mpi.affinity import AffinityRequest, allowed_processors, assign_cores, format_cores
 from core.errors import UserError
 
 SIXTEEN = tuple((number,) for number in range(16))
@@ -17,15 +17,22 @@ HALVES = ((0, 4), (1, 5), (2, 6), (3, 7))
 
 
 def test_ranks_of_a_host_take_its_cores_in_turn():
-    places = [Place("a", SIXTEEN, 4), Place("b", SIXTEEN, 8), Place("a", SIXTEEN, 2), Place("a", SIXTEEN, 4)]
-    assert own_cores(places) == [[0, 1, 2, 3], [*range(8)], [4, 5], [6, 7, 8, 9]]
+    places = [
+        AffinityRequest("a", SIXTEEN, 4),
+        AffinityRequest("b", SIXTEEN, 8),
+        AffinityRequest("a", SIXTEEN, 2),
+        AffinityRequest("a", SIXTEEN, 4),
+    ]
+    assert assign_cores(places) == [[0, 1, 2, 3], [*range(8)], [4, 5], [6, 7, 8, 9]]
 
 
 def test_ranks_have_whole_cores_as_long_as_there_are_enough():
     adjacent = ((0, 1), (2, 3), (4, 5), (6, 7))
-    assert own_cores([Place("a", HALVES, 1)] * 4) == [[0], [1], [2], [3]]
-    assert own_cores([Place("a", adjacent, 2)] * 2) == [[0, 2], [4, 6]]
-    assert own_cores([Place("a", HALVES, 4)] * 2) == [[0, 4, 1, 5], [2, 6, 3, 7]], "no core is that of two ranks"
+    assert assign_cores([AffinityRequest("a", HALVES, 1)] * 4) == [[0], [1], [2], [3]]
+    assert assign_cores([AffinityRequest("a", adjacent, 2)] * 2) == [[0, 2], [4, 6]]
+    assert assign_cores([AffinityRequest("a", HALVES, 4)] * 2) == [[0, 4, 1, 5], [2, 6, 3, 7]], (
+        "no core is that of two ranks"
+    )
 
 
 def test_two_threads_of_a_core_are_told_by_what_linux_says_of_them(tmp_path, monkeypatch):
@@ -34,8 +41,8 @@ def test_two_threads_of_a_core_are_told_by_what_linux_says_of_them(tmp_path, mon
         folder = tmp_path / f"cpu{number}" / "topology"
         folder.mkdir(parents=True)
         (folder / "thread_siblings_list").write_text(f"{siblings}\n")
-    assert processors_here(tmp_path) == ((0, 2), (1, 3)) and cores(tmp_path) == 2
-    assert processors_here(tmp_path / "nothing said") == ((0,), (1,), (2,), (3,))
+    assert allowed_processors(tmp_path) == ((0, 2), (1, 3)) and count_cores(tmp_path) == 2
+    assert allowed_processors(tmp_path / "nothing said") == ((0,), (1,), (2,), (3,))
 
 
 @settings(max_examples=40)
@@ -48,7 +55,7 @@ def test_two_threads_of_a_core_are_told_by_what_linux_says_of_them(tmp_path, mon
     )
 )
 def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
-    places = [Place(*one) for one in drawn]
+    places = [AffinityRequest(*one) for one in drawn]
     room = {(host, allowed): sum(map(len, allowed)) for host, allowed, _ in places}
     for host, allowed, wanted in places:
         room[host, allowed] -= wanted
@@ -56,9 +63,9 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
         with pytest.raises(
             UserError, match=r"--own-cores: found \d+ cores? for \d+ ranks? of a host that want \d+ together"
         ):
-            own_cores(places)
+            assign_cores(places)
         return
-    found = own_cores(places)
+    found = assign_cores(places)
     assert [len(one) for one in found] == [place.wanted for place in places]
     assert all(set(one) <= set(chain(*place.allowed)) for one, place in zip(found, places, strict=True))
     taken = [(place.host, core) for one, place in zip(found, places, strict=True) for core in one]
@@ -67,13 +74,13 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
 
 @pytest.mark.parametrize(("cores", "words"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2,5,7-8")])
 def test_numbers_of_cores_are_written_as_linux_does(cores, words):
-    assert in_words(cores) == words
+    assert format_cores(cores) == words
 
 
 PROGRAM = """
     import os, threading
     from cluster import communicator
-    from cluster.placement import keep_to_own_cores
+    from cluster.mpi.affinity import keep_to_own_cores
 
     ranks = communicator()
     expected = [[core] for core in sorted(os.sched_getaffinity(0))[:2]]

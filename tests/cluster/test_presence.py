@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster import lost_hosts
+from cluster.mpi import lost_hosts
 
 FOLDER = Path(__file__).parent
 ULFM = ("--with-ft", "ulfm")
@@ -104,8 +104,8 @@ def test_the_systems_table_tells_which_connection_gets_no_answer():
     found = lost_hosts.connections("\n".join([heading, *rows]))
     assert {inode: one.is_lost for inode, one in found.items()} == {11: True, 12: False, 13: True}
     if sys.byteorder == "little":
-        assert lost_hosts.numeric(found[11].address) == "10.77.0.2"
-        assert lost_hosts.numeric("B80D01200000000067452301EFCDAB89") == "2001:db8::123:4567:89ab:cdef"
+        assert lost_hosts.format_address(found[11].address) == "10.77.0.2"
+        assert lost_hosts.format_address("B80D01200000000067452301EFCDAB89") == "2001:db8::123:4567:89ab:cdef"
 
 
 # --- ranks that go on when others are killed ---

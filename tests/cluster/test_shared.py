@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cluster import Solo
-from cluster.shared import MOST
-from cluster.timed import Rehearsal, Timed
+from cluster.mpi.proxies import Rehearsal, TimedCommunicator
+from cluster.mpi.shared_words import MAX_VALUE
 
 LEAST = -(2**63)
 TEN = np.arange(10, dtype=np.int32)
@@ -32,10 +32,10 @@ class Third(Solo):
 
 ALONE = {
     "solo": Solo,
-    "timed": lambda: Timed(Solo()),
+    "timed": lambda: TimedCommunicator(Solo()),
     "rehearsal": lambda: Rehearsal(Third()),
-    "rehearsal of a timed": lambda: Rehearsal(Timed(Third())),
-    "timed rehearsal": lambda: Timed(Timed(Rehearsal(Third()))),
+    "rehearsal of a timed": lambda: Rehearsal(TimedCommunicator(Third())),
+    "timed rehearsal": lambda: TimedCommunicator(TimedCommunicator(Rehearsal(Third()))),
 }
 
 
@@ -52,12 +52,12 @@ def test_a_rank_that_answers_itself_has_numbers_of_its_own(alone):
 
 @pytest.mark.parametrize("alone", ALONE)
 def test_a_rank_that_answers_itself_keeps_its_own_least_value(alone):
-    least = ALONE[alone]().least(MOST)
-    assert [least.lower(value) for value in (MOST, 7, 9, 7, LEAST, 3)] == [MOST, 7, 7, 7, LEAST, LEAST]
+    least = ALONE[alone]().least(MAX_VALUE)
+    assert [least.lower(value) for value in (MAX_VALUE, 7, 9, 7, LEAST, 3)] == [MAX_VALUE, 7, 7, 7, LEAST, LEAST]
     least.reset(5)
     assert [least.lower(value) for value in (6, 4)] == [5, 4]
     least.reset()
-    assert least.lower(MOST) == MOST
+    assert least.lower(MAX_VALUE) == MAX_VALUE
     least.close()
 
 
@@ -69,9 +69,9 @@ def test_nothing_and_less_cannot_be_taken(count):
     assert counter.take() == 0
 
 
-@pytest.mark.parametrize("value", [LEAST - 1, MOST + 1])
+@pytest.mark.parametrize("value", [LEAST - 1, MAX_VALUE + 1])
 def test_a_value_that_does_not_fit_64_bits_is_refused(value):
-    least = Solo().least(MOST)
+    least = Solo().least(MAX_VALUE)
     for refuse in (least.lower, least.reset):
         with pytest.raises(OverflowError, match=str(value)):
             refuse(value)
@@ -91,7 +91,7 @@ def test_ranks_take_every_number_once_and_learn_the_least_value(ranks, mpirun, t
 def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
     clock = iter([10.0, 10.5, 90.0, 92.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock, 0.0))
-    timed = Timed(Third())
+    timed = TimedCommunicator(Third())
     timed.barrier()
     timed.assemble()
     assert (timed.seconds, timed.calls) == (0.5 + 2.0, 2)
@@ -117,7 +117,7 @@ def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
     ],
 )
 def test_the_bytes_that_a_rank_gives_to_others_are_counted(call, given):
-    timed, alone = Timed(Third()), Timed(Solo())
+    timed, alone = TimedCommunicator(Third()), TimedCommunicator(Solo())
     call(timed)
     assert timed.sent_bytes == given
     alone.join(TEN)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster import slurm
+from cluster.launch import slurm
 from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]

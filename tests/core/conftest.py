@@ -2,7 +2,7 @@
 
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster import launch, slurm
+from cluster.launch import job, slurm
 from docs import pages
 
 LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 @pytest.fixture
 def understood(monkeypatch):
     """Start programs that end as soon as they have read their command line, on a machine of many cores."""
-    monkeypatch.setattr("drivers.compare_options.cores", lambda: 64)
+    monkeypatch.setattr("drivers.experiments.comparison_options.cores", lambda: 64)
 
     def ended(parse):
         def read(*arguments, **named):
@@ -86,9 +86,9 @@ def check_python(words, understood):
             understood(words)
         return
     understood(words)
-    starts = {"launch": launch, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
+    starts = {"launch": job, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
     if starts:  # what starts other programs names one that understands the rest
-        understood(launch.program_words(starts.parser().parse_known_args(words[3:])[0].program))
+        understood(job.program_words(starts.parser().parse_known_args(words[3:])[0].program))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from cluster import Solo
 from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages

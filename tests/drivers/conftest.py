@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from drivers.endings import run_driver
-from drivers.state_file import StateFile
-from reports import plot_style
+from drivers.cli.exit_codes import run_driver
+from drivers.runs.checkpoint_file import RunCheckpointFile
+from reports.plots import style
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ class CutOffError(Exception):
 @pytest.fixture
 def cut_off(monkeypatch):
     """Let runs of this process end after a number of states, as if it had been killed."""
-    write = StateFile.write
+    write = RunCheckpointFile.write
 
     def after(states):
         left = [states]
@@ -40,7 +40,7 @@ def cut_off(monkeypatch):
             if not left[0]:
                 raise CutOffError
 
-        monkeypatch.setattr(StateFile, "write", writing)
+        monkeypatch.setattr(RunCheckpointFile, "write", writing)
 
     yield after
     monkeypatch.undo()
@@ -60,13 +60,13 @@ def mpirun(request, mpirun):
 def undrawn(monkeypatch):
     """Make empty files of plots: to draw them takes longer than all else that a report needs."""
 
-    def save(figure, folder, name, formats=plot_style.FORMATS, **how):
+    def save(figure, folder, name, formats=style.FORMATS, **how):
         files = [folder / f"{name}.{form}" for form in formats]
         for one in files:
             one.touch()
         return files
 
-    monkeypatch.setattr(plot_style, "save", save)
+    monkeypatch.setattr(style, "save", save)
 
 
 @pytest.fixture

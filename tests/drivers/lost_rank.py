@@ -19,9 +19,9 @@ import sys
 import threading
 import time
 
-from cluster import launcher
-from drivers.endings import run_driver
-from drivers.repetitions import Repetitions
+from cluster.mpi import launcher
+from drivers.cli.exit_codes import run_driver
+from drivers.runs.repetitions import Repetitions
 
 REFUSED = "123,456,789 bytes do not fit this device"
 AFTER_S = 0.2
@@ -42,7 +42,7 @@ def kill(path, after_s):
 
 def refuse(path):
     """Stand in for a method of a backend that has no memory left."""
-    from backends.base import OutOfMemory
+    from backends.device import OutOfMemory
 
     def refusing(*arguments):
         told(path)

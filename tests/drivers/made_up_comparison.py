@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from drivers.compare import House, main
+from drivers.compare import ComparisonDependencies, main
 from tests.drivers.made_up_runs import device, run_of
 
 __all__ = ["compare", "device", "run", "stub_house"]
@@ -18,7 +18,7 @@ def stub_house(*devices, commands=None):
             commands.append(configuration)
         return run_of(contest, configuration)
 
-    return House(lambda: devices, command)
+    return ComparisonDependencies(lambda: devices, command)
 
 
 def run(folder, *arguments, devices, commands=None):

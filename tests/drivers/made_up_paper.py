@@ -1,8 +1,8 @@
 """A paper that nobody wrote, on machines that nobody has, with a stub in the drivers' place."""
 
-from drivers.reproduce import House
-from drivers.series_places import Here
-from reports.paper_file import read
+from drivers.experiments.series_configurations import MachineResources
+from drivers.reproduce import ReproductionDependencies
+from reports.papers.files import read
 from tests.drivers.made_up_runs import device, run_of
 
 __all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "here", "paper_of", "stub_house", "written"]
@@ -40,7 +40,7 @@ quick = {{ amount = {{ climbers = 4 }}, repeats = 2 }}
 
 def here(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
     """A machine with these devices."""
-    return Here.of(devices, backends, cores, ranks, oversubscribe=oversubscribe)
+    return MachineResources.of(devices, backends, cores, ranks, oversubscribe=oversubscribe)
 
 
 def written(folder, *parts):
@@ -63,4 +63,4 @@ def stub_house(*devices, started=None):
             started.append((contest, configuration))
         return run_of(contest, configuration)
 
-    return House(lambda: devices, command)
+    return ReproductionDependencies(lambda: devices, command)

@@ -4,9 +4,9 @@ import json
 import sys
 from types import SimpleNamespace
 
-from reports.environment import environment
+from reports.records.environment import environment
 
-# Appends lines to the file of records, as `reports.records.append` does: a line that was cut off is removed.
+# Appends lines to the file of records, as `reports.records.files.append` does: a line that was cut off is removed.
 WRITE = """
 import sys
 path, lines, said, code = sys.argv[1:]

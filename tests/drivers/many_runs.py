@@ -14,8 +14,8 @@ import threading
 from pathlib import Path
 
 import onekernel as ok
-from cluster.presence import start_mpi
-from core.problems.qap import Qap
+from cluster.mpi.liveness import start_mpi
+from core.problems.qap.problem import Qap
 
 BEFORE, BETWEEN = 1, 2
 SMALL = Qap.load("taillard:5:seeds=1,2")

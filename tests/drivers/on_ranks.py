@@ -6,7 +6,7 @@ mpirun -n 3 python tests/drivers/on_ranks.py FOLDER NAME...
 import importlib
 import sys
 
-from drivers.endings import run_driver
+from drivers.cli.exit_codes import run_driver
 
 ANTS = "aco --instance uniform:20:seed=1 --ants 12 --iterations 6"
 QAP = "qap --instance taillard:9:seeds=1,2 --iterations 60"

@@ -3,8 +3,8 @@
 import importlib
 from types import SimpleNamespace
 
-from drivers.workload import Result, Task, Workload
-from drivers.workloads import FURTHER
+from drivers.workload.declaration import RepetitionResult, Task, Workload
+from drivers.workload.registry import FURTHER_WORKLOADS
 
 QUICK = {
     "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",
@@ -36,23 +36,23 @@ SAVES = {
     "heldkarp": "--tour",
     "lcs": "--output",
     "knapsack": "--output",
-    **dict.fromkeys(FURTHER, "--solution"),
+    **dict.fromkeys(FURTHER_WORKLOADS, "--solution"),
 }
 """The option by which each driver saves its solution."""
 
 LOCAL = ("core.search.local_search", "LocalSearch", "cost")
 SEARCHES = {
-    "ihc": ("core.search.ihc", "HillClimbing", "length"),
+    "ihc": ("core.search.hill_climbing.search", "HillClimbing", "length"),
     "aco": ("core.search.ant_colony", "AntColony", "length"),
     "tsp": LOCAL,
     "qap": LOCAL,
     "ppp": LOCAL,
     "weierstrass": LOCAL,
     "exact": ("core.search.exact", "ExactSearch", "length"),
-    "heldkarp": ("core.search.dp.held_karp", "HeldKarp", "length"),
-    "lcs": ("core.search.dp.lcs", "LongestCommonSubsequence", "length"),
-    "knapsack": ("core.search.dp.knapsack", "KnapsackSearch", "value"),
-    **dict.fromkeys(FURTHER, LOCAL),
+    "heldkarp": ("core.search.dp.held_karp.search", "HeldKarp", "length"),
+    "lcs": ("core.search.dp.lcs.search", "LongestCommonSubsequence", "length"),
+    "knapsack": ("core.search.dp.knapsack.search", "KnapsackSearch", "value"),
+    **dict.fromkeys(FURTHER_WORKLOADS, LOCAL),
 }
 """The search that each driver runs, and what its outcome claims of the solution."""
 
@@ -81,7 +81,7 @@ def idle(options, once=lambda run, callback: "found"):
         load=lambda options, ranks: Task(options, None, "made here"),
         search=lambda backend, ranks, problem, options: None,
         once=once,
-        result=lambda run, outcome: Result(0, 0, 0, outcome),
+        result=lambda run, outcome: RepetitionResult(0, 0, 0, outcome),
         judges=lambda run, outcome, result: iter(()),
     )
 

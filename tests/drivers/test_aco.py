@@ -2,13 +2,13 @@
 
 import pytest
 
-from core.problems import tsplib
+from core.problems.instances import tsplib
 from drivers import aco
-from drivers.command import parse
-from drivers.history import improvements
-from drivers.progress import progress
-from reports.comparison import compare
-from reports.records import load
+from drivers.cli.progress import make_progress_display
+from drivers.runs.workload_main import parse_options
+from drivers.workload.history import improvement_points
+from reports.comparison.speedups import compare
+from reports.records.files import load
 from tests.drivers.records import cities_of, length_of, lines
 
 DRIVER = aco
@@ -89,9 +89,9 @@ def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):
 
 
 def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_between():
-    assert improvements([9, 9, 7, 8, 7, 3]) == [[0, 9], [2, 7], [5, 3]]
+    assert improvement_points([9, 9, 7, 8, 7, 3]) == [[0, 9], [2, 7], [5, 3]]
     falling = list(range(1000, 0, -1))
-    points = improvements(falling, most=10)
+    points = improvement_points(falling, most=10)
     assert len(points) == 10
     assert (points[0], points[-1]) == ([0, 1000], [999, 1])
     assert all(falling[iteration] == length for iteration, length in points)
@@ -100,7 +100,7 @@ def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_betwe
 
 def test_a_note_stays_behind_the_bar_as_it_is_until_the_next(capsys):
     pytest.importorskip("rich")
-    with progress("touring", wanted=True) as bar:
+    with make_progress_display("touring", wanted=True) as bar:
         bar.show(1, 3, "length [8]")
         bar.show(2, 3, "length [9]")
     shown = capsys.readouterr().err
@@ -141,7 +141,7 @@ def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path)
 def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
     from core.search.ant_colony import STRATEGIES, Settings
 
-    options = parse(aco.ACO, "", [])
+    options = parse_options(aco.ACO, "", [])
     assert options.settings() == Settings()
     assert (options.settled().iterations, options.backend, options.instance) == (100, "auto", None)
     assert options.strategy in STRATEGIES

@@ -6,38 +6,40 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from cluster import Solo
-from cluster.timed import Timed
-from core.search.layouts import StateArray
-from core.search.states import Keeper, taken_from
-from drivers import alone
-from drivers.alone import BegunAlone, Paused, Pausing
-from drivers.command import parse
-from drivers.repetitions import Repetitions
-from drivers.sharing import Sharing, Verdict
-from drivers.workload import Run
-from drivers.workloads import named
-from reports.records import load
+from cluster.mpi.proxies import TimedCommunicator
+from core.search.checkpoint import Checkpointer, take_checkpoint
+from core.search.checkpoint_layout import CheckpointArray
+from drivers.runs import single_rank
+from drivers.runs.parallel_benefit import ParallelBenefitCheck, SingleRankVerdict
+from drivers.runs.repetitions import Repetitions
+from drivers.runs.single_rank import PausingCheckpointer, SearchPaused, SingleRankRepetition
+from drivers.runs.workload_main import parse_options
+from drivers.workload.declaration import PreparedRun
+from drivers.workload.registry import get_workload
+from reports.records.files import load
 from tests.drivers.small_runs import Clock
 from tests.thread_ranks import on_ranks, twin
 
-ALONE = Verdict(2.0, 1.0, 4)
+ALONE = SingleRankVerdict(2.0, 1.0, 4)
 PPP = ("ppp", "--instance", "9-11", "--iterations", "200", "--walks", "1")
 ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations", "40")
 
 
 def repeated(given, size, verdicts, record, repeats=1):
     """The record of a run over thread ranks whose rehearsals have these outcomes, one after another."""
-    workload = named(given[0])
+    workload = get_workload(given[0])
     words = [*given[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
 
     def act(ranks):
-        timed, backend = Timed(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
-        task = workload.load(parse(workload, "", words), size)
+        timed, backend = TimedCommunicator(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
+        task = workload.load(parse_options(workload, "", words), size)
         made = workload.search(backend, timed, task.problem, task.options)
-        run = Run(task.options, task.problem, task.source, made, timed)
-        sharing = Sharing(workload, run, lambda: workload.search(backend, Solo(), task.problem, task.options))
+        run = PreparedRun(task.options, task.problem, task.source, made, timed)
+        sharing = ParallelBenefitCheck(
+            workload, run, lambda: workload.search(backend, Solo(), task.problem, task.options)
+        )
         sharing.before = lambda: first(sharing)
         said = iter(verdicts)
         sharing.rounds = lambda together_s: next(said)
@@ -56,7 +58,7 @@ def repeated(given, size, verdicts, record, repeats=1):
 
 @pytest.fixture(autouse=True)
 def pauses_soon(monkeypatch):
-    monkeypatch.setattr(alone, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(single_rank, "FIRST_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize("given", [PPP, ANTS], ids=["tabu search", "ants"])
@@ -86,8 +88,8 @@ def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_pat
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(alone, "time", made)
-    monkeypatch.setattr(alone, "FIRST_PAUSE_S", 5.0)
+    monkeypatch.setattr(single_rank, "time", made)
+    monkeypatch.setattr(single_rank, "FIRST_PAUSE_S", 5.0)
     return made
 
 
@@ -96,7 +98,7 @@ class Asked:
 
     def __init__(self, clock, may_change=True):
         self.clock, self.asked, self.ranks, self.may_change = clock, [], Solo(), may_change
-        self.run = Run(None, None, "", None, Solo())
+        self.run = PreparedRun(None, None, "", None, Solo())
 
     def again(self, seconds):
         self.asked.append(seconds)
@@ -108,7 +110,7 @@ def worked(clock, seconds):
     """Work for some seconds, and ask the keeper after each."""
 
     def once(run):
-        earlier = taken_from(run.keeper, lambda state: [StateArray("done", np.int64, ())])
+        earlier = take_checkpoint(run.keeper, lambda state: [CheckpointArray("done", np.int64, ())])
         done = 0 if earlier is None else int(earlier["done"])
         while done < seconds:
             done, clock.now = done + 1, clock.now + 1.0
@@ -121,32 +123,32 @@ def worked(clock, seconds):
 
 def test_pauses_are_ever_further_apart(clock):
     asked = Asked(clock)
-    assert BegunAlone(asked, None).search(worked(clock, 3000)) == 3000
+    assert SingleRankRepetition(asked, None).search(worked(clock, 3000)) == 3000
     gaps = [later - earlier for earlier, later in zip([0.0, *asked.asked], asked.asked, strict=False)]
     assert gaps == pytest.approx([5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1])
 
 
 def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
     asked = Asked(clock)
-    asked.run = Run(SimpleNamespace(seconds=60.0), None, "", None, Solo())
-    assert BegunAlone(asked, None).search(worked(clock, 60)) == 60
+    asked.run = PreparedRun(SimpleNamespace(seconds=60.0), None, "", None, Solo())
+    assert SingleRankRepetition(asked, None).search(worked(clock, 60)) == 60
     assert asked.asked == pytest.approx([5.0, 25.1])
 
 
 @pytest.mark.parametrize(("may_change", "seconds"), [(False, 100), (True, 4)])
 def test_what_cannot_be_rehearsed_again_or_takes_a_moment_is_not_interrupted(clock, may_change, seconds):
     asked = Asked(clock, may_change)
-    assert BegunAlone(asked, None).search(worked(clock, seconds)) == seconds
+    assert SingleRankRepetition(asked, None).search(worked(clock, seconds)) == seconds
     assert asked.asked == []
 
 
 def test_the_run_s_own_keeper_gets_its_checkpoints(clock, monkeypatch):
     written = []
-    inner = Keeper(lambda state: written.append(int(state["done"])), every_s=0.0)
-    pausing = Pausing(inner, None, 2.0)
+    inner = Checkpointer(lambda state: written.append(int(state["done"])), every_s=0.0)
+    pausing = PausingCheckpointer(inner, None, 2.0)
     assert pausing.is_due()
     pausing.keep(Solo(), {"done": 1})
     clock.now = 2.0
-    with pytest.raises(Paused) as pause:
+    with pytest.raises(SearchPaused) as pause:
         pausing.keep(Solo(), {"done": 2})
     assert written == [1, 2] and pause.value.state["done"] == 2

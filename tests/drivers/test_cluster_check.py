@@ -2,7 +2,8 @@
 
 import pytest
 
-from cluster import launchers, measured
+from cluster.launch import resources
+from cluster.measure import measurement_file
 
 OPTIONS = ("--instance", "73-73", "--backend", "cpu")
 CHECK = ("-m", "cluster", "check", *OPTIONS)
@@ -18,12 +19,12 @@ cluster_check.main()
 def test_two_ranks_are_measured_shown_and_written(mpirun, tmp_path):
     """On cores of their own, where there are two."""
     file = tmp_path / "cluster.json"
-    done = mpirun(2, "-c", SHORT, *OPTIONS, *(["--own-cores"] * (launchers.cores() > 1)), "--output", file)
+    done = mpirun(2, "-c", SHORT, *OPTIONS, *(["--own-cores"] * (resources.count_cores() > 1)), "--output", file)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("2 ranks on 1 host, ") and lines[-1] == f"wrote {file}"
     assert [line.split()[0] for line in lines[1:] if line.startswith(("on one host", "2 ranks"))] == ["on", "2"]
-    found = measured.read(file)
+    found = measurement_file.read_measurement(file)
     assert [(link.source, link.target, link.same_host) for link in found.links] == [(0, 1, True)]
     assert found.within_host.alpha_s < 0.1 and found.between_hosts is None
     assert {(one.ranks, one.hosts) for one in found.reductions} == {(2, 1)}
@@ -42,7 +43,7 @@ def test_a_rank_alone_is_told_how_to_start_several(mpirun):
 
 @pytest.mark.slow
 def test_too_few_cores_and_a_wrong_folder_are_told_before_anything_is_measured(mpirun):
-    refused(mpirun(launchers.cores() + 1, *CHECK, "--own-cores"), "error: --own-cores: found")
+    refused(mpirun(resources.count_cores() + 1, *CHECK, "--own-cores"), "error: --own-cores: found")
     told = "cluster.json: cannot write there: there is no folder"
     refused(mpirun(2, *CHECK, "--output", "/nowhere/cluster.json"), told)
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cluster.interconnects import Crowd, named
-from cluster.model import Speed, Work, iteration
-from drivers import cluster_calibration, cluster_model, cluster_pages, cluster_published
-from drivers.cluster_calibration import Timed, calibrated
-from reports.paper_file import load as load_paper
-from reports.records import Record, Sample, append, load
+from cluster.model.interconnects import CrowdingFactor, find_interconnects
+from cluster.model.run_time import Speed, Work, iteration
+from drivers.cluster_programs import calibration, model, pages, published_tables
+from drivers.cluster_programs.calibration import CalibrationRun, calibrate
+from reports.papers.files import load as load_paper
+from reports.records.files import Record, Sample, append, load
 
-DRIVER = cluster_model
+DRIVER = model
 GALLERY = Path(__file__).parents[2] / "reports/gallery"
 GAMMA, SERIAL = 2e-9, 3e-5
 ROWS = {"73-73": (73, 2628), "401-417": (401, 86_736), "1301-1317": (1301, 866_586)}
@@ -58,11 +58,11 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
 def truth(instance, ranks, network):
     """An iteration of several ranks on that machine."""
     rows, neighbours = ROWS[instance]
-    speed = Speed(GAMMA * rows, SERIAL, cluster_calibration.MEETING_S)
+    speed = Speed(GAMMA * rows, SERIAL, calibration.SYNCHRONISATION_S)
     return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
 
 
-MYRI = named("myri10g")[0]
+MYRI = find_interconnects("myri10g")[0]
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def file(tmp_path):
 
 def test_several_walks_are_shared_as_walks():
     several = {"neighbourhood": "flip2", "walks": 8, "iterations": ITERATIONS}
-    run = Timed(made("401-417", 0.02, parameters=several, details={"iterations": 8 * ITERATIONS}))
+    run = CalibrationRun(made("401-417", 0.02, parameters=several, details={"iterations": 8 * ITERATIONS}))
     assert (run.work.way, run.work.shares, run.work.iterations) == ("walks", 8, ITERATIONS)
 
 
@@ -97,9 +97,9 @@ def test_records_of_every_way_of_sharing_are_understood(workload, way):
     """The gallery's own runs."""
     every = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
     record = next(one for one in every if one.workload == workload and one.evaluations)
-    work = cluster_calibration.work_of(record)
+    work = calibration.work_of(record)
     assert work.way == way and work.units > 0
-    network = named("ethernet")[0]
+    network = find_interconnects("ethernet")[0]
     parts = iteration(work, Speed(1e-9), network, 2)
     assert parts.total_s > 0 and parts.compute_s < iteration(work, Speed(1e-9), network, 1).compute_s
 
@@ -107,13 +107,13 @@ def test_records_of_every_way_of_sharing_are_understood(workload, way):
 def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
     """They count on a network that was measured alone."""
     several = [made("73-73", truth("73-73", ranks, MYRI), ranks) for ranks in (2, 8, 32)]
-    assert calibrated([*cores, *several], "core", MYRI).unshared_s == pytest.approx(SERIAL, rel=0.05)
-    assert cluster_pages.Measured([*cores, *several], MYRI).core.unshared_s == pytest.approx(SERIAL, rel=0.05)
-    unknown = cluster_pages.Measured([*cores, *several], None)
+    assert calibrate([*cores, *several], "core", MYRI).unshared_s == pytest.approx(SERIAL, rel=0.05)
+    assert pages.WorkloadCalibration([*cores, *several], MYRI).core.unshared_s == pytest.approx(SERIAL, rel=0.05)
+    unknown = pages.WorkloadCalibration([*cores, *several], None)
     assert unknown.core.unshared_s == 0 and "no network that `check` measured" in unknown.core.why
 
 
-CROWDED = replace(MYRI, crowds=(Crowd(8, 4.0),))
+CROWDED = replace(MYRI, crowds=(CrowdingFactor(8, 4.0),))
 
 
 @pytest.mark.parametrize(
@@ -130,31 +130,31 @@ CROWDED = replace(MYRI, crowds=(Crowd(8, 4.0),))
     ids=["noise", "ranks that share cores", "more than half of the smallest instance"],
 )
 def test_what_may_be_something_else_is_no_serial_part(cores, network, several, why):
-    found = calibrated([*cores, *several], "core", network)
+    found = calibrate([*cores, *several], "core", network)
     assert found.unshared_s == 0 and why in found.why
 
 
 def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
-    network, meeting_s = named("nvlink")[0], 15e-6
+    network, meeting_s = find_interconnects("nvlink")[0], 15e-6
     alone = {"73-73": 8e-6, "401-417": 22e-6, "1301-1317": 154e-6}
-    works = {name: cluster_calibration.work_of(made(name, alone_s)) for name, alone_s in alone.items()}
+    works = {name: calibration.work_of(made(name, alone_s)) for name, alone_s in alone.items()}
     speeds = {name: Speed(alone_s / works[name].units, 0.0, meeting_s) for name, alone_s in alone.items()}
     records = [
         made(name, iteration(works[name], speeds[name], network, ranks).total_s, ranks, kind="gpu")
         for name in alone
         for ranks in (1, 2, 4)
     ]
-    found = calibrated(records, "gpu", network)
+    found = calibrate(records, "gpu", network)
     assert found.unshared_s == pytest.approx(meeting_s, rel=0.01)
-    assert all(abs(one.error.value) < 0.01 for one in cluster_pages.checked(records, records, network))
+    assert all(abs(one.error.value) < 0.01 for one in pages.validate_runs(records, records, network))
 
 
 def test_an_own_problem_is_a_local_search():
-    assert cluster_calibration.work_of(made("73-73", 0.02, workload="warehouses")).way == "neighbourhood"
+    assert calibration.work_of(made("73-73", 0.02, workload="warehouses")).way == "neighbourhood"
 
 
 def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
-    found = calibrated(cores, "core", MYRI)
+    found = calibrate(cores, "core", MYRI)
     sizes = [run.size for run in found.runs]
     assert found.alone_s(sizes[1]) == pytest.approx(core_s("401-417"))
     between = (sizes[0] * sizes[1]) ** 0.5
@@ -217,7 +217,7 @@ def test_the_papers_own_machines_are_modelled_without_records(drive):
 
 
 def test_clusters_of_the_paper_have_the_cores_that_their_headings_say():
-    for cluster in cluster_published.clusters():
+    for cluster in published_tables.clusters():
         assert f"{cluster.ranks} cores" in cluster.heading
         assert cluster.network.places(cluster.ranks).site[-1] + 1 == cluster.network.sites
 
@@ -240,15 +240,15 @@ def test_a_machine_is_predicted_if_it_is_as_modelled_and_told_if_it_is_not(drive
 
 
 def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
-    from cluster.measured import Link, Measured, RankSpeed, Reduction, written
+    from cluster.measure.measurement_file import ClusterMeasurement, Link, RankSpeed, Reduction, write_measurement
 
     def rank(number):
         place = (f"host{number}", "a core", "cpu", 1, 2, 1e6, "neighbours", "ppp 201-217")
         return RankSpeed(number, *place, 1e6, 0.0, {})
 
-    check = Measured("2026-11-22T23:00:00Z", "Open MPI", (Link(0, 1, False, 7e-5, 1e-8),),
+    check = ClusterMeasurement("2026-11-22T23:00:00Z", "Open MPI", (Link(0, 1, False, 7e-5, 1e-8),),
                      (Reduction(2, 2, 8, 8e-5, 7e-5, 9e-5, 100),), (), (rank(0), rank(1)))  # fmt: skip
-    written(check, tmp_path / "check.json")
+    write_measurement(check, tmp_path / "check.json")
     code, out, err = drive("--records", file(cores), "--network", tmp_path / "check.json", "--ranks", 1, 2)
     assert code == 0, err
     assert "as measured (check.json, 2 ranks on 2 hosts)" in out and "70.0 µs" in out

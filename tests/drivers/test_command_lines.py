@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from drivers.endings import run_driver
+from drivers.cli.exit_codes import run_driver
 from tests.drivers.small_runs import QUICK
 
 EVERYWHERE = [

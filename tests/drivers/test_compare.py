@@ -3,10 +3,10 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import House, main
-from drivers.compare_options import asked_of
-from drivers.workloads import everything
-from reports.records import load
+from drivers.compare import ComparisonDependencies, main
+from drivers.experiments.comparison_options import workload_options
+from drivers.workload.registry import all_workloads
+from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
 from tests.drivers.made_up_comparison import device, stub_house
 from tests.drivers.made_up_runs import run_of
@@ -15,8 +15,8 @@ compare = compare_fixture
 
 
 def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("reports.environment.cores", lambda: 3)
-    monkeypatch.setattr("drivers.compare_options.cores", lambda: 3)
+    monkeypatch.setattr("reports.records.environment.cores", lambda: 3)
+    monkeypatch.setattr("drivers.experiments.comparison_options.cores", lambda: 3)
     missing = device("cuda", usable=False, reason="no driver")
     devices = [device("threads"), device("cpu"), missing, device("python")]
     assert compare("--ranks", "2", "4", "--oversubscribe", devices=devices) == 0
@@ -123,14 +123,14 @@ INSTANCE = "uniform:20:seed=1"
 @pytest.fixture
 def weak(tmp_path, monkeypatch, undrawn):
     """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
-    monkeypatch.setattr("drivers.configurations.mpi_obstacle", lambda: None)
+    monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments):
         given = []
 
         def command(contest, configuration):
             given.append((configuration.backend, configuration.ranks, contest.command(configuration)))
-            options = asked_of(contest.workload, contest.arguments)
+            options = workload_options(contest.workload, contest.arguments)
             return run_of(
                 contest,
                 configuration,
@@ -140,7 +140,9 @@ def weak(tmp_path, monkeypatch, undrawn):
             )
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
-        return main([*arguments, *fixed], House(lambda: [device("cpu"), device("threads")], command)), given
+        return main(
+            [*arguments, *fixed], ComparisonDependencies(lambda: [device("cpu"), device("threads")], command)
+        ), given
 
     return run
 
@@ -171,7 +173,7 @@ def test_what_is_left_open_grows_from_what_one_rank_does(weak):
     assert [(ranks, value(own, "--walks")) for _, ranks, own in given] == [(1, "64"), (1, "64"), (3, "192")]
 
 
-@pytest.mark.parametrize("workload", [one.name for one in everything() if not one.scaled])
+@pytest.mark.parametrize("workload", [one.name for one in all_workloads() if not one.scaled])
 def test_one_problem_cannot_grow(weak, workload):
     with pytest.raises(UserError, match=f"--weak: found {workload}, whose work .* expected one of ihc, aco, qap"):
         weak(workload, "--ranks", "2")
@@ -183,7 +185,7 @@ def test_one_rank_alone_is_no_scaling(weak, ranks):
         weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)
 
 
-@pytest.mark.parametrize("declared", [one for one in everything() if one.scaled], ids=lambda one: one.name)
+@pytest.mark.parametrize("declared", [one for one in all_workloads() if one.scaled], ids=lambda one: one.name)
 def test_what_grows_is_an_option_that_decides_the_work(declared):
     options = {one.name: how for one, how in declared.options.declared()}
     assert options[declared.scaled].decides in ("work", "search")

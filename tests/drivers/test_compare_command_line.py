@@ -2,10 +2,10 @@
 
 import pytest
 
-from drivers import compare_options
-from drivers.compare import House, asked_of, left_open, main
-from drivers.endings import run_driver
-from drivers.workloads import NAMES, everything, named
+from drivers.cli.exit_codes import run_driver
+from drivers.compare import ComparisonDependencies, default_arguments, main, workload_options
+from drivers.experiments import comparison_options
+from drivers.workload.registry import NAMES, all_workloads, get_workload
 from tests.drivers.made_up_comparison import device
 
 MISTAKES = {
@@ -47,12 +47,14 @@ def refused(monkeypatch, capsys):
     def run(*arguments):
         broken = device("cuda", usable=False, reason="no driver", takes_cores=False)
         devices = [device("cpu", takes_cores=False), device("threads", takes_cores=True), broken]
-        code = run_driver(lambda argv: main(argv, House(lambda: devices, start)), [*map(str, arguments)])
+        code = run_driver(
+            lambda argv: main(argv, ComparisonDependencies(lambda: devices, start)), [*map(str, arguments)]
+        )
         said = capsys.readouterr()
         assert (code, said.out) == (2, "")
         return said.err
 
-    monkeypatch.setattr(compare_options, "cores", lambda: 2)
+    monkeypatch.setattr(comparison_options, "cores", lambda: 2)
     monkeypatch.setattr("drivers.compare.cores", lambda: 2)
     return run
 
@@ -88,20 +90,20 @@ def test_help_names_all_workloads_and_the_options_of_the_one(given, capsys):
     assert ("--climbers" in help_text) == (given == ["-h"])
     assert ("--tenure" in help_text) == (given != ["-h"])
     assert "--record" not in help_text
-    assert " ".join(named("ihc" if given == ["-h"] else "qap").standard) in " ".join(help_text.split())
+    assert " ".join(get_workload("ihc" if given == ["-h"] else "qap").standard) in " ".join(help_text.split())
 
 
 # --- what is left open ---
 
 
 def amounts(workload, *given):
-    return left_open(named(workload), given, None)
+    return default_arguments(get_workload(workload), given, None)
 
 
 def amounts_on_its_own(workload, *given):
     """What is left open of a comparison on an instance that the arguments name."""
-    declared = named(workload)
-    return left_open(declared, given, declared.load(asked_of(declared, given), 1).problem)
+    declared = get_workload(workload)
+    return default_arguments(declared, given, declared.load(workload_options(declared, given), 1).problem)
 
 
 def test_what_is_left_open_makes_a_second_of_work():
@@ -123,9 +125,9 @@ def test_an_instance_of_the_user_takes_the_place_of_the_standard_one(tmp_path):
     assert amounts_on_its_own("heldkarp", "--matrix", str(tmp_path / "roads.txt")) == []
 
 
-@pytest.mark.parametrize("workload", tuple(everything()), ids=NAMES)
+@pytest.mark.parametrize("workload", tuple(all_workloads()), ids=NAMES)
 def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
-    problem = workload.load(asked_of(workload, workload.standard), 1).problem
+    problem = workload.load(workload_options(workload, workload.standard), 1).problem
     fitted = workload.fitted(problem)
     assert not fitted or fitted == workload.standard[-len(fitted) :]
 
@@ -140,5 +142,5 @@ def test_files_and_options_of_a_workload_reach_its_runs(tmp_path):
         return ["false"]
 
     words = ["lcs", files[0], "--no-trace", files[1], "--repeats", "1", "--ranks", "--out", str(tmp_path)]
-    assert main(words, House(lambda: [device("cpu")], start)) == 1
+    assert main(words, ComparisonDependencies(lambda: [device("cpu")], start)) == 1
     assert started == [(files[0], "--no-trace", files[1], "--seed", "0")]

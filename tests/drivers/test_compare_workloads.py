@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from drivers.compare import main
-from drivers.workloads import NAMES, OF_PAPERS
-from reports.records import load
+from drivers.workload.registry import NAMES, PAPER_WORKLOADS
+from reports.records.files import load
 from tests.conftest import ROOT
 
 SMALL = {
@@ -30,7 +30,7 @@ PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 
 
 def test_all_workloads_of_papers_are_compared_here():
-    assert {*OF_PAPERS} < {*SMALL} < {*NAMES}
+    assert {*PAPER_WORKLOADS} < {*SMALL} < {*NAMES}
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from drivers import console
-from drivers.workloads import NAMES
+from drivers.cli import console
+from drivers.workload.registry import NAMES
 from tests.conftest import ROOT
 
-SCRIPT = "import sys; from drivers.console import main; sys.exit(main())"
+SCRIPT = "import sys; from drivers.cli.console import main; sys.exit(main())"
 TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
 
 
@@ -49,12 +49,12 @@ def test_alone_it_lists_every_program_within_eighty_columns(here):
     code, listed, _ = here()
     assert code == 0 and here("--help") == (0, listed, "")
     rows = [line.split(maxsplit=1) for line in listed.splitlines()[2:-2]]
-    assert [name for name, _ in rows] == [*console.FIRST, *NAMES, *console.OTHERS]
+    assert [name for name, _ in rows] == [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS]
     assert all(len(line) <= 80 for line in listed.splitlines())
 
 
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")  # other tests have imported it
-@pytest.mark.parametrize("name", [*console.FIRST, *NAMES, *console.OTHERS])
+@pytest.mark.parametrize("name", [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS])
 def test_every_program_says_how_it_was_called(name, here):
     code, said, _ = here(name, "--help")
     assert not code and said.startswith(f"usage: onekernel {name} ")

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers import contest as contests
 from drivers.compare import main
-from drivers.configurations import Configuration
-from drivers.contest import Contest, Refused, Runner, telling_line
-from drivers.workloads import named
-from reports.records import load
+from drivers.experiments import execution as contests
+from drivers.experiments.configurations import Configuration
+from drivers.experiments.execution import ExperimentCase, ExperimentRunner, RefusedRun, find_error_line
+from drivers.workload.registry import get_workload
+from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
 from tests.drivers.made_up_comparison import device, run
 
@@ -31,7 +31,7 @@ def lines(folder):
 
 def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path, capsys, monkeypatch):
     """Also where fewer repetitions are asked for, and where other solvers have been installed since."""
-    monkeypatch.setattr("reports.environment.suite_commit", lambda: "abc")
+    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: "abc")
     assert compare("--ranks", devices=BOTH) == 0
     before = lines(tmp_path)
     commands = []
@@ -97,7 +97,7 @@ def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(
 
 
 def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, monkeypatch, capsys):
-    monkeypatch.setattr("reports.environment.suite_commit", lambda: "abc+changes")
+    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: "abc+changes")
     compare("--ranks", devices=BOTH[:1])
     assert "note:" not in capsys.readouterr().err
     compare("--ranks", devices=BOTH[:1])
@@ -107,7 +107,7 @@ def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, mon
 
 def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):
     commits = iter(["before"])
-    monkeypatch.setattr("reports.environment.suite_commit", lambda: next(commits, "after"))
+    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: next(commits, "after"))
     assert compare("--ranks", devices=BOTH) == 1
     assert capsys.readouterr().out.count("sources changed while it ran") == 2
 
@@ -133,9 +133,9 @@ def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
 
 
 def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
-    monkeypatch.setattr(contests, "mpirun", lambda: "mpirun")
+    monkeypatch.setattr(contests, "find_mpirun", lambda: "mpirun")
     arguments = ("--climbers", "9", "--instance", "kroA100", "--seed", "1")
-    one = Contest(named("ihc"), None, arguments, {}, (1,), 3, tmp_path / "r.jsonl")
+    one = ExperimentCase(get_workload("ihc"), None, arguments, {}, (1,), 3, tmp_path / "r.jsonl")
     command = one.command(Configuration("opencl", "1", "a card", kind="gpu"))
     assert command[1:] == [
         *("-m", "drivers.ihc", *arguments, "--backend", "opencl", "--device", "1"),
@@ -157,7 +157,7 @@ def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
     ],
 )
 def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
-    assert telling_line(said) == told
+    assert find_error_line(said) == told
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
 def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_path, capsys, last, reason):
     said = "\n".join([*BANNERS, last])
     done = SimpleNamespace(returncode=2, stderr=said, stdout="")
-    monkeypatch.setattr("drivers.guardian.run", lambda *_: done)
+    monkeypatch.setattr("drivers.experiments.process_guard.run_guarded", lambda *_: done)
     task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
-    one = Contest(named("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
-    records, (row,) = Runner(1).all_of(one, [Configuration("cpu", "0", "a core", 2)])
+    one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
+    records, (row,) = ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core", 2)])
     assert (records, row.reason) == ([], reason)
-    assert isinstance(row, Refused) == bool(last)
+    assert isinstance(row, RefusedRun) == bool(last)
     assert str(row) == f"cpu (device 0, 2 ranks): {reason}"
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 1 and f" ... {reason} (" in captured.out
@@ -188,7 +188,7 @@ def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_
     [([10.0, 20.0], 4, ", about 30 s left"), ([100.0, 200.0], 12, ", about 25 min left"), ([1.0, 2.0], 2, "")],
 )
 def test_the_time_left_is_that_of_the_mean_run(took_s, total, words):
-    runner = Runner(total)
+    runner = ExperimentRunner(total)
     runner.begun, runner.took_s = 2, took_s
     assert runner.left() == words
 
@@ -197,9 +197,9 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("drivers.guardian.run", interrupted)
+    monkeypatch.setattr("drivers.experiments.process_guard.run_guarded", interrupted)
     task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
-    one = Contest(named("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
+    one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
     with pytest.raises(KeyboardInterrupt):
-        Runner(1).all_of(one, [Configuration("cpu", "0", "a core")])
+        ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core")])
     assert re.search(r"\nthe same command goes on from what is recorded in \S*r\.jsonl\n", capsys.readouterr().out)

@@ -9,9 +9,9 @@ import textwrap
 
 import pytest
 
-from backends.base import OutOfMemory
+from backends.device import OutOfMemory
 from drivers import exact, heldkarp, knapsack
-from drivers.endings import LESS_MEMORY, run_driver
+from drivers.cli.exit_codes import MEMORY_ADVICE, run_driver
 from tests.conftest import ROOT
 from tests.drivers.small_runs import QUICK as QUICK_RUNS
 from tests.drivers.small_runs import SAVES, claim_another_cost, driver_of
@@ -76,7 +76,7 @@ def test_all_ranks_end_with_1_if_the_first_finds_a_contradiction(mpirun):
     script = f"""
         import sys
         from drivers import ihc
-        from drivers.endings import run_driver
+        from drivers.cli.exit_codes import run_driver
         from tests.drivers.small_runs import claim_another_cost
         claim_another_cost(setattr, "ihc")
         code = run_driver(ihc.main, {[*NINE, "--climbers", "4"]})
@@ -116,7 +116,7 @@ def load_error():
 )
 def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, error, asked):
     assert run_driver(ending_with(error), []) == 2
-    assert capsys.readouterr().err == f"error: out of memory{asked}; {LESS_MEMORY}\n"
+    assert capsys.readouterr().err == f"error: out of memory{asked}; {MEMORY_ADVICE}\n"
 
 
 def test_another_error_of_the_system_keeps_its_traceback(capsys):

@@ -5,7 +5,7 @@ import pytest
 
 from core.search.exact import ExactSearch, Solution
 from drivers import exact
-from drivers.matrix_files import load_matrix
+from drivers.workload.matrix_files import load_matrix
 from tests.drivers.records import SQUARE, lines, saved
 
 DRIVER = exact
@@ -69,7 +69,7 @@ def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
 
 def test_without_options_bays29_runs_or_a_generated_instance(drive, monkeypatch, shared_data, tmp_path):
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setattr("core.problems.folders.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("core.problems.instances.folders.cache_folder", lambda: tmp_path)
     _, said, _ = drive("--data", shared_data, *SMALL[2:])
     assert said.startswith("bays29: shortest length 2020 (the optimum), ")
     assert drive(*SMALL[2:])[1].startswith("uniform:25:seed=1:side=10000: shortest length ")

@@ -6,12 +6,19 @@ import pytest
 
 import backends
 from cluster import Solo
-from drivers import aco, foresight, ihc, lcs, tsp
-from drivers.compare_options import asked_of
-from drivers.forecast import Work, forecast, in_words, prefixed, rounded
-from drivers.repetitions import Repetitions
-from drivers.workload import Run
-from drivers.workloads import named
+from drivers import aco, ihc, lcs, tsp
+from drivers.experiments import run_time_estimate
+from drivers.experiments.comparison_options import workload_options
+from drivers.runs.repetitions import Repetitions
+from drivers.workload.declaration import PreparedRun
+from drivers.workload.registry import get_workload
+from drivers.workload.run_time import (
+    RepetitionWork,
+    format_long_time,
+    format_with_prefix,
+    round_to_digits,
+    run_time_message,
+)
 from tests.drivers.made_up_paper import device
 
 SAME = {
@@ -35,11 +42,11 @@ SAME = {
 
 def both(name, given):
     """The work as it is foretold, and as the search on the oracle says it."""
-    workload = named(name)
-    task = workload.load(asked_of(workload, given), 1)
+    workload = get_workload(name)
+    task = workload.load(workload_options(workload, given), 1)
     search = workload.search(backends.create("python"), Solo(), task.problem, task.options)
     try:
-        return foresight.work_of(workload, task), workload.work(Run(*task, search, Solo()))
+        return run_time_estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
     finally:
         search.backend.close()
 
@@ -87,15 +94,15 @@ def test_nobody_foretells_what_a_bound_leaves_or_a_clock_ends(name, given):
 
 
 def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
-    work = Work(10**9, "moves", 1e8)
-    core = foresight.seconds(work, device("cpu", compute_units=1), 1, 2)
+    work = RepetitionWork(10**9, "moves", 1e8)
+    core = run_time_estimate.estimate_seconds(work, device("cpu", compute_units=1), 1, 2)
     assert core == 20
-    assert foresight.seconds(work, device("cpu", compute_units=1), 4, 2) == 5
-    assert foresight.seconds(work, device("threads", compute_units=4), 1, 2) == 5
-    assert foresight.seconds(work, device("cuda", compute_units=100), 1, 2) == 20 / 500
-    assert foresight.seconds(work, device("python", compute_units=1), 1, 2) == pytest.approx(2e6)
+    assert run_time_estimate.estimate_seconds(work, device("cpu", compute_units=1), 4, 2) == 5
+    assert run_time_estimate.estimate_seconds(work, device("threads", compute_units=4), 1, 2) == 5
+    assert run_time_estimate.estimate_seconds(work, device("cuda", compute_units=100), 1, 2) == 20 / 500
+    assert run_time_estimate.estimate_seconds(work, device("python", compute_units=1), 1, 2) == pytest.approx(2e6)
 
-    assert [foresight.in_words(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2 min", "2.2 h"]
+    assert [run_time_estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2 min", "2.2 h"]
 
 
 def made(kind="core", units=1, oracle=False):
@@ -113,19 +120,19 @@ def made(kind="core", units=1, oracle=False):
     ],
 )
 def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, line):
-    assert forecast(Work(10**13, "cells", 1e9), on_device, ranks, repetitions) == line
+    assert run_time_message(RepetitionWork(10**13, "cells", 1e9), on_device, ranks, repetitions) == line
 
 
 def test_an_upper_bound_is_called_so_and_no_number_is_too_large():
-    said = forecast(Work(10**13, "cells", 1e9, at_most=True), made(), 1, 1)
+    said = run_time_message(RepetitionWork(10**13, "cells", 1e9, at_most=True), made(), 1, 1)
     assert said == "at most about 2.8 h on this device (at most 1.0e13 cells at some 1 G cells/s)"
-    assert "e" in forecast(Work(10**400, "moves", 1e9), made(), 1, 1)
+    assert "e" in run_time_message(RepetitionWork(10**400, "moves", 1e9), made(), 1, 1)
 
 
 def test_numbers_and_times_are_said_roughly():
-    assert [rounded(x) for x in (2.54, 9.99, 4100, 3.14e15)] == ["2.5", "10", "4,100", "3.1e15"]
-    assert [in_words(s) for s in (601, 7300, 3 * 86400, 1e9)] == ["10 min", "2 h", "3 days", "32 years"]
-    assert [prefixed(x) for x in (1.5e12, 2e9, 7e6, 3e3, 12)] == ["1.5 T ", "2 G ", "7 M ", "3 k ", "12 "]
+    assert [round_to_digits(x) for x in (2.54, 9.99, 4100, 3.14e15)] == ["2.5", "10", "4,100", "3.1e15"]
+    assert [format_long_time(s) for s in (601, 7300, 3 * 86400, 1e9)] == ["10 min", "2 h", "3 days", "32 years"]
+    assert [format_with_prefix(x) for x in (1.5e12, 2e9, 7e6, 3e3, 12)] == ["1.5 T ", "2 G ", "7 M ", "3 k ", "12 "]
 
 
 DRIVER = ihc

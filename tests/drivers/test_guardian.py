@@ -8,8 +8,8 @@ import sys
 import psutil
 import pytest
 
-from cluster.children import mpirun as launcher
-from drivers import guardian
+from cluster.launch.commands import find_mpirun as launcher
+from drivers.experiments import process_guard
 from tests.patience import PATIENCE_S, soon
 
 # Says which processes it is, in a file each, and goes on for ever.
@@ -53,7 +53,7 @@ def test_a_command_that_does_not_listen_is_killed(tmp_path, environment):
 
 def test_output_and_exit_code_are_the_commands_own():
     source = "import os, sys; print(input() if sys.stdin.read(1) else os.environ['WORD']); sys.exit('no')"
-    done = guardian.run([sys.executable, "-c", source], os.environ | {"WORD": "heard"})
+    done = process_guard.run_guarded([sys.executable, "-c", source], os.environ | {"WORD": "heard"})
     assert (done.returncode, done.stdout, done.stderr) == (1, "heard\n", "no\n")
-    killed = guardian.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
+    killed = process_guard.run_guarded([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
     assert killed.returncode == 128 + 9

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from drivers import aco, exact, ihc, qap
-from drivers.history import plot_file, thinned
-from reports.records import load
+from drivers.workload.history import plot_file, thin_rows
+from reports.records.files import load
 from tests.drivers.small_runs import workload_of
 
 QAP = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
@@ -69,7 +69,7 @@ def test_a_file_that_nobody_could_write_is_refused_before_the_search(drive, opti
 def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):
     with pytest.raises(argparse.ArgumentTypeError, match=r"^expected FILE.svg, FILE.png, FILE.pdf, found 'a.txt'$"):
         plot_file("a.txt")
-    monkeypatch.setattr("drivers.history.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("drivers.workload.history.importlib.util.find_spec", lambda name: None)
     with pytest.raises(argparse.ArgumentTypeError, match=r"^needs matplotlib: pip install -e '.\[report\]'$"):
         plot_file("a.svg")
 
@@ -82,8 +82,8 @@ def test_tables_which_have_no_best_so_far_offer_no_history(name):
 
 def test_a_record_keeps_a_long_history_evenly_thinned():
     rows = [[k, k, float(k), -k] for k in range(1001)]
-    assert thinned(rows, 2000) is rows
-    kept = thinned(rows, 11)
+    assert thin_rows(rows, 2000) is rows
+    kept = thin_rows(rows, 11)
     assert [row[0] for row in kept] == [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]
 
 

@@ -11,8 +11,8 @@ import textwrap
 
 import pytest
 
-from drivers import interrupts
-from drivers.endings import run_driver
+from drivers.cli import interrupts
+from drivers.cli.exit_codes import run_driver
 from tests.conftest import ROOT
 
 LONGEST_S = 10.0
@@ -81,7 +81,7 @@ ENDLESS = """
     import backends
     from core.lang import Array, atomic_add, i64, kernel
     from drivers import interrupts
-    from drivers.endings import run_driver
+    from drivers.cli.exit_codes import run_driver
 
     @kernel
     def endless(a: Array[i64]):
@@ -156,7 +156,7 @@ def test_an_error_that_c_code_makes_of_an_interrupt_is_an_interrupt(capsys):
 
 def test_an_interrupt_in_executed_text_ends_with_the_code_too(environment):
     """Python would end by the signal; dataclasses and named tuples are made by executed text."""
-    script = "import sys; from drivers.endings import run_driver; sys.exit(run_driver(lambda _: exec('raise KeyboardInterrupt')))"
+    script = "import sys; from drivers.cli.exit_codes import run_driver; sys.exit(run_driver(lambda _: exec('raise KeyboardInterrupt')))"
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")

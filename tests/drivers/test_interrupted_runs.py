@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from drivers import compare, reproduce
-from reports.records import load, merge
+from reports.records.files import load, merge
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD, device
 from tests.patience import PATIENCE_S, soon

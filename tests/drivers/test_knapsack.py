@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from core.problems.knapsack import Knapsack, generate, write
-from core.search.dp.knapsack import KnapsackSearch, Selection
+from core.problems.tables.knapsack import Knapsack, generate, write
+from core.search.dp.knapsack.search import KnapsackSearch, Selection
 from drivers import knapsack
 from tests.drivers.records import lines
 
@@ -56,7 +56,7 @@ def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, 
     code, said, _ = drive(*SMALL, *QUIET, "--no-trace")
     assert code == 0 and said.endswith(", confirmed by NumPy\n")
     assert "streamed" not in said and "items" not in said
-    monkeypatch.setattr(knapsack, "COUNTED_AGAIN", 100)
+    monkeypatch.setattr(knapsack, "MOST_VERIFIED_CELLS", 100)
     code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--record", tmp_path / "r.jsonl")
     assert code == 0 and said.endswith(", not confirmed: nobody was asked (--trace, --verify, --peers)\n")
     (found,) = lines(tmp_path / "r.jsonl")

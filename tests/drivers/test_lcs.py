@@ -5,9 +5,10 @@ import os
 
 import pytest
 
-from core.problems import strings
-from drivers import dp_options, lcs
-from drivers.options import add_options, folder, parsed
+from core.problems.tables import strings
+from drivers import lcs
+from drivers.options import dynamic_programming
+from drivers.options.declaration import add_options, folder, read_parsed
 from tests.drivers.records import lines
 
 DRIVER = lcs
@@ -34,7 +35,7 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
     code, said, _ = drive(*asked, "--output", tmp_path / "o.fasta")
     assert code == 0
     assert said.startswith("a, b: length 120 of 160 and 120 letters")
-    (record,) = strings.fasta((tmp_path / "o.fasta").read_bytes())
+    (record,) = strings.read_fasta((tmp_path / "o.fasta").read_bytes())
     assert record.letters == b"CGTA" * 30
     assert max(map(len, (tmp_path / "o.fasta").read_text().splitlines()[1:])) == lcs.LINE
     _, both, _ = drive(tmp_path / "b.fasta", *QUICK)
@@ -43,10 +44,10 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
 
 def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    length = strings.common_length(*strings.random_strings(500))
+    length = strings.lcs_length(*strings.random_strings(500))
     assert f"length {length} of " in said and "streamed" not in said
     assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
-    monkeypatch.setattr(lcs, "COUNTED_AGAIN", 1000)
+    monkeypatch.setattr(lcs, "MOST_VERIFIED_CELLS", 1000)
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
     assert said.rstrip().endswith(" of the answer, not confirmed: nobody was asked (--trace, --verify, --peers)")
     _, said, _ = drive("random:500", *QUICK)
@@ -67,7 +68,7 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
         assert (details["letters"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
         assert (found["evaluations"], found["scored"], "peers" in details) == (300_000, True, False)
         assert details["confirmed_by"] == ["the scorer", "plain Python"][not trace :]
-    assert traced["best_cost"] == alone["best_cost"] == strings.common_length(*strings.random_strings(600, 500))
+    assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
     assert traced["trajectory_hash"] != alone["trajectory_hash"]
 
 
@@ -94,8 +95,8 @@ def test_without_an_argument_the_papers_strings_are_made(drive):
 
 def of_dynamic_programming(*arguments):
     parser = argparse.ArgumentParser()
-    add_options(parser, dp_options.DpOptions)
-    options = parsed(dp_options.DpOptions, vars(parser.parse_args(arguments)))
+    add_options(parser, dynamic_programming.DpOptions)
+    options = read_parsed(dynamic_programming.DpOptions, vars(parser.parse_args(arguments)))
     return [getattr(options, name) for name in ("trace", "mapping", "tiling", "device_memory", "spill", "profile")]
 
 
@@ -110,7 +111,7 @@ def test_the_first_tiling_is_the_default_and_solutions_are_traced():
     [("4096", 4096), ("64k", 1 << 16), ("1.5G", 3 << 29), ("2T", 2 << 40), ("5MiB", 5 << 20), ("12B", 12)],
 )
 def test_sizes_have_suffixes(text, count):
-    assert dp_options.size(text) == count
+    assert dynamic_programming.memory_size(text) == count
 
 
 @pytest.mark.parametrize("text", ["", "0", "0.0001K", "-1", "K", "1X", "1KK", "1 K", "9" * 40, "１K", "inf"])
@@ -118,7 +119,7 @@ def test_what_is_no_size_is_refused_in_one_line(text):
     with pytest.raises(
         argparse.ArgumentTypeError, match="^expected bytes, with K, M, G or T as in 512M or 1.5G, found"
     ):
-        dp_options.size(text)
+        dynamic_programming.memory_size(text)
 
 
 def test_a_folder_must_be_one(tmp_path):

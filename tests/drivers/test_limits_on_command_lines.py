@@ -56,7 +56,7 @@ MOST_BYTES = 6 << 30
 
 PROGRAM = """
     import contextlib, importlib, io, json, resource, sys
-    from drivers.endings import run_driver
+    from drivers.cli.exit_codes import run_driver
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
     for line in sys.stdin:
         name, *words = line.split()

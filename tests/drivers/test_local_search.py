@@ -5,24 +5,25 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends.cuda import CudaBackend
-from core.problems import qaplib
-from core.problems.tsp_moves import TspTour
-from core.search.stops import Target
-from drivers import automatic, ihc, ppp, qap, tsp
-from drivers.ant_options import AntOptions
-from drivers.command import parse
-from drivers.compare_options import asked_of, left_open
-from drivers.options import Options
-from drivers.search_options import FIRST_WALKS, ITERATIONS, SearchOptions
-from drivers.workloads import FURTHER, named
-from reports.comparison import compare
-from reports.paper_file import of_workload
-from reports.records import load
+from backends.cuda.backend import CudaBackend
+from core.problems.qap import qaplib
+from core.problems.tsp.problem import TspTour
+from core.search.stop import Target
+from drivers import ihc, ppp, qap, tsp
+from drivers.experiments.comparison_options import default_arguments, workload_options
+from drivers.options.ant_colony import AntOptions
+from drivers.options.declaration import Options
+from drivers.options.local_search import DEFAULT_WALKS, ITERATIONS, SearchOptions
+from drivers.runs import device_selection
+from drivers.runs.workload_main import parse_options
+from drivers.workload.registry import FURTHER_WORKLOADS, get_workload
+from reports.comparison.speedups import compare
+from reports.papers.files import papers_of_workload
+from reports.records.files import load
 from tests.drivers.records import lines
 
 DRIVER = qap
-LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass", *FURTHER)
+LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass", *FURTHER_WORKLOADS)
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
 
 
@@ -153,17 +154,17 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
 
 def settled(*arguments, ranks=1):
     """The options of a run of `drivers.ppp` with what the command line left open filled in."""
-    return ppp.PPP.load(parse(ppp.PPP, "", arguments), ranks).options
+    return ppp.PPP.load(parse_options(ppp.PPP, "", arguments), ranks).options
 
 
 @pytest.mark.parametrize("name", LOCAL_SEARCHES)
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
     """So that equal seeds give equal hashes."""
-    workload = named(name)
+    workload = get_workload(name)
     options = workload.load(workload.options(backend="cpu"), 1).options
-    assert (options.level, options.walks, options.seconds) == ("algorithm", FIRST_WALKS, None)
+    assert (options.level, options.walks, options.seconds) == ("algorithm", DEFAULT_WALKS, None)
     standard = dict(zip(workload.standard[::2], workload.standard[1::2], strict=True))
-    in_a_second = int(standard["--iterations"]) * int(standard.get("--walks", 1)) / FIRST_WALKS
+    in_a_second = int(standard["--iterations"]) * int(standard.get("--walks", 1)) / DEFAULT_WALKS
     assert options.iterations == max(5, 4 * in_a_second)
 
 
@@ -212,8 +213,8 @@ def test_seconds_alone_limit_no_iterations():
 )
 def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(monkeypatch, size, local_rank, gpus, name):
     monkeypatch.setattr(CudaBackend, "present", lambda: gpus)
-    assert automatic.gpus_here() == gpus
-    assert automatic.best_backend(size, local_rank, gpus) == name
+    assert device_selection.gpus_here() == gpus
+    assert device_selection.select_best_backend(size, local_rank, gpus) == name
 
 
 @pytest.mark.parametrize(
@@ -241,7 +242,7 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
     monkeypatch.setattr(backends, "create", create)
     monkeypatch.setattr(CudaBackend, "present", lambda: 1)
     alone = SimpleNamespace(size=1, local_rank=0)
-    assert automatic.automatic_device(Options(), alone, gpus=1) == "threads"
+    assert device_selection.select_automatic_device(Options(), alone, gpus=1) == "threads"
     assert capsys.readouterr().err == "note: cuda: the driver is too old; threads instead\n"
 
 
@@ -300,14 +301,14 @@ def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
 
 
 def test_comparisons_are_of_the_papers_search():
-    workload = named("tsp")
+    workload = get_workload("tsp")
     for problem in (None, TspTour.load("uniform:20:seed=1")):
-        asked = asked_of(workload, left_open(workload, [], problem))
+        asked = workload_options(workload, default_arguments(workload, [], problem))
         assert (asked.algorithm, asked.neighbourhood) == ("tabu", "exchange2")
 
 
 def test_every_published_table_of_tours_names_its_search():
-    exhibits = [one for paper in of_workload("tsp") for one in paper.exhibits if "tsp" in one.workloads()]
+    exhibits = [one for paper in papers_of_workload("tsp") for one in paper.exhibits if "tsp" in one.workloads()]
     tables = [exhibit for exhibit in exhibits if not exhibit.of]
     assert len(tables) >= 2
     for exhibit in tables:

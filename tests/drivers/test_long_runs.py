@@ -18,21 +18,22 @@ import numpy as np
 import pytest
 
 from cluster import Solo
-from core import whole_files
+from core import atomic_files
 from core.errors import UserError
-from core.search.states import Keeper, Terminated
-from drivers import aco, beside, knapsack, qap, state_lock
-from drivers.long_runs import LongRun, Memory
-from drivers.options import Options
-from drivers.state_file import VERSION, About, StateFile
-from drivers.state_lock import StateLock
-from drivers.workload import Result
+from core.search.checkpoint import Checkpointer, Terminated
+from drivers import aco, knapsack, qap
+from drivers.options.declaration import Options
+from drivers.runs import checkpoint_lock, reference_solvers
+from drivers.runs.checkpoint_file import VERSION, CheckpointIdentity, RunCheckpointFile
+from drivers.runs.checkpoint_lock import RunCheckpointLock
+from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
+from drivers.workload.declaration import RepetitionResult
 from tests.patience import written
 from tests.reports.test_damaged_records import mutated
 
 DRIVER = qap
 RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]
-WHOSE = About("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
+WHOSE = CheckpointIdentity("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
 
@@ -144,7 +145,7 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
 
 
 def test_a_state_of_another_version_is_refused(tmp_path):
-    file = StateFile(str(tmp_path / "state"))
+    file = RunCheckpointFile(str(tmp_path / "state"))
     file.write(WHOSE._replace(version=VERSION + 1), STATE)
     with pytest.raises(UserError, match=f"state: found a state of version {VERSION + 1}, expected {VERSION}$"):
         file.read(WHOSE)
@@ -153,7 +154,7 @@ def test_a_state_of_another_version_is_refused(tmp_path):
 @pytest.mark.parametrize("count", [200, pytest.param(5000, marks=pytest.mark.long)])
 def test_a_damaged_state_is_one_error_or_the_state(tmp_path, count):
     path = tmp_path / "state"
-    file = StateFile(str(path))
+    file = RunCheckpointFile(str(path))
     file.write(WHOSE, STATE)
     good = path.read_bytes()
     refused = 0
@@ -182,17 +183,17 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path):
     for content in contents:
         path.write_bytes(content)
         with pytest.raises(UserError, match="state: expected the state of a run, found a damaged file") as refusal:
-            StateFile(str(path)).read(WHOSE)
+            RunCheckpointFile(str(path)).read(WHOSE)
         assert "\n" not in str(refusal.value)
 
 
 def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, monkeypatch):
-    file = StateFile(str(tmp_path / "state"))
+    file = RunCheckpointFile(str(tmp_path / "state"))
     file.write(WHOSE, STATE)
     good = (tmp_path / "state").read_bytes()
 
-    monkeypatch.setattr(whole_files.os, "fsync", refusing(errno.ENOSPC))
-    keeper = Keeper(lambda state: file.write(WHOSE, state), every_s=0.0)
+    monkeypatch.setattr(atomic_files.os, "fsync", refusing(errno.ENOSPC))
+    keeper = Checkpointer(lambda state: file.write(WHOSE, state), every_s=0.0)
     with pytest.warns(UserWarning, match="cannot keep the state: No space left on device: no state is kept"):
         keeper.keep(Solo(), {"done": np.array(9)})
     assert (tmp_path / "state").read_bytes() == good and os.listdir(tmp_path) == ["state"]
@@ -212,10 +213,10 @@ def edited(path, name, change):
 
 def test_an_edited_state_is_damaged(tmp_path):
     path = str(tmp_path / "state")
-    StateFile(path).write(WHOSE, STATE)
+    RunCheckpointFile(path).write(WHOSE, STATE)
     edited(path, "rows", lambda array: array.astype(np.float64))
     with pytest.raises(UserError, match="state: expected the state of a run, found a damaged file .*sha256 digest"):
-        StateFile(path).read(WHOSE)
+        RunCheckpointFile(path).read(WHOSE)
 
 
 WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.5), ("parameters", []), ("history", 1))
@@ -224,14 +225,14 @@ WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.
 @pytest.mark.parametrize(("field", "value"), WRONG)
 def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
-    StateFile(path).write(WHOSE, STATE)
+    RunCheckpointFile(path).write(WHOSE, STATE)
 
     def change(words):
         return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
 
     edited(path, "about", change)
     with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
-        StateFile(path).read(WHOSE)
+        RunCheckpointFile(path).read(WHOSE)
     assert str(refusal.value).isprintable()
 
 
@@ -240,7 +241,7 @@ def test_a_sealed_state_that_is_no_state_of_the_search_is_one_line(drive, interr
     with np.load(path) as file:
         about = json.loads(bytes(file["about"]))
         state = {name: file[name] for name in about.pop("arrays")}
-    StateFile(str(path)).write(About(**about), {**state, "done": np.array(10**6)})
+    RunCheckpointFile(str(path)).write(CheckpointIdentity(**about), {**state, "done": np.array(10**6)})
     code, said, error = drive(*RUN, "--state", path, "--resume")
     assert code == 2 and "hash" not in said
     assert error.splitlines()[-1] == f"error: {path}: array 'done': found 1000000, expected 1 to 40000"
@@ -263,7 +264,7 @@ def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, int
 
 HOLD = """
 import sys, time
-from drivers.state_lock import StateLock
+from drivers.runs.checkpoint_lock import StateLock
 lock = StateLock(sys.argv[1])
 print("locked", flush=True)
 time.sleep(600)
@@ -324,7 +325,7 @@ def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, argu
 def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp_path, holder):
     options = Options(state=str(tmp_path / "state"))
     other = holder(options.state)
-    with Memory() as memory:
+    with RecoveryState() as memory:
         threading.Timer(0.2, other.kill).start()
         for memory.attempts in (2, 3):
             memory.claim(options)
@@ -334,17 +335,17 @@ def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp
 
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
     path = str(tmp_path / "state")
-    flock = state_lock.fcntl.flock
+    flock = checkpoint_lock.fcntl.flock
 
     def removed_before(descriptor, how):
-        monkeypatch.setattr(state_lock.fcntl, "flock", flock)
+        monkeypatch.setattr(checkpoint_lock.fcntl, "flock", flock)
         os.unlink(path + ".lock")  # the run that had it has ended between our open and our lock
         flock(descriptor, how)
 
-    monkeypatch.setattr(state_lock.fcntl, "flock", removed_before)
-    lock = StateLock(path)
+    monkeypatch.setattr(checkpoint_lock.fcntl, "flock", removed_before)
+    lock = RunCheckpointLock(path)
     with pytest.raises(UserError, match="found another run"):
-        StateLock(path)
+        RunCheckpointLock(path)
     lock.free()
     lock.free()
     assert os.listdir(tmp_path) == []
@@ -360,23 +361,23 @@ def refusing(code):
 
 
 def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypatch):
-    monkeypatch.setattr(state_lock.fcntl, "flock", refusing(errno.ENOLCK))
+    monkeypatch.setattr(checkpoint_lock.fcntl, "flock", refusing(errno.ENOLCK))
     code, _, error = drive(*RUN, "--state", tmp_path / "state")
     assert code == 0 and os.listdir(tmp_path) == []
     assert "state: this file system has no locks (No locks available), so no other run may use the file\n" in error
 
 
 def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(state_lock.os, "open", refusing(errno.EROFS))
+    monkeypatch.setattr(checkpoint_lock.os, "open", refusing(errno.EROFS))
     with pytest.raises(UserError, match=r"^--state \S+: cannot make \S+state\.lock: Read-only file system$"):
-        StateLock(str(tmp_path / "state"))
+        RunCheckpointLock(str(tmp_path / "state"))
 
 
 # --- SIGTERM ---
 
 
 def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_other(tmp_path):
-    run = LongRun(Options(state=str(tmp_path / "state"), repeats=2, record="r"), Solo())
+    run = RunCheckpoints(Options(state=str(tmp_path / "state"), repeats=2, record="r"), Solo())
     run.begin(lambda: WHOSE)
     with run.listening():
         os.kill(os.getpid(), signal.SIGTERM)
@@ -390,24 +391,24 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
         survives = True
 
     options = Options(state=str(tmp_path / "state"), resume=True)
-    StateFile(options.state).write(WHOSE._replace(resumed=2), STATE)
-    memory = Memory()
+    RunCheckpointFile(options.state).write(WHOSE._replace(resumed=2), STATE)
+    memory = RecoveryState()
     memory.attempts = 1
-    assert LongRun(options, Surviving(), memory).begin(lambda: WHOSE)
+    assert RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE)
     os.unlink(options.state)
     memory.attempts = 2
-    again = LongRun(options, Surviving(), memory)
+    again = RunCheckpoints(options, Surviving(), memory)
     assert again.begin(lambda: WHOSE)
     assert (again.resumed, again.before_s) == (3, 1.5)
-    assert not LongRun(options, Surviving(), memory).begin(lambda: WHOSE._replace(history=True))
+    assert not RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE._replace(history=True))
 
 
 def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
-    monkeypatch.setattr(beside, "seconds_since_start", lambda: 3.0)
+    monkeypatch.setattr(reference_solvers, "process_age_s", lambda: 3.0)
     monkeypatch.setattr("drivers.peers.measure", lambda *given: [])
-    one = beside.Beside.__new__(beside.Beside)
+    one = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
     one.measured, one.own_s, one.peers, one.problem, one.repeats, one.proves = [], [], [], None, 1, False
-    list(one.opinions(Result(7, 1, 0, ""), 12.0, 10.0))
+    list(one.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
     assert one.process_s - one.own_s[0] == 1.0
 
 

@@ -6,16 +6,17 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import backends
-from backends.base import DeviceInfo
-from backends.cpu import CpuBackend
-from backends.cuda import CudaBackend
-from drivers import automatic, ihc
+from backends.cpu.single_core import CpuBackend
+from backends.cuda.backend import CudaBackend
+from backends.device import DeviceInfo
+from drivers import ihc
 from drivers.bench import devices
-from drivers.configurations import plan
-from drivers.options import Options
-from reports.comparison import compare, is_baseline
-from reports.exhibits import processors
-from reports.records import load
+from drivers.experiments.configurations import plan_configurations
+from drivers.options.declaration import Options
+from drivers.runs import device_selection
+from reports.comparison.speedups import compare, is_baseline
+from reports.papers.exhibits import processors
+from reports.records.files import load
 from tests.drivers.made_up_runs import device
 
 DRIVER = ihc
@@ -63,17 +64,17 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
 
 
 def test_auto_takes_it_for_the_kind_that_its_class_says():
-    assert automatic.gpus_here() == 2
-    kinds = [automatic.best_backend(4, rank, 2) for rank in range(3)]
-    assert kinds == ["abacus", "abacus", automatic.backend_for("core")]
+    assert device_selection.gpus_here() == 2
+    kinds = [device_selection.select_best_backend(4, rank, 2) for rank in range(3)]
+    assert kinds == ["abacus", "abacus", device_selection.backend_for("core")]
     for rank, index in ((0, "0"), (1, "2")):
         ranks = SimpleNamespace(size=2, local_rank=rank)
-        assert automatic.automatic_device(Options(), ranks, 2).device.index == index
+        assert device_selection.select_automatic_device(Options(), ranks, 2).device.index == index
 
 
 def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
-    made = automatic.automatic_device(Options(), ranks, 3)
+    made = device_selection.select_automatic_device(Options(), ranks, 3)
     assert made.device.kind == "core"
     assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
 
@@ -81,7 +82,7 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 def test_bench_and_compare_sort_it_by_its_kind():
     named = (("python", ""), ("abacus", "gpu"), ("abacus", "cores"), ("threads", ""), ("cpu", ""), ("abacus", "gpu"))
     rows = [device(name, kind, index) for (name, kind), index in zip(named, "001002", strict=True)]
-    on_gpu, on_cores = devices.places(rows, on_gpu=True), devices.places(rows, on_gpu=False)
+    on_gpu, on_cores = devices.usable_devices(rows, on_gpu=True), devices.usable_devices(rows, on_gpu=False)
     found = [(place.backend, place.device, place.label) for place in on_gpu]
     assert found == [("abacus", "0", "abacus"), ("abacus", "2", "abacus 2")]
     assert [place[:2] for place in on_cores] == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
@@ -91,6 +92,6 @@ def test_bench_and_compare_sort_it_by_its_kind():
         assert opened.backend(on_gpu[1]) is opened.backend(on_gpu[1])
         assert opened.backend(on_gpu[1]).device.index == "2"
         assert opened.backend(None) is None
-    chosen, not_run = plan(rows, None, [])
+    chosen, not_run = plan_configurations(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]

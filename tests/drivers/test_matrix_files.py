@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from core.problems.errors import InstanceError
+from core.problems.instances.errors import InstanceError
 from drivers import heldkarp
-from drivers.matrix_files import load_matrix
+from drivers.workload.matrix_files import load_matrix
 
 DRIVER = heldkarp
 MATRIX = np.array([[0, 4, 3], [1, 0, 7], [9, 2, 0]])

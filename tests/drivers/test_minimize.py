@@ -8,9 +8,9 @@ import pytest
 
 import onekernel as ok
 from core.errors import UserError
-from core.problems import tsp_instance
+from core.problems.tsp import instance
 from drivers.qap import main as qap
-from reports.records import load
+from reports.records.files import load
 from tests.core.search.local_search.weighted import ONE_OF_1770, Weighted
 
 
@@ -157,7 +157,7 @@ def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
 
 
 def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
-    monkeypatch.setattr(tsp_instance.Instance, "tour_length", lambda self, tour: 3)
+    monkeypatch.setattr(instance.TspInstance, "tour_length", lambda self, tour: 3)
     with pytest.raises(
         ok.Unconfirmed, match=r"^uniform:20:seed=1:side=10000, ihc: found \d+, but the scorer finds length 3: "
     ) as e:

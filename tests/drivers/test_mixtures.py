@@ -6,10 +6,16 @@ import pytest
 
 from core.errors import UserError
 from drivers.compare import main
-from drivers.contest import Contest
-from drivers.mixtures import Mixture, chosen_mixtures, mixture, mixtures_of, plan_mixtures
-from drivers.workloads import named
-from reports.records import load
+from drivers.experiments.execution import ExperimentCase
+from drivers.experiments.hybrid_configurations import (
+    HybridConfiguration,
+    chosen_hybrid_configurations,
+    hybrid_configurations,
+    plan_hybrid_configurations,
+    read_hybrid_configuration,
+)
+from drivers.workload.registry import get_workload
+from reports.records.files import load
 from tests.drivers.made_up_runs import processor
 from tests.drivers.test_compare_workloads import SMALL
 
@@ -29,19 +35,19 @@ HERE = [processor(backend, 16) for backend in ("python", "cpu", "threads", "jobl
     ],
 )
 def test_what_stands_behind_the_option_are_mixtures_or_a_number_of_cores(asked, expected):
-    found = chosen_mixtures([mixture(one) for one in asked], 16, oversubscribe=False)
+    found = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
     assert " ".join(map(str, found)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "4x", "0x4", "-2", "4x4x4", "2.5", "4 x 4", "٤x٤"])
 def test_what_is_no_mixture_is_refused(text):
     with pytest.raises(argparse.ArgumentTypeError, match="expected ranks x cores as in 4x2, or a number of cores"):
-        mixture(text)
+        read_hybrid_configuration(text)
 
 
 def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):
-    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: None)
-    chosen, not_run = plan_mixtures(HERE, mixtures_of(4))
+    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
+    chosen, not_run = plan_hybrid_configurations(HERE, hybrid_configurations(4))
     assert [(one.backend, one.ranks, one.cores, one.recorded) for one in chosen] == [
         ("cpu", 1, None, "0"),
         ("threads", 1, 4, "4 of 16 cores"),
@@ -49,12 +55,14 @@ def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):
         ("cpu", 4, None, "0"),
     ]
     assert not_run == []
-    assert plan_mixtures(HERE, [Mixture(2, 2)], "joblib")[0][1].backend == "joblib"
+    assert plan_hybrid_configurations(HERE, [HybridConfiguration(2, 2)], "joblib")[0][1].backend == "joblib"
 
 
 def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
-    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: "no mpirun")
-    chosen, not_run = plan_mixtures([processor("cpu", 2), processor("threads", 2)], mixtures_of(4))
+    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: "no mpirun")
+    chosen, not_run = plan_hybrid_configurations(
+        [processor("cpu", 2), processor("threads", 2)], hybrid_configurations(4)
+    )
     assert [(one.backend, one.ranks) for one in chosen] == [("cpu", 1)]
     assert [(one.ranks, one.reason) for one in not_run] == [
         (1, "a rank has 2 cores here, and not 4"),
@@ -67,10 +75,12 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
 
 
 def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
-    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: None)
-    monkeypatch.setattr("drivers.contest.mpirun", lambda: "mpirun")
-    contest = Contest(named("ppp"), None, ("--own-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
-    _, mixed, flat = map(contest.command, plan_mixtures(HERE, [Mixture(2, 8), Mixture(16, 1)])[0])
+    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
+    monkeypatch.setattr("drivers.experiments.execution.mpirun", lambda: "mpirun")
+    contest = ExperimentCase(get_workload("ppp"), None, ("--own-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
+    _, mixed, flat = map(
+        contest.command, plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])[0]
+    )
     launched = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
     assert mixed[:7] == ["mpirun", "-n", "2", *launched]
     assert mixed[mixed.index("--cores") + 1] == "8"
@@ -83,9 +93,9 @@ def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
 
 def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare():
     with pytest.raises(UserError, match="--hybrid: found no backend of one core here"):
-        plan_mixtures(HERE[2:], mixtures_of(2))
+        plan_hybrid_configurations(HERE[2:], hybrid_configurations(2))
     with pytest.raises(UserError, match="--hybrid: found nothing, expected a backend that takes a number of cores"):
-        plan_mixtures(HERE[:2], mixtures_of(2))
+        plan_hybrid_configurations(HERE[:2], hybrid_configurations(2))
 
 
 # --- all of it ---

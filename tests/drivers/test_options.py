@@ -11,28 +11,28 @@ from typing import get_args
 import pytest
 
 from core.errors import UserError
-from drivers import command
-from drivers.endings import run_driver
-from drivers.options import (
+from drivers.cli.exit_codes import run_driver
+from drivers.cli.progress import make_progress_display
+from drivers.options.declaration import (
     CHECKS,
-    Decides,
-    Group,
+    OptionEffect,
+    OptionGroup,
     Options,
     add_options,
-    at_place_of,
     option,
-    parsed,
+    option_flag,
+    options_for_rank,
     positive,
+    read_parsed,
     seeds,
-    spelled,
 )
-from drivers.outputs import OutputFile
-from drivers.progress import progress
-from drivers.workloads import everything
+from drivers.options.output_files import OutputFile
+from drivers.runs import workload_main
+from drivers.workload.registry import all_workloads
 from tests.conftest import ROOT
 from tests.drivers.small_runs import idle
 
-BAKING = Group("baking", "in an oven")
+BAKING = OptionGroup("baking", "in an oven")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def cake_parser():
 
 
 def read(*arguments):
-    return parsed(CakeOptions, vars(cake_parser().parse_intermixed_args(arguments)))
+    return read_parsed(CakeOptions, vars(cake_parser().parse_intermixed_args(arguments)))
 
 
 # --- from the command line to values ---
@@ -119,7 +119,7 @@ def test_options_are_left_out_by_name():
     add_options(parser, CakeOptions, leave_out=("layers", "seed"))
     with pytest.raises(SystemExit):
         parser.parse_args(["--layers", "3"])
-    assert parsed(CakeOptions, vars(parser.parse_args(["--sugar"]))) == CakeOptions(sugar=True)
+    assert read_parsed(CakeOptions, vars(parser.parse_args(["--sugar"]))) == CakeOptions(sugar=True)
 
 
 # --- the help ---
@@ -154,7 +154,7 @@ def test_options_are_sorted_by_what_they_decide():
 def test_a_rank_works_at_its_own_place_and_on_the_first_ranks_work():
     first = CakeOptions(layers=5, kitchen="small", backend="cpu")
     own = CakeOptions(layers=2, kitchen="large", backend="threads", progress=False)
-    assert at_place_of(first, own) == CakeOptions(layers=5, kitchen="large", backend="threads", progress=False)
+    assert options_for_rank(first, own) == CakeOptions(layers=5, kitchen="large", backend="threads", progress=False)
 
 
 def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
@@ -162,8 +162,8 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     monkeypatch.setattr("cluster.agree", lambda ranks, given: compared.update(given))
     monkeypatch.setattr("cluster.agree_on_content", lambda *_: None)
     two = SimpleNamespace(rank=0, size=2, local_rank=0)
-    command.agree_on_start(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
-    expected = {spelled(one) for one, declared in CakeOptions.declared() if declared.decides != "place"}
+    workload_main.check_argument_consistency(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
+    expected = {option_flag(one) for one, declared in CakeOptions.declared() if declared.decides != "place"}
     assert compared.keys() == {"program", "--help", *expected}
     assert compared["--layers"] == "5"
 
@@ -171,16 +171,16 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
 # --- all workloads ---
 
 
-@pytest.mark.parametrize("workload", list(everything()), ids=lambda workload: workload.name)
+@pytest.mark.parametrize("workload", list(all_workloads()), ids=lambda workload: workload.name)
 def test_every_option_of_a_workload_is_explained_and_says_what_it_decides(workload):
     kind = workload.options
     assert is_dataclass(kind) and kind.__dataclass_params__.frozen and issubclass(kind, Options)
     options = kind()
-    flags = [spelled(one) for one, _ in kind.declared()]
+    flags = [option_flag(one) for one, _ in kind.declared()]
     assert len(set(flags)) == len(flags)
     for one, declared in kind.declared():
         assert declared.help.strip(), one.name
-        assert declared.decides in get_args(Decides), one.name
+        assert declared.decides in get_args(OptionEffect), one.name
         assert declared.choices is None or one.default in (None, *declared.choices), one.name
         assert not isinstance(getattr(options, one.name), OutputFile), one.name
     outputs = [one for one, declared in kind.declared() if declared.read is OutputFile]
@@ -188,24 +188,24 @@ def test_every_option_of_a_workload_is_explained_and_says_what_it_decides(worklo
     assert all(one.metadata["option"].decides == "nothing" for one in outputs)
 
 
-@pytest.mark.parametrize("workload", list(everything()), ids=lambda workload: workload.name)
+@pytest.mark.parametrize("workload", list(all_workloads()), ids=lambda workload: workload.name)
 def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workload, capsys):
     with pytest.raises(SystemExit) as end:
-        command.driver(workload, "What it is for.")(["--help"])
+        workload_main.driver(workload, "What it is for.")(["--help"])
     assert not end.value.code
     said = capsys.readouterr().out
     assert said.startswith(f"usage: python -m drivers.{workload.name} ") and "What it is for." in said
     explained = said.split("What it is for.")[1]
     for one, _ in workload.options.declared():
         declared = one.metadata["option"]
-        written = f"{declared.short}, {spelled(one)}" if declared.short else spelled(one)
+        written = f"{declared.short}, {option_flag(one)}" if declared.short else option_flag(one)
         assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, one.name
 
 
 @pytest.mark.parametrize(("word", "meant"), [("--iteratons=5", " (did you mean --iterations?)"), ("--nonsense", "")])
 def test_an_unknown_option_is_one_line_which_names_what_may_be_meant(word, meant, capsys):
     with pytest.raises(SystemExit) as end:
-        command.driver(next(one for one in everything() if one.name == "qap"), "")([word])
+        workload_main.driver(next(one for one in all_workloads() if one.name == "qap"), "")([word])
     assert end.value.code == 2
     said = capsys.readouterr().err
     assert said == f"python -m drivers.qap: error: unrecognized arguments: {word}{meant} (--help lists all options)\n"
@@ -247,8 +247,8 @@ def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
     script = """
         import sys
         before = set(sys.modules)
-        import drivers.options, drivers.endings, drivers.command, drivers.console
-        from drivers.progress import progress
+        import drivers.options.declaration, drivers.cli.exit_codes, drivers.runs.workload_main, drivers.cli.console
+        from drivers.cli.progress import progress
         for wanted, rank in (None, 0), (False, 0), (True, 1):
             with progress("climbing", wanted=wanted, rank=rank) as bar:
                 bar.show(3, 3)
@@ -257,13 +257,13 @@ def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
     command = [sys.executable, "-c", textwrap.dedent(script)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     loaded = set(result.stdout.split())
-    assert "drivers.progress" in loaded and result.stderr == ""
+    assert "drivers.cli.progress" in loaded and result.stderr == ""
     assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
 
 
 def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
     pytest.importorskip("rich", reason="rich is not installed")
-    with progress("climbing", wanted=True) as bar:
+    with make_progress_display("climbing", wanted=True) as bar:
         bar.show(1, 3)
         bar.show(3, 3)
     shown = capsys.readouterr()
@@ -275,4 +275,4 @@ def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
 def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with pytest.raises(UserError, match="needs rich"):
-        progress("climbing", wanted=True)
+        make_progress_display("climbing", wanted=True)

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers import outputs, tsp
-from drivers.outputs import OutputFile, obstacle, require_places, writing
+from drivers import tsp
+from drivers.options import output_files
+from drivers.options.output_files import OutputFile, reporting_write_errors, require_writable_files, writing_obstacle
 
 DRIVER = tsp
 SMALL = ["--instance", "uniform:9:seed=1", "--iterations", "5", "--backend", "cpu", "--no-progress"]
@@ -23,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_place_that_can_be_written_stays_as_it_was(folder):
     (folder / "old").write_text("kept")
     (folder / "link").symlink_to("to-be-made")
-    assert [obstacle(name) for name in ("new", "old", "link", "./new")] == [None] * 4
+    assert [writing_obstacle(name) for name in ("new", "old", "link", "./new")] == [None] * 4
     assert (folder / "old").read_text() == "kept"
     assert sorted(os.listdir()) == ["link", "old"]
 
@@ -45,14 +46,14 @@ def test_a_place_that_cannot_be_written_is_told_by_its_reason(folder, name, reas
     (folder / "file").touch()
     (folder / "round").symlink_to("round")
     os.mkfifo("fifo")
-    assert obstacle(name).startswith(reason)
+    assert writing_obstacle(name).startswith(reason)
 
 
 def test_a_full_disk_is_an_obstacle_and_one_that_tells_nothing_is_none(folder, monkeypatch):
     for sizes, reason in (((1000, 0), "No space left on device"), ((1000, 5), None), ((0, 0), None)):
         found = SimpleNamespace(f_blocks=sizes[0], f_bavail=sizes[1])
-        monkeypatch.setattr(outputs.os, "fstatvfs", lambda descriptor, found=found: found)
-        assert obstacle("new") == reason
+        monkeypatch.setattr(output_files.os, "fstatvfs", lambda descriptor, found=found: found)
+        assert writing_obstacle("new") == reason
         assert os.listdir() == []
 
 
@@ -60,16 +61,16 @@ def test_two_options_must_not_name_one_file_nor_one_that_is_read(folder):
     (folder / "a.tsp").touch()
     (folder / "b.tsp").symlink_to("a.tsp")
     places = tsp.TspOptions(instance="a.tsp", svg=OutputFile("drawing"))
-    require_places(places)
+    require_writable_files(places)
     with pytest.raises(UserError, match=r"--tour b\.tsp: cannot write there: the run reads it"):
-        require_places(replace(places, tour=OutputFile("b.tsp")))
+        require_writable_files(replace(places, tour=OutputFile("b.tsp")))
     with pytest.raises(UserError, match=r"--svg \./drawing: cannot write there: --record names the same file"):
-        require_places(replace(places, record=OutputFile("drawing"), svg=OutputFile("./drawing")))
+        require_writable_files(replace(places, record=OutputFile("drawing"), svg=OutputFile("./drawing")))
 
 
 def test_what_the_disk_refuses_while_writing_is_one_line():
     refusal = pytest.raises(UserError, match="^/dev/full: cannot write there: No space left on device$")
-    with refusal, writing("/dev/full"), open("/dev/full", "w") as file:
+    with refusal, reporting_write_errors("/dev/full"), open("/dev/full", "w") as file:
         file.write("all that was found")
 
 
@@ -83,7 +84,7 @@ def refusing(error):
 
 
 def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, monkeypatch):
-    monkeypatch.setattr("core.problems.tours.write", refusing(OSError(28, "No space left on device")))
+    monkeypatch.setattr("core.problems.tsp.tour_files.write", refusing(OSError(28, "No space left on device")))
     code, said, error = drive(*SMALL, "--tour", "best.tour", "--record", "r.jsonl", "--repeats", "2")
     assert (code, error) == (2, "error: best.tour: cannot write there: No space left on device\n")
     assert said.count("confirmed by the scorer") == 1
@@ -91,7 +92,9 @@ def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, mon
 
 
 def test_a_result_is_saved_and_shown_though_its_record_fails(drive, folder, monkeypatch):
-    monkeypatch.setattr("reports.records.append", refusing(UserError("r.jsonl: the disk took only a part of a record")))
+    monkeypatch.setattr(
+        "reports.records.files.append", refusing(UserError("r.jsonl: the disk took only a part of a record"))
+    )
     code, said, error = drive(*SMALL, "--solution", "best.txt", "--record", "r.jsonl")
     assert (code, error) == (2, "error: r.jsonl: the disk took only a part of a record\n")
     assert said.count("confirmed by the scorer") == 1

@@ -3,10 +3,10 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import STANDARD, House
-from drivers.overview import LONG_ENOUGH, WORKS, main
-from drivers.workloads import OF_PAPERS, named
-from reports.records import load
+from drivers.compare import STANDARD_REASON, ComparisonDependencies
+from drivers.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS, main
+from drivers.workload.registry import PAPER_WORKLOADS, get_workload
+from reports.records.files import load
 from tests.drivers.made_up_runs import device, run_of
 from tests.drivers.test_compare_workloads import SMALL
 
@@ -24,7 +24,7 @@ def overview(tmp_path, undrawn):
 
         devices = [device(name, usable=name != "opencl", reason="no platform") for name in backends]
         fixed = ["--workloads", "ihc", "lcs", "--ranks", "--out", str(tmp_path)]
-        return main([*fixed, *arguments], House(lambda: devices, command)), started
+        return main([*fixed, *arguments], ComparisonDependencies(lambda: devices, command)), started
 
     return run
 
@@ -40,11 +40,11 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
     assert {"overview.md", "overview.svg", "overview.png", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
-    assert set(WORKS) == set(OF_PAPERS) - {"lcs"}
+    assert set(WORKLOAD_ARGUMENTS) == set(PAPER_WORKLOADS) - {"lcs"}
     (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
-    assert climbers == int(WORKS["ihc"][1]) > int(named("ihc").standard[1])
-    assert LONG_ENOUGH in report
-    assert f"- **lcs**: {named('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD}." in report
+    assert climbers == int(WORKLOAD_ARGUMENTS["ihc"][1]) > int(get_workload("ihc").standard[1])
+    assert DEFAULT_REASON in report
+    assert f"- **lcs**: {get_workload('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD_REASON}." in report
     assert "**Kept**: It says why these instances were chosen" in report
 
 
@@ -115,15 +115,15 @@ def test_without_a_choice_the_papers_workloads_are_shown(tmp_path, capsys):
         started.append(contest.workload.name)
         return ["false"]
 
-    assert main(["--ranks", "--out", str(tmp_path)], House(lambda: [device("cpu")], command)) == 1
-    assert tuple(started) == OF_PAPERS
-    assert f"/{2 * len(OF_PAPERS)}] " in capsys.readouterr().out
+    assert main(["--ranks", "--out", str(tmp_path)], ComparisonDependencies(lambda: [device("cpu")], command)) == 1
+    assert tuple(started) == PAPER_WORKLOADS
+    assert f"/{2 * len(PAPER_WORKLOADS)}] " in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_overview_end_to_end(tmp_path, monkeypatch):
     for name in ("ihc", "knapsack"):
-        monkeypatch.setitem(WORKS, name, tuple(SMALL[name].split()))
+        monkeypatch.setitem(WORKLOAD_ARGUMENTS, name, tuple(SMALL[name].split()))
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
     assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
     records = load(tmp_path / "overview.jsonl")

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from core.errors import UserError
-from drivers.own_problem import made, options_of, program, workload_of
-from drivers.search_options import FIRST_WALKS
-from reports.records import load
+from drivers.library.custom_problem import declare_options, declare_workload, make_problem, run_program
+from drivers.options.local_search import DEFAULT_WALKS
+from reports.records.files import load
 
 PARITY = '''
 """Bits of which as few as can be are 1, with a weight for every place."""
@@ -57,11 +57,11 @@ def parity(tmp_path, monkeypatch):
 
 
 def run(problem, *words):
-    return program(problem, ("parity.py",), list(map(str, words)))
+    return run_program(problem, ("parity.py",), list(map(str, words)))
 
 
 def test_options_are_the_parameters_of_the_constructor(parity):
-    options = options_of(parity)
+    options = declare_options(parity)
     declared = {one.name: (one.default, how.decides) for one, how in options.declared()}
     assert {name: declared[name] for name in ("n", "factor", "heavy", "name")} == {
         "n": (12, "work"),
@@ -71,8 +71,8 @@ def test_options_are_the_parameters_of_the_constructor(parity):
     }
     assert "instance" not in declared and "data" not in declared and "peers" not in declared
     own = type("Qap", (parity,), {})  # whose name is that of a workload of the house
-    assert workload_of(own, ("x.py",)).name == "own-qap"
-    assert made(parity, options(n=7, heavy=True)).weights.tolist() == [3, 6, 9, 12, 15, 18, 21]
+    assert declare_workload(own, ("x.py",)).name == "own-qap"
+    assert make_problem(parity, options(n=7, heavy=True)).weights.tolist() == [3, 6, 9, 12, 15, 18, 21]
 
 
 def test_runs_find_the_optimum_and_are_recorded(parity, capsys):
@@ -136,7 +136,7 @@ def nothing():
 )
 def test_what_makes_no_problem_is_refused(make, words):
     with pytest.raises(UserError, match=words):
-        made(make, options_of(make)())
+        make_problem(make, declare_options(make)())
 
 
 def test_a_record_takes_no_other_instance_of_the_same_name(parity):
@@ -157,15 +157,15 @@ def test_a_file_that_is_not_there_is_a_mistake_of_the_user(parity):
 
     with pytest.raises(UserError, match=r"missing\.txt: cannot read it: No such file"):
         run(read, "--backend", "cpu")
-    assert "--instance" in {"--" + one.name for one, _ in options_of(read).declared()}
+    assert "--instance" in {"--" + one.name for one, _ in declare_options(read).declared()}
 
 
 def test_an_instance_by_default_asks_for_nothing_else(parity):
     def named(instance: str = "parity"):
         return parity(name=instance)
 
-    options = options_of(named)
-    assert options().settled(None, 1).walks == FIRST_WALKS and options().settled(None, 1).seconds is None
+    options = declare_options(named)
+    assert options().settled(None, 1).walks == DEFAULT_WALKS and options().settled(None, 1).seconds is None
     assert options(instance="other").settled(None, 1).walks == 1
 
 

@@ -10,15 +10,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.problems import tsplib
-from core.problems.knapsack import Knapsack, generate
-from core.problems.qap import Qap
-from core.problems.qap_instance import QapInstance
-from core.problems.strings import StringPair, common_length
-from drivers.matrix_files import MatrixInstance
-from drivers.peers import Measured, assignments, confirming, measure, measuring, objections, peers_for, tours
+from core.problems.instances import tsplib
+from core.problems.qap.instance import QapInstance
+from core.problems.qap.problem import Qap
+from core.problems.tables.knapsack import Knapsack, generate
+from core.problems.tables.strings import StringPair, lcs_length
+from drivers.peers import (
+    PeerMeasurement,
+    assignments,
+    confirming_peers,
+    measure,
+    measurement,
+    peer_rejections,
+    peers_for,
+    tours,
+)
 from drivers.peers.peer import this_search
-from drivers.peers.table import duration, table
+from drivers.peers.table import duration, format_table
+from drivers.workload.matrix_files import MatrixInstance
 from tests.drivers import stand_ins as codes
 from tests.drivers.records import length_of
 from tests.drivers.stand_ins import CONCORDE, CP_MODEL, ELKAI, FAST_TSP, HELD_KARP, KNAPSACK_SOLVER
@@ -38,7 +47,7 @@ def stand_ins(tmp_path, monkeypatch):
     def found(name):
         return None if name in MODULES and not (folder / name).exists() else real(name)
 
-    monkeypatch.setattr(measuring.importlib.util, "find_spec", found)
+    monkeypatch.setattr(measurement.importlib.util, "find_spec", found)
 
     class StandIns:
         @staticmethod
@@ -175,7 +184,7 @@ def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch
     stand_ins.program("concorde", code)
     stand_ins.package("elkai", ELKAI)
     if "sleep" in code:
-        monkeypatch.setattr(measuring, "LIMIT_S", 0.5)
+        monkeypatch.setattr(measurement, "LIMIT_S", 0.5)
         stand_ins.package("elkai", "import time; time.sleep(60)")
     rows = measured(instance(5))
     assert rows["concorde"].trouble.startswith(told)
@@ -295,7 +304,7 @@ def test_rapidfuzz_itself_agrees():
     pytest.importorskip("rapidfuzz", reason="rapidfuzz is not installed: pip install rapidfuzz")
     letters = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
     pair = StringPair("random", *letters)
-    assert measured(pair, "lcs")["rapidfuzz"].cost == common_length(*letters)
+    assert measured(pair, "lcs")["rapidfuzz"].cost == lcs_length(*letters)
 
 
 def test_scipy_assigns_facilities():
@@ -330,11 +339,11 @@ def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload)
 
 def test_solvers_object_to_a_result_if_one_found_better_or_proved_another():
     peers = peers_for("exact")
-    silent = [Measured(peer.name, trouble="not found") for peer in peers]
+    silent = [PeerMeasurement(peer.name, trouble="not found") for peer in peers]
 
     def said(name, **found):
         rows = [row._replace(**found) if row.name == name else row for row in silent]
-        return list(objections(peers, rows, 12, "length")), confirming(rows, 12)
+        return list(peer_rejections(peers, rows, 12, "length")), confirming_peers(rows, 12)
 
     assert said("elkai", cost=12) == ([], [])
     assert said("elkai", cost=13) == ([], [])
@@ -346,19 +355,21 @@ def test_solvers_object_to_a_result_if_one_found_better_or_proved_another():
 
 def test_of_values_the_larger_is_better():
     for found, said in (({"cost": 11}, []), ({"cost": 13}, [13]), ({"cost": 11, "proved": True}, [11])):
-        objected = objections(peers_for("knapsack"), [Measured("ortools", **found)], 12, "value")
+        objected = peer_rejections(peers_for("knapsack"), [PeerMeasurement("ortools", **found)], 12, "value")
         assert list(objected) == [f"ortools finds value {value}" for value in said]
 
 
 # --- the table ---
 
 OWN = this_search(9352, [0.5, 0.405, 0.3], start_s=1.25)
-FAST_ROW = Measured("fast-tsp", "0.2.2", cost=8806, solve_s=0.4051, start_s=0.012, to_cost=0.00633, limit_s=0.405)
-ELKAI_ROW = Measured("elkai", "2.0.1", cost=9400, solve_s=2.5, start_s=0.02)
-CONCORDE_ROW = Measured(
+FAST_ROW = PeerMeasurement(
+    "fast-tsp", "0.2.2", cost=8806, solve_s=0.4051, start_s=0.012, to_cost=0.00633, limit_s=0.405
+)
+ELKAI_ROW = PeerMeasurement("elkai", "2.0.1", cost=9400, solve_s=2.5, start_s=0.02)
+CONCORDE_ROW = PeerMeasurement(
     "concorde", "", "program", True, 8806, 3.1, 0.0041, 3.1041, 3.05, 3.1041, repetitions=1, in_process=False
 )
-NOT_FOUND = Measured(
+NOT_FOUND = PeerMeasurement(
     "LKH", kind="program", in_process=False,
     trouble="not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
 )  # fmt: skip
@@ -366,7 +377,7 @@ NOT_FOUND = Measured(
 
 def test_a_whole_process_of_ours_stands_above_the_programs():
     own = this_search(8806, [0.4], proved=True, start_s=1.25, own_process_s=1.7)
-    said = table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
+    said = format_table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
     assert [line.split("  ")[0] for line in said[1:5]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
     assert said[3].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
     assert said[4].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
@@ -381,22 +392,24 @@ def test_a_whole_process_of_ours_stands_above_the_programs():
 
 def test_no_line_is_longer_than_a_terminal_and_versions_give_way():
     long = FAST_ROW._replace(name="solver of tours", version="2026.11.22", cost=2**31)
-    said = table(OWN, [long, NOT_FOUND])
+    said = format_table(OWN, [long, NOT_FOUND])
     assert max(map(len, said)) <= 80
     assert said[2].startswith("solver of tours  2147483648")
     assert len({len(line) for line in said[:3]}) == 1
 
 
 def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
-    said = table(OWN, [FAST_ROW._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI_ROW._replace(costs=(9400, 9400))])
+    said = format_table(
+        OWN, [FAST_ROW._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI_ROW._replace(costs=(9400, 9400))]
+    )
     assert said[3].endswith("2.500 s  20.00 ms  not reached   warm")
     assert said[5:] == ["fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"]
-    said = table(OWN, [FAST_ROW._replace(cost=11, costs=(11, 12))])
+    said = format_table(OWN, [FAST_ROW._replace(cost=11, costs=(11, 12))])
     assert said[-1] == "fast-tsp: its cost is the worst of 2 repetitions; the best, 12, was found in 1"
 
 
 def test_a_search_without_times_shows_the_others_all_the_same():
-    said = table(this_search(None, []), [FAST_ROW._replace(to_cost=None)])
+    said = format_table(this_search(None, []), [FAST_ROW._replace(to_cost=None)])
     assert said[1].split() == ["this", "search", "no", "warm"]
     assert said[2].split()[-3:] == ["12.00", "ms", "warm"]
 

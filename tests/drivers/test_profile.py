@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
-from drivers import profile
-from drivers.command import parse
-from drivers.endings import run_driver
-from reports.paper_file import load
+from drivers.cli.exit_codes import run_driver
+from drivers.runs import kernel_profile
+from drivers.runs.workload_main import parse_options
+from reports.papers.files import load
 
-LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
+LOAD, WARP, IPC = (printed for printed, _ in kernel_profile.METRICS.values())
 HEADING = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
     '"CC","Section Name","Metric Name","Metric Unit","Metric Value"'
@@ -51,7 +51,10 @@ WRITTEN = csv_of(
 
 
 def kernels_of(written):
-    return {kernel.kernel: kernel for kernel in profile.summarised(profile.rows(written.splitlines()))}
+    return {
+        kernel.kernel: kernel
+        for kernel in kernel_profile.summarise_kernels(kernel_profile.read_rows(written.splitlines()))
+    }
 
 
 # --- reading ---
@@ -72,7 +75,7 @@ def test_kernels_have_the_names_of_the_language_and_the_self_test_is_left_out():
 def test_what_no_launch_has_is_not_counted_as_nothing_and_lowers_no_other():
     found = kernels_of(WRITTEN)
     assert found["clear"].load_efficiency is None and found["clear"].warp_efficiency == (0.25,) * 3
-    assert found["wave"] == profile.KernelProfile("wave", 1, None, (1.0,) * 3, None)
+    assert found["wave"] == kernel_profile.KernelProfile("wave", 1, None, (1.0,) * 3, None)
     found = kernels_of(csv_of(("tiles_", 0, 32, 1), ("tiles_", 80, 32, 1)))
     assert found["tiles"].load_efficiency == (0.8, 0.8, 0.8) and found["tiles"].launches == 2
 
@@ -80,12 +83,12 @@ def test_what_no_launch_has_is_not_counted_as_nothing_and_lowers_no_other():
 def test_the_programs_own_output_among_the_rows_is_no_row():
     torn = WRITTEN.replace(HEADING + "\n", f'{HEADING}\n"a","line","of the program"\n==WARNING== something\n')
     assert kernels_of(torn) == kernels_of(WRITTEN)
-    assert list(profile.rows(BEFORE.splitlines())) == []
+    assert list(kernel_profile.read_rows(BEFORE.splitlines())) == []
 
 
 def test_a_metric_that_the_device_does_not_have_is_named():
     without = "\n".join(line for line in WRITTEN.splitlines() if WARP not in line)
-    with pytest.raises(profile.ProfileError, match=f"ncu does not know {WARP} on this device"):
+    with pytest.raises(kernel_profile.ProfileError, match=f"ncu does not know {WARP} on this device"):
         kernels_of(without)
 
 
@@ -95,15 +98,25 @@ def test_a_metric_that_the_device_does_not_have_is_named():
 def test_what_a_profiled_run_must_not_repeat_is_dropped():
     asked = "a.fasta --profile --record=runs.jsonl b.fasta --tiling none --output x --no-trace --backend cpu"
     given = f"{asked} --repeats 7 --peers --verify --device-memory 64K --tour t".split()
-    assert profile.cleaned(given) == ["a.fasta", "b.fasta", "--tiling", "none", "--no-trace", "--device-memory", "64K"]
+    assert kernel_profile.remove_options(given) == [
+        "a.fasta",
+        "b.fasta",
+        "--tiling",
+        "none",
+        "--no-trace",
+        "--device-memory",
+        "64K",
+    ]
 
 
-@pytest.mark.parametrize("workload", profile.PAPER_SIZES)
+@pytest.mark.parametrize("workload", kernel_profile.PAPER_SIZES)
 def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
     declared = getattr(importlib.import_module(f"drivers.{workload}"), workload.upper())
-    options = parse(declared, None, [*profile.PAPER_SIZES[workload], "--backend", "cuda", "--repeats", "1"])
+    options = parse_options(
+        declared, None, [*kernel_profile.PAPER_SIZES[workload], "--backend", "cuda", "--repeats", "1"]
+    )
     assert (options.backend, options.repeats, options.profile) == ("cuda", 1, False)
-    assert parse(declared, None, ["--profile"]).profile is True
+    assert parse_options(declared, None, ["--profile"]).profile is True
 
 
 # --- a program in the profiler's place ---
@@ -132,7 +145,7 @@ def stand_in(tmp_path, monkeypatch):
 
 def test_the_table_has_every_kernel_and_the_papers_bounds(stand_in, capsys):
     stand_in()
-    found = profile.profiled("lcs", ["half:3000:seed=1", "--profile"], backend="cuda")
+    found = kernel_profile.run_profiled("lcs", ["half:3000:seed=1", "--profile"], backend="cuda")
     assert found["arguments"] == "python -m drivers.lcs half:3000:seed=1"
     assert [kernel["kernel"] for kernel in found["kernels"]] == ["clear", "tiles", "wave"]
     assert json.loads(json.dumps(found))["kernels"][1]["load_efficiency"] == [0.5, 0.75, 1.0]
@@ -148,12 +161,16 @@ def test_the_table_has_every_kernel_and_the_papers_bounds(stand_in, capsys):
 
 
 def test_the_papers_sizes_are_those_that_its_text_names():
-    profiled = load(profile.PAPER).extra["profiled"]
-    assert profiled.keys() == profile.PAPER_SIZES.keys()
-    assert profiled["lcs"] == "strings of 3,000 characters" and profile.PAPER_SIZES["lcs"] == ("half:3000:seed=1",)
-    knapsack = dict(zip(profile.PAPER_SIZES["knapsack"][::2], profile.PAPER_SIZES["knapsack"][1::2], strict=True))
+    profiled = load(kernel_profile.PAPER).extra["profiled"]
+    assert profiled.keys() == kernel_profile.PAPER_SIZES.keys()
+    assert profiled["lcs"] == "strings of 3,000 characters" and kernel_profile.PAPER_SIZES["lcs"] == (
+        "half:3000:seed=1",
+    )
+    knapsack = dict(
+        zip(kernel_profile.PAPER_SIZES["knapsack"][::2], kernel_profile.PAPER_SIZES["knapsack"][1::2], strict=True)
+    )
     assert profiled["knapsack"] == f"a capacity of {knapsack['--capacity']}" and knapsack["--items"] == "1500"
-    assert profile.PAPER_SIZES["heldkarp"] == ("--instance", profiled["heldkarp"])
+    assert kernel_profile.PAPER_SIZES["heldkarp"] == ("--instance", profiled["heldkarp"])
 
 
 @pytest.mark.parametrize(
@@ -166,14 +183,14 @@ def test_the_papers_sizes_are_those_that_its_text_names():
 )
 def test_a_profiler_that_fails_is_quoted_in_one_line(stand_in, capsys, code, written, says, told):
     stand_in(written, code, says)
-    assert profile.profiled("lcs", ["--profile"], backend="cuda", sized=False) is None
+    assert kernel_profile.run_profiled("lcs", ["--profile"], backend="cuda", sized=False) is None
     assert capsys.readouterr().out.splitlines()[1:] == [f"no profile: ncu {told}"]
 
 
 @pytest.mark.parametrize(("ranks", "said"), [(1, "ncu is not on PATH"), (2, "found 2 ranks, expected one")])
 def test_what_cannot_be_profiled_says_so_in_one_line(monkeypatch, tmp_path, capsys, ranks, said):
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
-    assert profile.profiled("lcs", ["--profile"], backend="cuda", ranks=ranks) is None
+    assert kernel_profile.run_profiled("lcs", ["--profile"], backend="cuda", ranks=ranks) is None
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(f"no profile: {said}")
 
@@ -197,9 +214,9 @@ def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, 
     assert said.startswith(f"profiling: python -m drivers.{workload} ")
     assert said.index("Nsight Compute, python -m") < said.index(" of the answer, confirmed by ")
     given = arguments()
-    size = () if sized else profile.PAPER_SIZES[workload]
+    size = () if sized else kernel_profile.PAPER_SIZES[workload]
     assert given[given.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]
-    assert "--csv" in given and given[given.index("--launch-count") + 1] == str(profile.MOST_LAUNCHES)
+    assert "--csv" in given and given[given.index("--launch-count") + 1] == str(kernel_profile.MOST_LAUNCHES)
     own = [*small, "--no-progress", *size, "--backend", "cuda", "--repeats", "1"]
     assert given[given.index(f"drivers.{workload}") + 1 :] == own
     (found,) = [json.loads(line) for line in record.read_text().splitlines()]

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.problems import tsplib
-from core.search.dp.held_karp import HeldKarp, ShortestTour
-from core.search.dp.lcs import Common, LongestCommonSubsequence
-from core.search.dp.restricted import Restricted, RestrictedTour
+from core.problems.instances import tsplib
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
+from core.search.dp.held_karp.search import HeldKarp, ShortestTour
+from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequence
 from core.search.exact import ExactSearch, Solution
-from core.search.shape import Progress
-from drivers.progress import told_on
+from core.search.protocol import Progress
+from drivers.cli.progress import progress_callback
 from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
 from tests.drivers.small_runs import QUICK, driver_of
 from tests.drivers.stand_ins import ELKAI, HELD_KARP, KNAPSACK_SOLVER, RAPIDFUZZ
@@ -153,7 +153,7 @@ def verdict(drive, tmp_path, monkeypatch):
 
     def run(driver, search, outcome, arguments="", optimum=None):
         monkeypatch.setattr(search, "run", lambda *positional, **named: outcome)
-        monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
+        monkeypatch.setattr("drivers.workload.matrix_files.known.optimum", lambda digest: optimum)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
         given = arguments.split()
@@ -174,7 +174,7 @@ def verdict(drive, tmp_path, monkeypatch):
 def test_a_wrong_subsequence_is_not_confirmed_and_the_line_says_who_disagrees(verdict):
     def said(pairs, length=None, arguments="--text ABCBDAB BDCABA"):
         pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
-        outcome = Common(len(pairs) if length is None else length, pairs, "", 42, 0)
+        outcome = CommonSubsequence(len(pairs) if length is None else length, pairs, "", 42, 0)
         return verdict("lcs", LongestCommonSubsequence, outcome, arguments)
 
     right, alone = [(1, 0), (2, 2), (3, 4), (5, 5)], "--text ABCBDAB BDCABA --no-trace"
@@ -207,10 +207,10 @@ def test_a_wrong_shortest_tour_is_not_confirmed(verdict, package):
 
 def test_a_wrong_tour_of_a_neighbourhood_is_not_confirmed(verdict):
     def said(outcome, optimum=None):
-        return verdict("heldkarp", RestrictedTour, outcome, "--k 2", optimum)
+        return verdict("heldkarp", BalasSimonettiSearch, outcome, "--k 2", optimum)
 
-    right = Restricted(12, np.arange(4), 16, 4, 2, 10, 1)
-    longer = Restricted(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
+    right = NeighbourhoodTour(12, np.arange(4), 16, 4, 2, 10, 1)
+    longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
     assert said(longer, 12) == "confirmed by the scorer"
     assert said(right, 13) == "the optimum is known to be 13"
     assert said(longer._replace(start_length=12)) == "the start tour has length 12"
@@ -285,7 +285,7 @@ def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
 
 def test_a_bar_shows_speed_best_and_bound():
     shown = []
-    told = told_on(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
+    told = progress_callback(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
     told(Progress(100, None, 50, 0.5, 100))
     told(Progress(250, 300, 40, 1.0, 250, 35))
     assert shown == [(100, None, "200 nodes/s, best length 50"), (250, 300, "250 nodes/s, best length 40, bound 35")]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from core.search.dp import host_memory
+from core.search.dp.engine import host_memory
 from drivers import heldkarp, knapsack, lcs
 from tests.drivers.records import lines
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from drivers import heldkarp, ihc, notes, tsp
+from drivers import heldkarp, ihc, tsp
+from drivers.cli import messages
 from drivers.compare import main as compare
 
 MANY_CITIES = ("--instance", "uniform:40:seed=1", "--backend", "cpu")
@@ -15,7 +16,7 @@ WALK = ("--instance", "uniform:9:seed=1", "--backend", "python", "--iterations",
 def talkative():
     """Leave this process as it was found."""
     yield
-    notes.keep_quiet(False)
+    messages.set_quiet(False)
 
 
 def test_a_note_is_said_unless_the_run_is_quiet(drive):

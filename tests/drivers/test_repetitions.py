@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers.automatic import turn
-from drivers.options import Options
-from drivers.repetitions import Repetitions, Times, judged, over_ranks
-from drivers.workload import Opinion, Result, Run
+from drivers.options.declaration import Options
+from drivers.runs.device_selection import device_of_rank
+from drivers.runs.repetitions import Repetitions, RepetitionTimes, combine_rank_times, overall_verdict
+from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict
 from tests.drivers.small_runs import idle, idle_backend
 
-FOUND = Result(7, 1, 0xBEEF, "cost 7")
+FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
 
 
 def device(index, kind="gpu", driver="550.54"):
@@ -40,12 +40,14 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     )
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
     options = Options(progress=False, repeats=repeats)
-    return Repetitions(idle(Options), Run(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {})
+    return Repetitions(
+        idle(Options), PreparedRun(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {}
+    )
 
 
 def of_ranks(*spent):
     """What ranks gather that spent these times and shares of them in communication."""
-    return lambda own: [(Times(*times), share, own[2]) for times, share in spent]
+    return lambda own: [(RepetitionTimes(*times), share, own[2]) for times, share in spent]
 
 
 def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_maxima():
@@ -72,8 +74,8 @@ def test_what_the_device_spent_in_collectives_is_communication():
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():
     """The longest transfer and the longest kernel may be two ranks', and together longer than either ran."""
-    assert over_ranks([Times(2.0, 0.5, 1.0, 4.0)]) == (2.0, 0.5, 1.0, 4.0)
-    times = over_ranks([Times(0.0, 0.9, 0.1, 1.0), Times(0.0, 0.1, 1.0, 1.2)])
+    assert combine_rank_times([RepetitionTimes(2.0, 0.5, 1.0, 4.0)]) == (2.0, 0.5, 1.0, 4.0)
+    times = combine_rank_times([RepetitionTimes(0.0, 0.9, 0.1, 1.0), RepetitionTimes(0.0, 0.1, 1.0, 1.2)])
     assert times.transfer_s + times.kernel_s <= times.running_s == 1.2
 
 
@@ -94,15 +96,15 @@ def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
 
 def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():
     devices = [device("0"), device("1", "cores"), device("2"), device("3")]
-    assert [turn(devices, "0", rank) for rank in range(5)] == ["0", "2", "3", "0", "2"]
-    assert [turn(devices, "3", rank) for rank in range(3)] == ["3", "0", "2"]
-    assert [turn(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
-    assert turn(devices, "H200", 1) == "H200"  # left to the registry
+    assert [device_of_rank(devices, "0", rank) for rank in range(5)] == ["0", "2", "3", "0", "2"]
+    assert [device_of_rank(devices, "3", rank) for rank in range(3)] == ["3", "0", "2"]
+    assert [device_of_rank(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
+    assert device_of_rank(devices, "H200", 1) == "H200"  # left to the registry
 
 
 def test_two_drivers_of_one_processor_are_not_two_processors():
     devices = [device("0", "cores", "PoCL 3.0"), device("1", "cores", "Intel 2025")]
-    assert [turn(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
+    assert [device_of_rank(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
 
 
 @pytest.mark.parametrize(
@@ -110,15 +112,15 @@ def test_two_drivers_of_one_processor_are_not_two_processors():
     [(0xBEEF, "hash 000000000000beef of the answer"), ("0123456789abcdef", "hash 0123456789abcdef of the answer")],
 )
 def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
-    assert repetitions(lambda own: None).hashed(Result(0, 0, digest, "").hash) == said
+    assert repetitions(lambda own: None).hashed(RepetitionResult(0, 0, digest, "").hash) == said
 
 
 # --- the verdict ---
 
-SCORER, FILE = Opinion("the scorer"), Opinion("the file")
+SCORER, FILE = VerifierVerdict("the scorer"), VerifierVerdict("the file")
 
 
-NEITHER = [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")]
+NEITHER = [VerifierVerdict("the scorer", "the scorer finds 8"), VerifierVerdict("the file", "the file says 6")]
 
 
 @pytest.mark.parametrize(
@@ -126,24 +128,24 @@ NEITHER = [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the
     [
         ([SCORER], (True, "confirmed by the scorer")),
         ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
-        ([SCORER, Opinion("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
+        ([SCORER, VerifierVerdict("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
         (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
-        ([Opinion("")], (None, "not confirmed: nobody was asked (--verify)")),
+        ([VerifierVerdict("")], (None, "not confirmed: nobody was asked (--verify)")),
     ],
 )
 def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, verdict):
-    assert judged(opinions, FOUND, "--verify") == verdict
+    assert overall_verdict(opinions, FOUND, "--verify") == verdict
 
 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
-    gave_up = Result(7, 1, 0, "incumbent 7", gave_up="out of nodes")
-    assert judged([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
-    assert judged([Opinion("the scorer", "the scorer finds 8")], gave_up, "")[0] is False
+    gave_up = RepetitionResult(7, 1, 0, "incumbent 7", gave_up="out of nodes")
+    assert overall_verdict([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
+    assert overall_verdict([VerifierVerdict("the scorer", "the scorer finds 8")], gave_up, "")[0] is False
 
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
     other = {"bytes_moved": {"host_device": 5, "ranks": 7}, "energy_j": {"gpu": 2.0}}
-    several = repetitions(lambda own: [own, (Times(0.0, 0.0, 0.0, 1.0), 0.0, other)])
+    several = repetitions(lambda own: [own, (RepetitionTimes(0.0, 0.0, 0.0, 1.0), 0.0, other)])
     timings = several.run.search.backend.timings
     timings.copied_bytes = 1000
     several.ranks.sent_bytes = 3

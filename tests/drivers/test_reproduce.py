@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from core.errors import UserError
-from drivers.reproduce import House, main
-from reports.records import load
+from drivers.reproduce import ReproductionDependencies, main
+from reports.records.files import load
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, stub_house, written
 
@@ -140,7 +140,7 @@ def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, out
     report = page(out)
     rewritten(out, lambda record: record["details"]["asked"].update(start="oneil2011"))  # the default, spelled out
     told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
-    assert reproduce(house=House(lambda: MACHINE, lambda contest, configuration: told))[0] == 0
+    assert reproduce(house=ReproductionDependencies(lambda: MACHINE, lambda contest, configuration: told))[0] == 0
     assert page(out) == report
 
 
@@ -209,7 +209,7 @@ def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsy
 
 
 def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduce, out, capsys):
-    real = House(lambda: MACHINE)
+    real = ReproductionDependencies(lambda: MACHINE)
     parts = (HILLS.replace(SECOND, "nowhere"),)
     assert reproduce("--dry-run", parts=parts, house=real)[0] == 0
     *_, reason, first, second = capsys.readouterr().out.splitlines()
@@ -287,8 +287,8 @@ def test_the_list_has_a_line_for_each_table_and_figure(reproduce, capsys):
 
 @pytest.mark.slow
 def test_the_list_of_all_papers_names_every_exhibit_of_each(capsys):
-    from reports.paper_file import load as paper_of
-    from reports.paper_file import names
+    from reports.papers.files import load as paper_of
+    from reports.papers.files import names
 
     assert main(["--list", "--scale", "quick"], stub_house(*MACHINE)) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drivers.reproduction import Chosen, mapped, plan_of
+from drivers.experiments.reproduction import ReproductionChoice, map_rows, plan_reproduction
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
 
 CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
@@ -36,7 +36,9 @@ def planned(tmp_path):
 
     def plan(parts, machine, scale="quick", **chosen):
         paper = paper_of(tmp_path, *parts)
-        return plan_of(paper, paper.exhibits, machine, Chosen(scale, tmp_path / "records.jsonl", **chosen))
+        return plan_reproduction(
+            paper, paper.exhibits, machine, ReproductionChoice(scale, tmp_path / "records.jsonl", **chosen)
+        )
 
     return plan
 
@@ -163,7 +165,7 @@ def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(
 def test_no_ranks_run_where_the_user_wants_none_or_mpi_is_missing(planned, monkeypatch):
     parts = [RANKED, table(["core", "ranked"])]
     assert len(planned(parts, here(CORE, ranks=[])).needed) == 1
-    monkeypatch.setattr("drivers.series_places.mpi_obstacle", lambda: "mpi4py is missing")
+    monkeypatch.setattr("drivers.experiments.series_configurations.mpi_obstacle", lambda: "mpi4py is missing")
     plan = planned(parts, here(CORE, cores=8))
     assert len(plan.needed) == 1
     assert plan.parts[0].missing() == [("ranked, 2, 4, 8 ranks", "mpi4py is missing")]
@@ -245,9 +247,9 @@ def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(pla
     paper = paper_of(tmp_path, *parts)
 
     def instances(*wanted):
-        chosen = Chosen("quick", tmp_path / "records.jsonl")
+        chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
         exhibits = [one for one in paper.exhibits if one.name in wanted]
-        plan = plan_of(paper, exhibits, here(CORE), chosen)
+        plan = plan_reproduction(paper, exhibits, here(CORE), chosen)
         return {one.contest.task.problem.name for one in plan.needed.values()}
 
     assert instances("table 1") == instances("table 1", "figure 2") == instances("figure 3") == {FIRST}
@@ -336,8 +338,10 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
     assert (what, why) == ("1", "the paper does not say which instance it is; --row 1=SPEC names one")
     paper = paper_of(tmp_path, *parts)
     for name in ("2", "instance 2"):  # a row that the scale leaves out is wanted when it is named
-        changed = mapped(paper, {name: SECOND}, paper.exhibits)
-        plan = plan_of(changed, changed.exhibits, here(CORE), Chosen("quick", tmp_path / "records.jsonl"))
+        changed = map_rows(paper, {name: SECOND}, paper.exhibits)
+        plan = plan_reproduction(
+            changed, changed.exhibits, here(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
+        )
         (one,) = plan.needed.values()
         assert one.contest.arguments[:2] == ("--scan", "full")
         assert one.contest.arguments[2:4] == ("--instance", SECOND)

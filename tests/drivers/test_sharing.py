@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from cluster import Solo
-from drivers import exact, repetitions
-from drivers import sharing as deciding
-from drivers.options import Options, option, positive
-from drivers.repetitions import Repetitions
-from drivers.sharing import SHORT_S, Sharing
-from drivers.workload import Run
-from drivers.workloads import named
-from reports.records import load
+from drivers import exact
+from drivers.options.declaration import Options, option, positive
+from drivers.runs import parallel_benefit as deciding
+from drivers.runs import repetitions
+from drivers.runs.parallel_benefit import SHORT_S, ParallelBenefitCheck
+from drivers.runs.repetitions import Repetitions
+from drivers.workload.declaration import PreparedRun
+from drivers.workload.registry import get_workload
+from reports.records.files import load
 from tests.drivers.small_runs import Clock, idle, idle_backend
 
 DRIVER = exact
@@ -72,8 +73,8 @@ def search(working_s, meeting_s=0.0):
 
 def sharing(workload, together, alone, **options):
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
-    run = Run(workload.options(progress=False, **options), problem, "made here", together, FirstOfTwo())
-    return Sharing(workload, run, lambda: alone)
+    run = PreparedRun(workload.options(progress=False, **options), problem, "made here", together, FirstOfTwo())
+    return ParallelBenefitCheck(workload, run, lambda: alone)
 
 
 def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(capsys):
@@ -112,7 +113,7 @@ def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
     together = search(1e-4, 1e-3)
     one = sharing(STEPWISE, together, search(1e-5), **options)
     one.ranks.size = ranks
-    one = Sharing(STEPWISE, one.shared, one.make_alone)
+    one = ParallelBenefitCheck(STEPWISE, one.shared, one.make_alone)
     one.before()
     assert not one.after_first(1e-3, 0.9)
     assert one.verdict is None and together.iterations == []
@@ -201,9 +202,9 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     ],
 )
 def test_ranks_without_work_are_told(name, given, told, capsys):
-    workload = named(name)
+    workload = get_workload(name)
     ranks = SimpleNamespace(rank=0, size=3)
     search = SimpleNamespace(level=given.get("level"))
-    run = Run(workload.options(share="always", **given), None, "", search, ranks)
-    Sharing(workload, run, None).before()
+    run = PreparedRun(workload.options(share="always", **given), None, "", search, ranks)
+    ParallelBenefitCheck(workload, run, None).before()
     assert capsys.readouterr().err == told

@@ -9,9 +9,9 @@ import pytest
 
 import onekernel as ok
 from core.errors import UserError
-from drivers import handed_over
-from drivers.algorithms import options_of_algorithm
-from drivers.side_by_side import compare, words_of
+from drivers.library import serialised_problem
+from drivers.library.algorithm_options import options_of_algorithm
+from drivers.library.comparison import compare, option_words
 from tests import lightest
 
 CELL = Path(lightest.__file__).read_text().partition("if __name__")[0]
@@ -19,7 +19,7 @@ OTHER = """
 import sys
 from pathlib import Path
 from core.search.local_search import check
-from drivers.handed_over import load
+from drivers.library.serialised_problem import load
 problem = load(Path(sys.argv[1]))
 check(problem)
 print(problem.sha256, problem.cost([1] * 9))
@@ -40,7 +40,7 @@ def problem_class():
 def test_a_notebooks_problem_goes_to_another_process(problem_class, tmp_path, environment):
     path = tmp_path / "lightest.problem"
     problem = problem_class(9)
-    handed_over.save(problem, path)
+    serialised_problem.save_problem(problem, path)
     said = subprocess.run(
         [sys.executable, "-c", OTHER, str(path)], env=environment, capture_output=True, text=True, timeout=100
     )
@@ -51,7 +51,7 @@ def test_what_is_no_problem_is_refused(tmp_path):
     (tmp_path / "text").write_text("a problem")
     for path, why in ((tmp_path / "text", "expected a problem"), (tmp_path / "missing", "cannot read it")):
         with pytest.raises(UserError, match=why):
-            handed_over.load(path)
+            serialised_problem.load_problem(path)
 
 
 def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
@@ -79,10 +79,13 @@ def test_another_instance_of_the_same_name_needs_fresh_records(problem_class, tm
 
 
 def test_options_become_words():
-    assert words_of("repeats", 3) == ["--repeats", "3"]
-    assert words_of("max_iter", [1, 2]) == ["--max-iter", "1", "2"]
-    assert words_of("seeds", range(3)) == ["--seeds", "0,1,2"]
-    assert words_of("history", True) == ["--history"] and words_of("history", False) == words_of("target", None) == []
+    assert option_words("repeats", 3) == ["--repeats", "3"]
+    assert option_words("max_iter", [1, 2]) == ["--max-iter", "1", "2"]
+    assert option_words("seeds", range(3)) == ["--seeds", "0,1,2"]
+    assert (
+        option_words("history", True) == ["--history"]
+        and option_words("history", False) == option_words("target", None) == []
+    )
 
 
 @pytest.mark.parametrize(

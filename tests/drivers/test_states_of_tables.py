@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.endings import run_driver
+from drivers.cli.exit_codes import run_driver
 from tests.drivers.small_runs import driver_of
 from tests.patience import written
 

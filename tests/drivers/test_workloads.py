@@ -6,13 +6,14 @@ import re
 
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from cluster import Solo
 from drivers import __main__ as listing
-from drivers import command, workloads
-from drivers.endings import run_driver
-from drivers.options import Options
-from reports.rules import HASH_COVERS
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import Options
+from drivers.runs import workload_main
+from drivers.workload import registry
+from reports.records.check import HASH_COVERS
 from tests.core.search.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
@@ -22,19 +23,19 @@ LINE = re.compile(
     r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "
     r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the answer), (?P<verdict>.+)$"
 )
-every = pytest.mark.parametrize("name", workloads.NAMES)
+every = pytest.mark.parametrize("name", registry.NAMES)
 
 
 def test_every_one_has_a_small_run_and_ten_are_of_papers():
-    assert set(workloads.NAMES) == set(QUICK) and len(workloads.OF_PAPERS) == 10
+    assert set(registry.NAMES) == set(QUICK) and len(registry.PAPER_WORKLOADS) == 10
 
 
 def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
     assert run_driver(listing.main, []) == 0
     lines = capsys.readouterr().out.splitlines()
     listed = dict(line.removeprefix("python -m drivers.").split(maxsplit=1) for line in lines)
-    assert set(listed) >= {*workloads.NAMES, "compare", "bench"}
-    assert all(listed[name].endswith(workload_of(name).title) for name in workloads.NAMES)
+    assert set(listed) >= {*registry.NAMES, "compare", "bench"}
+    assert all(listed[name].endswith(workload_of(name).title) for name in registry.NAMES)
     for name, about in listed.items():
         module = driver_of(name)
         program = importlib.import_module(f"{module.__name__}.__main__") if hasattr(module, "__path__") else module
@@ -44,7 +45,7 @@ def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
 @every
 def test_a_declaration_bears_its_module_s_name_and_known_words(name):
     one = workload_of(name)
-    assert workloads.named(name) is one
+    assert registry.get_workload(name) is one
     assert one.name == name
     assert one.unit in UNITS
     assert one.hash_covers in HASH_COVERS
@@ -56,7 +57,7 @@ def test_a_declaration_bears_its_module_s_name_and_known_words(name):
 def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_alone(name):
     one = workload_of(name)
     assert one.standard
-    options = command.parse(one, "", one.standard)
+    options = workload_main.parse_options(one, "", one.standard)
     for other, declared in one.options.declared():
         if getattr(options, other.name) != other.default:
             assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
@@ -81,7 +82,7 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert (kept["schema"], kept["scored"]) == (2, True)
     assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
     assert kept["details"]["instance_source"]
-    options = command.parse(one, "", QUICK[name].split())
+    options = workload_main.parse_options(one, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
     assert options.deciding("way").keys() <= kept["ways"].keys()
     elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}

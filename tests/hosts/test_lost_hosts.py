@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cluster import lost_hosts
+from cluster.mpi import lost_hosts
 from tests.hosts.test_workloads import RUNS
 
 pytestmark = pytest.mark.long

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from drivers.workloads import NAMES
+from drivers.workload.registry import NAMES
 from tests.hosts.hosts import ROOT
 
 pytestmark = pytest.mark.long

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from reports import compare_report, plot_style
 from reports.__main__ import main
-from reports.records import Record, Sample
-from reports.sections import Section, compared
+from reports.comparison.sections import InstanceSection, compare_section
+from reports.pages import comparison
+from reports.plots import style
+from reports.records.files import Record, Sample
 from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 
@@ -144,8 +145,8 @@ def legible(monkeypatch):
         assert illegible(figure) == [], name
         return save(figure, folder, name, *arguments, **more)
 
-    save = plot_style.save
-    monkeypatch.setattr(plot_style, "save", measure)
+    save = style.save
+    monkeypatch.setattr(style, "save", measure)
     return measured
 
 
@@ -168,7 +169,7 @@ def section_of():
     """A function that puts records side by side as a section of a report."""
 
     def make(records, not_run=(), why=""):
-        return compared(Section(records, not_run, why))
+        return compare_section(InstanceSection(records, not_run, why))
 
     return make
 
@@ -178,6 +179,6 @@ def report_of(section_of):
     """A function that makes the Markdown report of the records of one instance."""
 
     def make(records, not_run=(), why="", plots=()):
-        return compare_report.render([compare_report.shown(section_of(records, not_run, why), plots)])
+        return comparison.render([comparison.make_tables(section_of(records, not_run, why), plots)])
 
     return make

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from reports.records import append
+from reports.records.files import append
 
 FOLDER = Path(__file__).parent / "made_up"
 DATA = (FOLDER / "gallery.toml").read_text()

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from reports.plot_style import PAGE_WIDTH, TEXT
+from reports.plots.style import PAGE_WIDTH, TEXT
 
 SLACK = 1.0
 """Pixels by which two texts may touch: boxes of texts have a margin."""

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.cautions import BASELINE, cautions, doubts, is_short, ratio_doubts
-from reports.comparison import compare
-from reports.records import Sample
+from reports.comparison.cautions import BASELINE_PREFIX, cautions, doubts, is_short, ratio_doubts
+from reports.comparison.speedups import compare
+from reports.records.files import Sample
 
 SIX = [1.0] * 6
 
@@ -137,7 +137,7 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
     row = compare([busy, gpu]).rows[1]
     assert not any("load" in text for text in ratio_doubts(row))
     assert any("load" in text for text in ratio_doubts(row, [busy, gpu]))
-    assert all(text.startswith(BASELINE) for text in ratio_doubts(row)) and ratio_doubts(row)
+    assert all(text.startswith(BASELINE_PREFIX) for text in ratio_doubts(row)) and ratio_doubts(row)
     assert set(doubts(row, [busy, gpu])) <= set(ratio_doubts(row, [busy, gpu]))
 
 

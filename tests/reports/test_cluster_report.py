@@ -2,10 +2,18 @@
 
 import pytest
 
-from reports import cluster_plot, cluster_report
-from reports.cluster_report import Checked, Modelled, NetworkCurve, Page, Spent, Subject
-from reports.statistics import Estimate
-from reports.text_table import Table
+from reports.pages import cluster_model as pages_cluster_model
+from reports.pages.cluster_model import (
+    ClusterModelPage,
+    ModelCheck,
+    Modelled,
+    ModelledCost,
+    ModelledInstance,
+    NetworkCurve,
+)
+from reports.plots import cluster_model
+from reports.statistics.medians import Estimate
+from reports.text.tables import TextTable
 
 
 def points(*seconds):
@@ -19,34 +27,36 @@ def subject(gpu_s=0.3):
         NetworkCurve("slow", slow, slow[1], slow[2], None),
         NetworkCurve("fast", fast, fast[2], None, fast[2] if gpu_s else None),
     )
-    return Subject("73-73", 2628.0, "neighbours", 1.0, gpu_s, curves)
+    return ModelledInstance("73-73", 2628.0, "neighbours", 1.0, gpu_s, curves)
 
 
 def page(**more):
-    networks = Table("Networks", ("network",), [["slow"], ["fast"]])
-    return Page("ppp", "a command", ("One core: Test.",), networks, (subject(),), **more)
+    networks = TextTable("Networks", ("network",), [["slow"], ["fast"]])
+    return ClusterModelPage("ppp", "a command", ("One core: Test.",), networks, (subject(),), **more)
 
 
 def test_pages_call_figures_modelled_and_say_or_deny_where_communication_eats_the_gain(is_golden):
-    is_golden(cluster_report.render(page()), "cluster-model.md")
-    assert "no GPU recorded" in str(cluster_report.turning_points(subject(None)))
+    is_golden(pages_cluster_model.render(page()), "cluster-model.md")
+    assert "no GPU recorded" in str(pages_cluster_model.turning_points(subject(None)))
 
 
 def test_what_nobody_gave_watts_or_prices_for_stays_empty():
-    table = cluster_report.spent_table([Spent("here", 2.0, 3000.0, None), Spent("there", 0.5, None, 1.25)])
+    table = pages_cluster_model.cost_table(
+        [ModelledCost("here", 2.0, 3000.0, None), ModelledCost("there", 0.5, None, 1.25)]
+    )
     assert "| here | 2.00 s | 3.00 kJ |  |" in str(table) and "| there | 500 ms |  | 1.25 |" in str(table)
 
 
 def test_an_error_has_the_interval_of_the_ratio():
-    found = Checked("73-73", "cpu", "n", 2, 1, Estimate(1.0, 0.9, 1.1), 0.8, Estimate(0.8, 0.7, 1.05), "nothing")
+    found = ModelCheck("73-73", "cpu", "n", 2, 1, Estimate(1.0, 0.9, 1.1), 0.8, Estimate(0.8, 0.7, 1.05), "nothing")
     assert found.error.value == pytest.approx(-0.2)
     assert (found.error.low, found.error.high) == pytest.approx((-0.3, 0.05))
-    text = cluster_report.render_checked([found], 0.15)
+    text = pages_cluster_model.render_checks([found], 0.15)
     assert "0 of 1 runs are at most 15 % off" in text and "-20.0 % [-30.0 %, +5.0 %]" in text
 
 
 def test_the_plot_is_drawn_into_a_folder(tmp_path, legible):
     pytest.importorskip("matplotlib")
-    written = cluster_plot.curves(subject(), tmp_path)
+    written = cluster_model.curves(subject(), tmp_path)
     assert [path.name for path in written] == ["cluster-model.svg", "cluster-model.png"]
     assert "efficiency, modelled" in written[0].read_text()

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from reports.csv_file import COLUMNS
-from reports.records import append
+from reports.records.csv_file import COLUMNS
+from reports.records.files import append
 from tests.conftest import ROOT
 
 CUDA = {"backend": "cuda"}

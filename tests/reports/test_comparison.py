@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports.comparison import compare
-from reports.records import RecordError, Sample
+from reports.comparison.speedups import compare
+from reports.records.files import RecordError, Sample
 
 
 def test_a_speedup_is_over_the_one_core_cpu_run_and_names_its_time(make_record):

@@ -3,8 +3,8 @@
 import csv
 import io
 
-from reports.csv_file import text_of
-from reports.records import Sample, append
+from reports.records.csv_file import text_of
+from reports.records.files import Sample, append
 from tests.reports.conftest import MEASURED
 
 

@@ -7,8 +7,9 @@ import warnings
 import pytest
 
 from core.errors import UserError
-from reports import csv_file, experiment, ioh
-from reports.records import RecordError, append, completed, fold, load
+from reports.pages import experiment
+from reports.records import csv_file, iohprofiler
+from reports.records.files import RecordError, append, find_run, load, merge_lines
 from tests.reports.conftest import MEASURED
 from tests.reports.test_version_1 import line
 
@@ -63,19 +64,19 @@ def check(path, content, good):
         except RecordError as error:
             assert str(error).startswith(f"{path}:") and "\n" not in str(error), str(error)[:300]
             with pytest.raises(RecordError):
-                completed(path, good.identity)
+                find_run(path, good.identity)
             return False
         assert path.read_bytes() == content
         try:
-            completed(path, good.identity)
+            find_run(path, good.identity)
             if records:
                 assert records[0].to_line().isascii()
                 csv_file.text_of(records).encode()
-                ioh.write(records, path.with_suffix(".ioh"))
-                experiment.write(experiment.of_records(records), path.with_suffix(".out"), records[0].workload)
+                iohprofiler.write(records, path.with_suffix(".ioh"))
+                experiment.write(experiment.compare_records(records), path.with_suffix(".out"), records[0].workload)
         except UserError as error:
             assert "\n" not in str(error), str(error)[:300]
-        fold(path, good.identity)
+        merge_lines(path, good.identity)
         append(path, good)
         assert load(path)[-1].identity == good.identity
     return True

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.environment import cores, environment
+from reports.records.environment import cores, environment
 from tests.conftest import ROOT
 
 
@@ -38,7 +38,7 @@ def test_the_processor_is_the_one_that_the_system_reports():
     [("150000 100000", 2), ("200000 100000", 2), ("50000 100000", 1), ("900000 100000", 8), ("max 100000", 8)],
 )
 def test_the_cores_of_a_container_are_its_quota_rounded_up(monkeypatch, granted, count):
-    monkeypatch.setattr("reports.environment.os.cpu_count", lambda: 8)
+    monkeypatch.setattr("reports.records.environment.os.cpu_count", lambda: 8)
     monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"{granted}\n")
     assert cores() == count
 
@@ -52,7 +52,7 @@ def test_the_commit_is_the_checkouts():
 
 
 def test_an_installed_suite_is_named_by_its_version(monkeypatch, tmp_path):
-    monkeypatch.setattr("reports.environment.ROOT", tmp_path)
+    monkeypatch.setattr("reports.records.environment.ROOT", tmp_path)
     assert environment()["suite"] == metadata.version("onekernel")
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.exhibit_plots import draw, joined, panels, remarks
-from reports.exhibits import evidence, shown
-from reports.paper_file import load
+from reports.papers.exhibits import fill_exhibit, gather_evidence
+from reports.papers.files import load
+from reports.papers.plots import draw, joined_categories, panels, remarks
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def drawn(paper, kind, number, records):
     """A figure, and the exhibit that has its data with records in it."""
     publication = load(paper)
     (figure,) = publication.chosen(kind, number)
-    return figure, shown(publication.drawn(figure), evidence(publication, records), publication.machines)
+    return figure, fill_exhibit(publication.drawn(figure), gather_evidence(publication, records), publication.machines)
 
 
 def curves(figure, filled):
@@ -77,11 +77,11 @@ def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
 
 def test_lines_over_numbers_join_what_has_values_between(ants):
     figure, filled = drawn("menezes2019", "figure", "3", [ants("coarse", 1024, 1.0), ants("coarse", 8192, 2.0)])
-    assert joined(figure, filled) == ""
+    assert joined_categories(figure, filled) == ""
     table, of_instances = drawn("luong2013", "table", "2", [])
-    assert joined(table, of_instances) == ""
+    assert joined_categories(table, of_instances) == ""
     lines = replace(table, plot=replace(table.plot, kind="lines"))
-    assert joined(lines, of_instances) == "the places of table 2"
+    assert joined_categories(lines, of_instances) == "the places of table 2"
 
 
 def test_ratios_that_were_printed_as_nothing_have_no_bar():

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from reports.exhibit_tables import table_of
-from reports.exhibits import elsewhere, evidence, processors, series_of, shown
-from reports.paper_file import load
-from reports.records import RecordError, UnequalWorkError
+from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence, processors, runs_without_exhibit
+from reports.papers.files import load
+from reports.papers.tables import make_table
+from reports.records.files import RecordError, UnequalWorkError
 
 PUBLISHED = {"mapping": "published", "select": "host"}
 FLIPS = {"neighbourhood": "flip2"}
@@ -21,12 +21,12 @@ def exhibit(paper, number, kind="table", half=0):
 def filled(paper, number, records, kind="table", half=0):
     """An exhibit with records in it."""
     publication = load(paper)
-    return shown(exhibit(paper, number, kind, half), evidence(publication, records), publication.machines)
+    return fill_exhibit(exhibit(paper, number, kind, half), gather_evidence(publication, records), publication.machines)
 
 
 def cells(result):
     """The cells of an exhibit's table, rows by their first cells."""
-    table = table_of(result).table
+    table = make_table(result).table
     return {row[0]: dict(zip(table.titles[1:], row[1:], strict=True)) for row in table.rows}
 
 
@@ -36,7 +36,7 @@ def cells(result):
 def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run, is_golden):
     runs = [make_run("tai100a", (8.0,) * 3), make_run("tai30a", (2.0,) * 3)]
     runs.append(make_run("tai100a", (0.1,) * 3, backend="cuda"))
-    is_golden(f"{table_of(filled('luong2013', '2', runs)).table}\n", "luong2013-table-2.md")
+    is_golden(f"{make_table(filled('luong2013', '2', runs)).table}\n", "luong2013-table-2.md")
 
 
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
@@ -79,7 +79,7 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
         return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
 
     runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
-    is_golden(f"{table_of(filled('oneil2011', '1', runs, 'figure')).table}\n", "oneil2011-figure-1.md")
+    is_golden(f"{make_table(filled('oneil2011', '1', runs, 'figure')).table}\n", "oneil2011-figure-1.md")
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
@@ -133,12 +133,12 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])
 def test_what_the_paper_does_not_measure_stands_in_none_of_its_tables(make_ants, change):
     other = make_ants(parameters=change, backend="cuda")
-    found = evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
-    assert [row.record for row in elsewhere(load("menezes2019"), found.rows)] == [other]
+    found = gather_evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
+    assert [row.record for row in runs_without_exhibit(load("menezes2019"), found.rows)] == [other]
 
 
 def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
-    assert series_of(exhibit("xavier2022", "5.1"), make_exact("host")).name in ("core", "one-tree")
+    assert find_series(exhibit("xavier2022", "5.1"), make_exact("host")).name in ("core", "one-tree")
 
 
 def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
@@ -154,7 +154,7 @@ def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
 def test_unequal_hashes_of_equal_work_are_refused(make_run):
     for change in ({"backend": "cuda"}, {"ways": {"generate": "host"}}):
         with pytest.raises(UnequalWorkError, match="trajectory_hash"):
-            evidence(load("luong2013"), [make_run(), make_run(trajectory_hash="ffff", **change)])
+            gather_evidence(load("luong2013"), [make_run(), make_run(trajectory_hash="ffff", **change)])
 
 
 def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
@@ -188,9 +188,9 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     asked = {"workload": "lcs", "parameters": {"trace": True}, "hash_covers": "answer", "instance": "half:1000:seed=1"}
     kept = make_record(**asked, details={"method": "bits"})
     linear = make_record(**asked, backend="threads", trajectory_hash="cccc", details={"method": "linear space"})
-    assert len(evidence(load("oconnell2014"), [kept, linear]).comparisons) == 2
+    assert len(gather_evidence(load("oconnell2014"), [kept, linear]).comparisons) == 2
     with pytest.raises(UnequalWorkError, match="trajectory_hash"):
-        evidence(load("oconnell2014"), [kept, replace(linear, details={"method": "bits"})])
+        gather_evidence(load("oconnell2014"), [kept, replace(linear, details={"method": "bits"})])
 
 
 # --- notes ---
@@ -209,7 +209,7 @@ def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
     found = filled("luong2013", "10", [make_run(**ppp)])
     (datum,) = found.ours
     assert datum.notes == (note,)
-    marked = table_of(found)
+    marked = make_table(found)
     assert marked.notes == (("a", note),)
     assert any(cell.endswith(" [a]") for row in marked.table.rows for cell in row)
 
@@ -240,7 +240,7 @@ PEERS = [
 
 def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact, is_golden):
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
-    is_golden(f"{table_of(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
+    is_golden(f"{make_table(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
     assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
 
@@ -276,7 +276,7 @@ def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
     kernels = [{"kernel": "wave", "launches": 9} | wave, {"kernel": "trace", "launches": 1} | trace]
     asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_covers": "answer", "backend": "cuda"}
     run = make_record(**asked, ways={"mapping": "published"}, details={"profile": {"kernels": kernels}})
-    is_golden(f"{table_of(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
+    is_golden(f"{make_table(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
     with pytest.raises(RecordError, match=r"expected a list of kernels in details\.profile"):
         filled("oconnell2014", "5", [replace(run, details={"profile": {"kernels": 7}})], "figure")
 

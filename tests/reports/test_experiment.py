@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from reports import compare_report, experiment
-from reports.records import RecordError, Sample
-from reports.sections import Section
-from reports.table import lines
+from reports.comparison.sections import InstanceSection
+from reports.pages import comparison, experiment
+from reports.pages.terminal import lines
+from reports.records.files import RecordError, Sample
 from tests.reports.conftest import MACHINE
 from tests.reports.test_other_algorithms import FAST
 
@@ -54,7 +54,7 @@ def sections(make_record):
             grown = {"parameters": {"iterations": 1000, "walks": ranks}, "details": DETAILS | {"scaled": ranks}}
             yield run([time, time, time], **place, **grown, ranks=ranks, trajectory_hash=f"{ranks:016x}")
 
-    return experiment.of_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
+    return experiment.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
 
 
 def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path, is_golden):
@@ -92,7 +92,7 @@ def searched(make_record):
 
 
 def test_seeds_with_histories_have_the_time_to_targets_of_each_row(searched, tmp_path):
-    report, _, *pictures = experiment.write(experiment.of_records(searched), tmp_path, "qap")
+    report, _, *pictures = experiment.write(experiment.compare_records(searched), tmp_path, "qap")
     assert [path.name for path in pictures[2:]] == ["compare-qap-1-targets.svg", "compare-qap-1-targets.png"]
     text = report.read_text()
     assert "![Time to target](compare-qap-1-targets.svg)" in text
@@ -116,15 +116,15 @@ def rows_of(text, heading):
 def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
     bare = [replace(run, samples=tuple(replace(one, history=None) for one in run.samples)) for run in searched]
     for records in (searched[:1], bare):
-        (section,) = experiment.of_records(records)
+        (section,) = experiment.compare_records(records)
         assert section.to_targets is None
-        assert "Time to target" not in compare_report.render([compare_report.shown(section)])
+        assert "Time to target" not in comparison.render([comparison.make_tables(section)])
 
 
 def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
     broken = replace(searched[5], samples=tuple(replace(one, history=[]) for one in searched[5].samples))
-    (section,) = experiment.of_records([*searched[:5], broken, *searched[6:]])
-    text = compare_report.render([compare_report.shown(section)])
+    (section,) = experiment.compare_records([*searched[:5], broken, *searched[6:]])
+    text = comparison.render([comparison.make_tables(section)])
     assert "threads, seed 1, repetition 1: its history is empty: left out." in text
     assert rows_of(text, "Time to target")["threads"][1] == "not known"
 
@@ -140,10 +140,10 @@ def test_an_earlier_report_is_removed_and_nothing_else(tmp_path):
 
 def test_records_of_several_workloads_are_refused(make_record):
     with pytest.raises(RecordError, match="found records of ihc, lcs: expected those of one workload"):
-        experiment.of_records([make_record(), make_record(workload="lcs")])
+        experiment.compare_records([make_record(), make_record(workload="lcs")])
     with pytest.raises(RecordError, match="no records"):
-        experiment.of_records([])
-    assert experiment.name_of("../a b\0/é") == "compare-..-a-b-é", "no name leads to another folder"
+        experiment.compare_records([])
+    assert experiment.report_name("../a b\0/é") == "compare-..-a-b-é", "no name leads to another folder"
 
 
 def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
@@ -153,6 +153,6 @@ def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
 
     first = at(0, 0.1, backend="threads")
     second = at(1, 2.5, instance="other", instance_sha256="cd" * 32)
-    _, beside = experiment.side_by_side([Section([first]), Section([second])])
-    (alone,) = experiment.side_by_side([Section([]), Section([second])])
+    _, beside = experiment.compare_sections([InstanceSection([first]), InstanceSection([second])])
+    (alone,) = experiment.compare_sections([InstanceSection([]), InstanceSection([second])])
     assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]

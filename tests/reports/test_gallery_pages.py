@@ -10,14 +10,14 @@ import pytest
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options
-from drivers.command import parse as workload_options
+from drivers.experiments.reproduction_options import read_options as reproduce_options
 from drivers.overview import parser as overview_options
-from drivers.reproduce_options import read as reproduce_options
-from drivers.workloads import named
-from reports import provenance
-from reports.gallery_pages import differences, overview_of, read, write
-from reports.paper_file import names
-from reports.records import load
+from drivers.runs.workload_main import parse_options as workload_options
+from drivers.workload.registry import get_workload
+from reports.pages import provenance
+from reports.pages.gallery import differences, overview_of, read, write
+from reports.papers.files import names
+from reports.records.files import load
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import DATA, climb, fill
 
@@ -182,7 +182,7 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
             elif words[2] == "drivers.reproduce":
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
             else:
-                options = workload_options(named(words[2].removeprefix("drivers.")), None, words[3:])
+                options = workload_options(get_workload(words[2].removeprefix("drivers.")), None, words[3:])
                 assert options.record == f"reports/gallery/{entry.name}.jsonl"
 
 

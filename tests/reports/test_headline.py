@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports.comparison import compare
-from reports.headline import headline
+from reports.comparison.headline import headline
+from reports.comparison.speedups import compare
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.history_plot import best_so_far, save_figure
+from reports.plots.history import draw_history, save_figure
 from tests.reports.pictures import illegible
 
 HISTORY = [[0, 0, 0.5, 900], [3, 40, 0.6, 700], [9, 100, 0.8, 650]]
@@ -20,7 +20,7 @@ def lines(axes):
 
 
 def test_panels_hold_the_history_over_evaluations_and_over_seconds():
-    figure = best_so_far(HISTORY[1:], "moves", "a search", noun="length", evaluations=130)
+    figure = draw_history(HISTORY[1:], "moves", "a search", noun="length", evaluations=130)
     left, right = figure.axes
     assert lines(left) == {"best length": ([40, 100, 130], [700, 650, 650])}
     assert lines(right) == {"best length": ([0.6, 0.8], [700, 650])}
@@ -31,7 +31,7 @@ def test_panels_hold_the_history_over_evaluations_and_over_seconds():
 
 
 def test_what_spreads_far_is_logarithmic_and_a_start_that_cost_nothing_is_shown():
-    figure = best_so_far(LONG, "moves", "a search")
+    figure = draw_history(LONG, "moves", "a search")
     left, right = figure.axes
     assert illegible(figure) == []
     assert {axes.get_xscale() for axes in figure.axes} | {left.get_yscale()} == {"log"}
@@ -40,12 +40,14 @@ def test_what_spreads_far_is_logarithmic_and_a_start_that_cost_nothing_is_shown(
 
 
 def test_costs_below_zero_stay_on_a_linear_axis():
-    figure = best_so_far([[0, 1, 0.1, 40], [2, 3, 0.2, -1]], "moves", "a search")
+    figure = draw_history([[0, 1, 0.1, 40], [2, 3, 0.2, -1]], "moves", "a search")
     assert figure.axes[0].get_yscale() == "linear"
 
 
 def test_what_is_known_is_a_line_with_its_name():
-    figure = best_so_far(HISTORY, "moves", "a search", known={"optimum": 640}, in_words=lambda cost: f"{cost / 10:.1f}")
+    figure = draw_history(
+        HISTORY, "moves", "a search", known={"optimum": 640}, in_words=lambda cost: f"{cost / 10:.1f}"
+    )
     for axes in figure.axes:
         assert lines(axes)["optimum 64.0"][1] == [640, 640]
     shown = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
@@ -55,12 +57,12 @@ def test_what_is_known_is_a_line_with_its_name():
 
 
 def test_a_search_that_never_improved_has_its_start():
-    figure = best_so_far([[0, 0, 0.1, 7]], "moves", "a search")
+    figure = draw_history([[0, 0, 0.1, 7]], "moves", "a search")
     assert lines(figure.axes[0]) == {"best cost": ([0], [7])}
 
 
 def test_equal_pictures_are_equal_files(tmp_path):
     for name in ("one.svg", "other.svg"):
-        save_figure(best_so_far(HISTORY, "moves", "a search"), str(tmp_path / name))
+        save_figure(draw_history(HISTORY, "moves", "a search"), str(tmp_path / name))
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
     assert ">a search</text>" in (tmp_path / "one.svg").read_text()

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from core.errors import UserError
-from reports import ioh
-from reports.records import Sample, append
+from reports.records import iohprofiler
+from reports.records.files import Sample, append
 
 HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 
@@ -52,7 +52,7 @@ def read(folder):
 
 
 def test_a_history_is_the_best_cost_over_evaluations(tmp_path, run):
-    written = ioh.write([run()], tmp_path)
+    written = iohprofiler.write([run()], tmp_path)
     assert [file.relative_to(tmp_path).as_posix() for file in written.files] == ["ihc/IOHprofiler_f1_kroA100.json"]
     assert (tmp_path / "ihc/data_f1_kroA100/IOHprofiler_f1_DIM100.dat").exists()
     assert read(tmp_path) == {("ihc", "ihc kroA100", 100): [[(1, 30000), (4850, 25000), (9700, 22000)]]}
@@ -60,7 +60,7 @@ def test_a_history_is_the_best_cost_over_evaluations(tmp_path, run):
 
 
 def test_seeds_are_the_runs_of_an_algorithm_and_repetitions_are_not(tmp_path, run):
-    ioh.write([run(seed=0, repetitions=3), run(seed=1), run(seed=0)], tmp_path)
+    iohprofiler.write([run(seed=0, repetitions=3), run(seed=1), run(seed=0)], tmp_path)
     (courses,) = read(tmp_path).values()
     assert [course[-1] for course in courses] == [(9700, 22000), (9700, 22001)]
     described = json.loads((tmp_path / "ihc/IOHprofiler_f1_kroA100.json").read_text())
@@ -69,7 +69,7 @@ def test_seeds_are_the_runs_of_an_algorithm_and_repetitions_are_not(tmp_path, ru
 
 def test_what_sets_algorithms_apart_names_them_and_instances_are_functions(tmp_path, run):
     runs = [run(), run(parameters={"climbers": 7}), run(instance="a/b", instance_sha256="cd" * 32)]
-    ioh.write(runs, tmp_path)
+    iohprofiler.write(runs, tmp_path)
     assert sorted(read(tmp_path)) == [
         ("ihc climbers=100", "ihc a/b", 100),
         ("ihc climbers=100", "ihc kroA100", 100),
@@ -80,12 +80,12 @@ def test_what_sets_algorithms_apart_names_them_and_instances_are_functions(tmp_p
 
 
 def test_algorithms_whose_names_no_file_system_tells_apart_have_folders_of_their_own(tmp_path, run):
-    ioh.write([run(parameters={"start": name}) for name in ("a b", "a_b", "a/b")], tmp_path)
+    iohprofiler.write([run(parameters={"start": name}) for name in ("a b", "a_b", "a/b")], tmp_path)
     assert len(list(tmp_path.glob("*/*.json"))) == len(read(tmp_path)) == 3
 
 
 def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, run):
-    written = ioh.write([run(history=None, details={"start_length": 40000})], tmp_path)
+    written = iohprofiler.write([run(history=None, details={"start_length": 40000})], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 40000), (9700, 22000)]]]
     (note,) = written.notes
     assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
@@ -93,30 +93,30 @@ def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, 
 
 def test_exact_search_counts_its_nodes(tmp_path, run):
     details = {"start_length": 9000, "nodes": 321}
-    ioh.write([run(workload="exact", history=None, evaluations=0, details=details, best_cost=8000)], tmp_path)
+    iohprofiler.write([run(workload="exact", history=None, evaluations=0, details=details, best_cost=8000)], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 9000), (321, 8000)]]]
 
 
 def test_a_run_of_which_nothing_is_known_is_left_out_and_said(tmp_path, run):
-    written = ioh.write([run(), run(seed=1, history=None)], tmp_path)
+    written = iohprofiler.write([run(), run(seed=1, history=None)], tmp_path)
     assert len(read(tmp_path)["ihc", "ihc kroA100", 100]) == 1
     assert written.notes[0].startswith("ihc on kroA100, seed 1,")
     assert written.notes[0].endswith("left out, since its start is not known either")
     with pytest.raises(UserError, match=r"^ihc on kroA100, seed 1, .* left out"):
-        ioh.write([run(seed=1, history=None)], tmp_path / "none")
+        iohprofiler.write([run(seed=1, history=None)], tmp_path / "none")
     with pytest.raises(UserError, match="none of 2 runs has a history or a known start"):
-        ioh.write([run(seed=1, history=None), run(seed=2, history=None)], tmp_path / "none")
+        iohprofiler.write([run(seed=1, history=None), run(seed=2, history=None)], tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_a_history_that_begins_late_or_ends_early_is_completed(tmp_path, run):
-    ioh.write([run(history=[[1, 500, 0.1, 29000], [2, 500, 0.2, 28000]])], tmp_path)
+    iohprofiler.write([run(history=[[1, 500, 0.1, 29000], [2, 500, 0.2, 28000]])], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 29000), (500, 28000), (9700, 22000)]]]
 
 
 def test_values_of_knapsack_are_maximised(tmp_path, run):
     history = [[0, 0, 0.0, 5], [1, 10, 0.1, 9]]
-    ioh.write([run(workload="knapsack", history=history, evaluations=10, best_cost=9)], tmp_path)
+    iohprofiler.write([run(workload="knapsack", history=history, evaluations=10, best_cost=9)], tmp_path)
     described = json.loads(next(tmp_path.glob("*/*.json")).read_text())
     assert described["maximization"] is True
     assert described["scenarios"][0]["runs"][0]["best"]["y"] == 9
@@ -132,4 +132,4 @@ def test_files_are_named_on_standard_output_and_missing_histories_on_standard_er
 
 def test_runs_of_unequal_results_are_refused(tmp_path, run):
     with pytest.raises(UserError, match="not the same work, hence not compared: best_cost is 22000"):
-        ioh.write([run(), run(best_cost=1)], tmp_path)
+        iohprofiler.write([run(), run(best_cost=1)], tmp_path)

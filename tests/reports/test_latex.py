@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports import latex
+from reports.text import latex
 
 
 @pytest.mark.parametrize(

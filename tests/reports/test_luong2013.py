@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from reports.paper_file import load
+from reports.papers.files import load
 
 TEXT = "004_fbc700ce5a4d984c.txt"
 PAIR = r"\d+(?:\.\d+)?×\d+(?:\.\d+)?"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reports.comparison import NotRun
+from reports.comparison.speedups import NotRun
 
 
 def tables(text):

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from reports.paper_file import load
+from reports.papers.files import load
 
 TEXT = "001_399ad9021ef1e452.txt"
 STRATEGIES = ("coarse", "fine", "fine-deposit")

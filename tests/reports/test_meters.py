@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reports.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter
+from reports.records.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter
 
 CAPACITY = 262_143_328_850
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.compare_tables import tables
+from reports.pages.comparison_tables import tables
 
 MACHINE = {"suite": "0123abc", "cpu": "Test CPU", "cores": 16, "hosts": 1, "host": "a"}
 WORK = 32.0

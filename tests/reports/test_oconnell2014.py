@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from reports.paper_file import FOLDER, load
+from reports.papers.files import FOLDER, load
 
 TEXT = "002_1c141bdda1f149ba.txt"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reports.paper_file import load
+from reports.papers.files import load
 
 TEXT = "000_d0da97ed7d530cbb.txt"
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.comparison import NotRun, compare
-from reports.heat_map import MISSING, draw, part_of
-from reports.overview import NAME, Line, Overview, plain_text, remove, render, write
+from reports.comparison.speedups import NotRun, compare
+from reports.pages.overview import NAME, Overview, OverviewRow, plain_text, remove, render, write
+from reports.plots.heat_map import MISSING, draw, select_part
 
 VM = {"suite": "0123abc", "host": "vm", "cores": 16, "hosts": 1}
 BUSY = {"conditions": {"load_1min": 12.0}}
@@ -16,7 +16,7 @@ BUSY = {"conditions": {"load_1min": 12.0}}
 
 def of_climbs(*records):
     """An overview of the records of hill climbing alone."""
-    return Overview((Line("ihc", "climbing", compare(records)),))
+    return Overview((OverviewRow("ihc", "climbing", compare(records)),))
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +28,9 @@ def found(make_record):
     lcs = compare([make_record(times=[4.0], **sums), make_record(times=[40.0], backend="cuda", **sums)])
     return Overview(
         (
-            Line("ihc", "hill climbing", ihc),
-            Line("lcs", "common letters", lcs, (NotRun("cpu", "0", 4, "no memory"),)),
-            Line("qap", "assignment", None, (), "the runs did different work"),
+            OverviewRow("ihc", "hill climbing", ihc),
+            OverviewRow("lcs", "common letters", lcs, (NotRun("cpu", "0", 4, "no memory"),)),
+            OverviewRow("qap", "assignment", None, (), "the runs did different work"),
         ),
         (NotRun("opencl", "", 1, "no platform"),),
     )
@@ -45,7 +45,9 @@ def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record)
     name = "uniform:1000000:seed=123456789" * 4
     runs = [make_record(times=[1.5], instance=name)]
     runs += [make_record(times=[0.75], backend="opencl", device=str(k), instance=name) for k in range(12)]
-    text = plain_text(Overview((Line("weierstrass", "minima", compare(runs), (NotRun("x", "0", 1, "why " * 60),)),)))
+    text = plain_text(
+        Overview((OverviewRow("weierstrass", "minima", compare(runs), (NotRun("x", "0", 1, "why " * 60),)),))
+    )
     assert max(map(len, text.splitlines())) <= 80
     assert all(f"opencl {k}" in text for k in range(1, 12))
     assert text.count("750 ms") == text.count("2.00x") == 12
@@ -92,11 +94,11 @@ def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp
     def line(name, one_core, *backends):
         of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}
         runs = [make_record(times=[one_core], **of), *(make_record(times=[0.1], backend=one, **of) for one in backends)]
-        return Line(name, "", compare(runs))
+        return OverviewRow(name, "", compare(runs))
 
     made = Overview((line("ihc", 2.0, "cuda", "opencl"), line("ppp", 3.0, "cuda"), line("tsp", 1.0, "cuda")))
     made = replace(made, lines=(*made.lines, line("lcs", 0.005, "cuda")))
-    part = part_of(made)
+    part = select_part(made)
     assert ([one.workload for one in part.lines], part.devices) == (["ihc", "ppp", "tsp"], ("cpu", "cuda"))
     assert part.left_out == ("lcs (less than 1 s on one core)", "opencl (most of the workloads did not run there)")
     text = render(made, "overview.svg")
@@ -109,7 +111,7 @@ def test_answers_that_are_equal_prove_no_equal_work(make_record):
     exact = {"workload": "exact", "hash_covers": "answer", "instance_sha256": "cd" * 32}
     other = compare([make_record(**exact), make_record(backend="cuda", evaluations=7, **exact)])
     climbs = compare([make_record(), make_record(backend="cuda")])
-    text = render(Overview((Line("ihc", "", climbs), Line("exact", "", other))))
+    text = render(Overview((OverviewRow("ihc", "", climbs), OverviewRow("exact", "", other))))
     assert "ihc: equal work, by the hash of all climbs" in text
     assert "exact: equal answers, by the hash of the answer (unequal numbers of evaluations: exact)" in text
 

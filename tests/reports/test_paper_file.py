@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from reports.paper_file import FOLDER, load, names, of_workload, read
+from reports.papers.files import FOLDER, load, names, papers_of_workload, read
 
 HEAD = """
 name = "made2026"
@@ -125,9 +125,11 @@ def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(mad
 
 def test_all_papers_are_read_and_every_workload_has_its_paper():
     assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
-    found = {workload: [paper.name for paper in of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")}
+    found = {
+        workload: [paper.name for paper in papers_of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")
+    }
     assert found == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
-    assert of_workload("no such workload") == []
+    assert papers_of_workload("no such workload") == []
 
 
 @pytest.mark.parametrize("name", names())
@@ -146,12 +148,12 @@ def test_every_series_of_a_paper_is_used_and_every_table_has_both_mappings(name)
 
 @pytest.mark.parametrize("name", names())
 def test_what_a_paper_runs_is_an_option_of_its_driver(name):
-    from drivers.workloads import named
+    from drivers.workload.registry import get_workload
 
     paper = load(name)
     for one in paper.exhibits:
         for workload in one.workloads() if not one.of else ():
-            known = {field.name for field, _ in named(workload).options.declared()}
+            known = {field.name for field, _ in get_workload(workload).options.declared()}
             asked = {*one.options, *(key for series in one.series for key in series.options)}
             asked |= {key for scale in one.scales.values() for key in scale.amount}
             asked |= {key for column in one.columns for key in column.parameters}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from reports import paper_report
-from reports.exhibits import NotMade
-from reports.paper_file import load
-from reports.records import append
+from reports.pages import paper as pages_paper
+from reports.papers.exhibits import MissingRuns
+from reports.papers.files import load
+from reports.records.files import append
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def test_the_report_reads_as_it_did_and_has_a_picture_of_every_figure(ants, tmp_
     ]
     runs += [ants(variant="mmas"), ants("fine", 4096, scored=False, best_cost=1)]
     paper = load("menezes2019")
-    not_made = {paper.chosen("table", "II")[0]: NotMade([("lu980: suite on cuda", "the instance is not at hand")])}
-    written = paper_report.write(paper, paper.exhibits, runs, tmp_path / "out", not_made)
+    not_made = {paper.chosen("table", "II")[0]: MissingRuns([("lu980: suite on cuda", "the instance is not at hand")])}
+    written = pages_paper.write(paper, paper.exhibits, runs, tmp_path / "out", not_made)
     text = written[0].read_text(encoding="utf-8")
     is_golden(text, "menezes2019.md")
     pictures = [path.name for path in written if path.suffix == ".svg"]
@@ -50,7 +50,7 @@ def test_only_the_disagreements_of_what_is_shown_are_listed(tmp_path):
     paper = load("luong2013")
     texts = []
     for number in ("2", "5"):
-        path, *_ = paper_report.write(paper, paper.chosen("table", number), [], tmp_path)
+        path, *_ = pages_paper.write(paper, paper.chosen("table", number), [], tmp_path)
         texts.append(path.read_text(encoding="utf-8"))
     assert "tai35a" in texts[0].partition("taken at its word")[2]
     assert "tai35a" not in texts[1] and "7990 s" in texts[1]
@@ -61,7 +61,7 @@ def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
     (tmp_path / "menezes2019.jsonl").write_text("")
     (tmp_path / "menezes2019-figure-99.svg").write_text("")
     (tmp_path / "luong2013-table-2.svg").write_text("")
-    paper_report.write(paper, paper.chosen("table", "I"), [ants()], tmp_path)
+    pages_paper.write(paper, paper.chosen("table", "I"), [ants()], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "luong2013-table-2.svg",
         "menezes2019.jsonl",

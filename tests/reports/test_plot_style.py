@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.plot_style import PAGE_WIDTH, TEXT, log_ticks, logarithmic, pyplot, tick_text
+from reports.plots.style import PAGE_WIDTH, TEXT, log_ticks, logarithmic, pyplot, tick_text
 from tests.reports.pictures import illegible
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from reports.rank_tests import Values, a12, compare_pairs, effect, holm, least_p, mann_whitney
+from reports.statistics.rank_tests import Values, a12, compare_pairs, effect, holm, least_p, mann_whitney
 
 
 def test_holms_correction_of_a_worked_example():

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from core.errors import UserError
-from reports import ranks_report
-from reports.records import Sample, UnequalWorkError, append
+from reports.pages import ranks
+from reports.records.files import Sample, UnequalWorkError, append
 
 
 @pytest.fixture
@@ -19,18 +19,18 @@ def pair(make_record):
 
 def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_golden):
     other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # nobody did this alone
-    found = ranks_report.gains([*pair, other])
+    found = ranks.rank_gains([*pair, other])
     assert len(found) == 1
     assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
-    is_golden(ranks_report.render(found, "a command"), "ranks.md")
-    unconfirmed = ranks_report.gains([pair[0], replace(pair[1], scored=False)])
-    assert "Nobody beside the search confirmed the results of: ihc." in ranks_report.render(unconfirmed)
+    is_golden(ranks.render(found, "a command"), "ranks.md")
+    unconfirmed = ranks.rank_gains([pair[0], replace(pair[1], scored=False)])
+    assert "Nobody beside the search confirmed the results of: ihc." in ranks.render(unconfirmed)
 
 
 def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
     wrong = make_record((1.0,), ranks=3, trajectory_hash="fedcba9876543210")
     with pytest.raises(UnequalWorkError, match="hash fedcba9876543210 of 3 ranks, 0123456789abcdef of one"):
-        ranks_report.gains([*pair, wrong])
+        ranks.rank_gains([*pair, wrong])
 
 
 def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path, reports):
@@ -41,4 +41,4 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
     code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
     assert code == 2 and "no work has runs of one rank and of several" in told
     with pytest.raises(UserError):
-        ranks_report.write(ranks_report.gains(pair), tmp_path / "nowhere")
+        ranks.write(ranks.rank_gains(pair), tmp_path / "nowhere")

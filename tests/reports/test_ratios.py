@@ -2,13 +2,13 @@
 
 import pytest
 
-from reports.cautions import ALONE, ALONE_AT_FIRST, doubts, first_rank_alone
-from reports.comparison import compare, indivisible
-from reports.exhibit_gaps import gap
-from reports.exhibit_tables import table_of
-from reports.exhibits import NO_RECORD, NotMade, evidence, shown
-from reports.gallery_pages import read
-from reports.paper_file import load, names
+from reports.comparison.cautions import SINGLE_RANK, SINGLE_RANK_FIRST, doubts, used_single_rank
+from reports.comparison.speedups import compare, ratio_obstacles
+from reports.pages.gallery import read
+from reports.papers.exhibits import NO_RECORD, MissingRuns, fill_exhibit, gather_evidence
+from reports.papers.files import load, names
+from reports.papers.gaps import gap_reason
+from reports.papers.tables import make_table
 from tests.conftest import ROOT
 from tests.reports.test_exhibits import FLIPS, PUBLISHED, cells, exhibit, filled
 
@@ -32,16 +32,16 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     ],
 )
 def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
-    assert indivisible(make_run(), make_run(**change)) == apart
-    assert indivisible(make_run(), make_run(ways={"tables": "shared"}), ["tables"]) == ["tables"]
+    assert ratio_obstacles(make_run(), make_run(**change)) == apart
+    assert ratio_obstacles(make_run(), make_run(ways={"tables": "shared"}), ["tables"]) == ["tables"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", [one for one in read(GALLERY) if one.name in names()], ids=lambda one: one.name)
 def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
-    rows = evidence(load(entry.name), entry.records(GALLERY)).rows
+    rows = gather_evidence(load(entry.name), entry.records(GALLERY)).rows
     ratios = [row for row in rows if row.base is not None]
-    assert all(not indivisible(row.record, row.base.record) for row in ratios)
+    assert all(not ratio_obstacles(row.record, row.base.record) for row in ratios)
     assert ratios or entry.name == "menezes2019", "of ants no run on one core is recorded"
 
 
@@ -63,15 +63,15 @@ def ranked(make_run, *seconds, **changes):
 )
 def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make_run, seconds, details, alone):
     run = ranked(make_run, *seconds, details=details)
-    assert first_rank_alone(run) == alone and (ALONE in doubts(compare([run]).rows[0])) == alone
+    assert used_single_rank(run) == alone and (SINGLE_RANK in doubts(compare([run]).rows[0])) == alone
     (datum,) = filled("luong2013", "10", [run]).ours
     assert datum.column == "COW, ranks of one core: cpu, 2 ranks"
-    assert (datum.words == (f"not shown: {ALONE}",)) == alone == (datum.values == {})
+    assert (datum.words == (f"not shown: {SINGLE_RANK}",)) == alone == (datum.values == {})
 
 
 def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
     run = make_run(ranks=2, details={"first_rank_alone": {"together_s": 2.0, "alone_s": 1.0, "until_s": 5.0}})
-    assert first_rank_alone(run) and doubts(compare([run]).rows[0])[0] == ALONE_AT_FIRST
+    assert used_single_rank(run) and doubts(compare([run]).rows[0])[0] == SINGLE_RANK_FIRST
 
 
 def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_had_to_share_are_no_other_run(make_run):
@@ -104,8 +104,10 @@ def test_a_column_of_which_nothing_ran_says_why(make_run):
     decisive = "COW, ranks of one core"
     paper, table = load("luong2013"), exhibit("luong2013", "10")
     name = next(one.name for one in table.series if one.heading == decisive)
-    result = shown(table, evidence(paper, [make_run(**PPP)]), paper.machines, NotMade(series={name: "none is here"}))
-    notes = dict(table_of(result).notes)
+    result = fill_exhibit(
+        table, gather_evidence(paper, [make_run(**PPP)]), paper.machines, MissingRuns(series={name: "none is here"})
+    )
+    notes = dict(make_table(result).notes)
     mark = cells(result)["73-73"][f"ours, {decisive}"].removeprefix("not run [").removesuffix("]")
     assert notes[mark] == "not run: none is here"
     assert f"not run: {NO_RECORD}" in notes.values(), "of other series nothing is known"
@@ -113,8 +115,11 @@ def test_a_column_of_which_nothing_ran_says_why(make_run):
 
 def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
     paper = load("menezes2019")
-    there = evidence(paper, [make_ants("fine", ants, backend="cuda") for ants in (1024, 2048)])
-    found = {one.name: gap(one, shown(paper.drawn(one), there, paper.machines, NotMade())) for one in paper.exhibits}
+    there = gather_evidence(paper, [make_ants("fine", ants, backend="cuda") for ants in (1024, 2048)])
+    found = {
+        one.name: gap_reason(one, fill_exhibit(paper.drawn(one), there, paper.machines, MissingRuns()))
+        for one in paper.exhibits
+    }
     assert found["table II"] == found["figure 2"] == ""
     assert found["figure 6"] == "it draws qa194, of which nothing ran; --figure 6 runs it"
 
@@ -127,5 +132,5 @@ def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
         (trouble, "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"),
         (trouble | {"solve_s": 0.5}, ""),
     ):
-        runs = evidence(paper, [make_exact(peers=[peer])])
-        assert gap(figure, shown(paper.drawn(figure), runs, paper.machines)) == said
+        runs = gather_evidence(paper, [make_exact(peers=[peer])])
+        assert gap_reason(figure, fill_exhibit(paper.drawn(figure), runs, paper.machines)) == said

@@ -9,17 +9,17 @@ import textwrap
 
 import pytest
 
-from reports.records import (
+from reports.records.files import (
     RecordError,
     Sample,
     UnequalWorkError,
     append,
-    completed,
+    count_repetitions,
     families,
-    fold,
+    find_run,
     load,
     merge,
-    repeated,
+    merge_lines,
     require_equal_work,
 )
 from tests.conftest import ROOT
@@ -99,7 +99,7 @@ def test_a_killed_run_keeps_every_finished_repetition_and_resumes(path, make_rec
     append(path, record)
     script = """
         import sys
-        from reports.records import append, load
+        from reports.records.files import append, load
         record = load(sys.argv[1])[0]
         while True:
             append(sys.argv[1], record)
@@ -110,29 +110,29 @@ def test_a_killed_run_keeps_every_finished_repetition_and_resumes(path, make_rec
     run.send_signal(signal.SIGKILL)
     acknowledged += len(run.stdout.readlines())
     run.wait()
-    kept = completed(path, record.identity)
+    kept = find_run(path, record.identity)
     assert len(kept.samples) in (acknowledged, acknowledged + 1)
     append(path, record)
-    assert len(completed(path, record.identity).samples) == len(kept.samples) + 1
+    assert len(find_run(path, record.identity).samples) == len(kept.samples) + 1
 
 
 def test_repetitions_of_the_same_work_count_wherever_they_were_made(path, make_record):
     work = {"parameters": {"sizes": [1, 2]}, "seed": 3}
     asked = ("ihc", "ab" * 32, {"sizes": (1, 2)}, 3)
-    assert repeated(path, *asked) == 0
+    assert count_repetitions(path, *asked) == 0
     for other in ({"workload": "aco"}, {"instance_sha256": "cd" * 32}, {"parameters": {}}, {"seed": 1}):
         append(path, make_record(**(work | other)))
-    assert repeated(path, *asked) == 0
+    assert count_repetitions(path, *asked) == 0
     append(path, make_record(times=[1.0, 2.0], **work))
     append(path, make_record(backend="threads", ways={"scan": "full"}, ranks=2, **work))
-    assert repeated(path, *asked) == 3
+    assert count_repetitions(path, *asked) == 3
 
 
 def test_processes_that_append_and_fold_at_once_lose_nothing(path, tmp_path, make_record):
     writer = """
         import sys
         from dataclasses import replace
-        from reports.records import append, fold, load
+        from reports.records.files import append, fold, load
         record = replace(load(sys.argv[2])[0], backend=sys.argv[3], details={"text": sys.argv[3] * 20_000})
         for turn in range(20):
             append(sys.argv[1], record)
@@ -147,7 +147,7 @@ def test_processes_that_append_and_fold_at_once_lose_nothing(path, tmp_path, mak
 
 def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
     record = make_record()
-    assert completed(path, record.identity) is None
+    assert find_run(path, record.identity) is None
     for change in (
         {"workload": "aco"},
         {"instance_sha256": "cd" * 32},
@@ -161,17 +161,17 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
         {"environment": record.environment | {"host": "another"}},
     ):
         append(path, make_record(**change))
-    assert completed(path, record.identity) is None
+    assert find_run(path, record.identity) is None
     append(path, record)
     append(path, make_record(times=[2.0], details={"steps": 3}))
-    assert kernel_times(completed(path, record.identity)) == [1.0, 2.0]
+    assert kernel_times(find_run(path, record.identity)) == [1.0, 2.0]
 
 
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record):
     strange = make_record(backend="threads").to_line().replace('"schema": 2', '"schema":  2')
     one, two, three = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
     path.write_text(one + strange + two + three)
-    fold(path, make_record().identity)
+    merge_lines(path, make_record().identity)
     folded, other = path.read_text().splitlines(keepends=True)
     assert [sample["kernel_s"] for sample in json.loads(folded)["samples"]] == [1.0, 2.0, 3.0]
     assert other == strange
@@ -191,7 +191,7 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
     ):
         with pytest.raises(RecordError, match=message):
             append(place, make_record())
-    for read in (load, lambda path: completed(path, "run")):
+    for read in (load, lambda path: find_run(path, "run")):
         with pytest.raises(RecordError, match="expected a regular file"):
             read(tmp_path / "pipe")
     with pytest.raises(RecordError, match="No such file"):
@@ -319,7 +319,7 @@ def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):
 
 
 def test_recording_imports_nothing_that_64_ranks_would_wait_for():
-    script = "import reports.records, reports.environment, reports.meters as meters, sys; meters.Meter('cores', 0)"
+    script = "import reports.records.files, reports.records.environment, reports.records.meters as meters, sys; meters.Meter('cores', 0)"
     modules = python(f"{script}; print(*sys.modules)").communicate()[0].split()
     heavy = {"scipy", "matplotlib", "jinja2", "rich", "numba", "pyopencl", "mpi4py", "cpuinfo", "numpy", "pynvml"}
-    assert "reports.meters" in modules and not heavy & set(modules)
+    assert "reports.records.meters" in modules and not heavy & set(modules)

@@ -3,8 +3,8 @@
 import pytest
 
 from core.errors import UserError
-from reports import results_file, results_page
-from reports.records import append
+from reports.pages import results, results_choices
+from reports.records.files import append
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
 
@@ -19,7 +19,7 @@ def page(tmp_path, make_record):
 
 
 def filled(page):
-    return results_page.fill(page, page.parent / "gallery")
+    return results.fill(page, page.parent / "gallery")
 
 
 # --- what a table says ---
@@ -34,7 +34,7 @@ def test_a_block_is_what_its_records_say_and_the_rest_of_the_page_stays(page, is
 
 def test_runs_of_less_work_than_the_papers_say_so_below_the_table(tmp_path, make_record, page):
     fill(tmp_path / "small", make_record, climbers=1_000)
-    text = results_page.fill(page, tmp_path / "small").after
+    text = results.fill(page, tmp_path / "small").after
     assert "1,000 climbers, not 100,000: seconds do not compare with the paper's, ratios do.\n" in text
     assert "1,000 climbers, not 100,000: seconds do not compare with the paper's.\n" in text
     append(page.parent / "gallery" / "oneil2011.jsonl", climb(make_record, (9.0,), climbers=1_000))
@@ -102,7 +102,7 @@ def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
     assert old in TABLE
     (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(UserError) as error:
-        results_file.read(tmp_path)
+        results_choices.read(tmp_path)
     assert message in str(error.value)
     assert str(error.value).startswith(f"{tmp_path / 'results.toml'}: table climbs")
 
@@ -110,14 +110,14 @@ def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
 def test_a_name_that_two_tables_have_is_told(tmp_path):
     (tmp_path / "results.toml").write_text(TABLE + "[[tables]]" + TABLE.partition("[[tables]]")[2])
     with pytest.raises(UserError, match="table climbs: found this name twice"):
-        results_file.read(tmp_path)
+        results_choices.read(tmp_path)
 
 
 @pytest.mark.parametrize(("old", "new"), [('page = "../README.md"', ""), ('"../README.md"', "3")])
 def test_a_file_that_does_not_name_its_page_is_told(tmp_path, old, new):
     (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(UserError, match="page"):
-        results_file.page_of(tmp_path)
+        results_choices.page_path(tmp_path)
 
 
 # --- the command ---
@@ -173,8 +173,8 @@ def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page, command)
 @pytest.mark.slow
 def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
     gallery = ROOT / "reports" / "gallery"
-    page = results_file.page_of(gallery)
+    page = results_choices.page_path(gallery)
     assert page.resolve() == ROOT / "docs" / "results.md"
-    found = results_page.fill(page, gallery)
+    found = results.fill(page, gallery)
     assert not found.troubles, "`make gallery`, after the commands that these name"
-    assert not results_page.differences(page, found), "`make gallery` mends it"
+    assert not results.differences(page, found), "`make gallery` mends it"

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from core.errors import UserError
-from reports.records import append
+from reports.records.files import append
 from reports.runs import load
 
 

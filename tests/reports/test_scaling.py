@@ -4,8 +4,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from reports import scaling, scaling_plot
-from reports.comparison import compare
+from reports.comparison import scaling
+from reports.comparison.speedups import compare
+from reports.plots import scaling as plots_scaling
 
 MANY = {"cpu": "Test CPU", "cores": 16, "hosts": 1}
 
@@ -118,10 +119,10 @@ def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_ru
     times = {ranks: 8 * amdahl(0.1, ranks) for ranks in (1, 2, 4, 32)}
     runs = [make_record([time] * 3, ranks=ranks, environment=MANY) for ranks, time in times.items()]
     section = section_of([*runs, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
-    svg, png = scaling_plot.scaling(section, tmp_path, "scaling")
+    svg, png = plots_scaling.scaling(section, tmp_path, "scaling")
     text = svg.read_text()
     ElementTree.fromstring(text)
     for word in ("ideal", "Amdahl: serial part 10 %", "ranks share cores", "Gustafson: serial part", "weak scaling"):
         assert word in text
     assert png.read_bytes().startswith(b"\x89PNG\r\n")
-    assert scaling_plot.scaling(section_of([make_record()]), tmp_path, "none") == []
+    assert plots_scaling.scaling(section_of([make_record()]), tmp_path, "none") == []

@@ -4,8 +4,8 @@ import statistics
 
 import pytest
 
-from reports.seeds import Quality, one_for_all, seeds_in_words, time_deviation
-from reports.statistics import summarise
+from reports.statistics.medians import summarise
+from reports.statistics.seeds import SeedQuality, merge_seeds, seeds_text, time_deviation
 
 COSTS = (21282, 21300, 21282, 21400)
 
@@ -20,20 +20,20 @@ def runs(make_record):
 
 
 def test_a_family_has_all_repetitions_the_best_cost_and_a_hash_of_its_own(runs):
-    one = one_for_all(runs)
+    one = merge_seeds(runs)
     assert (one.best_cost, one.evaluations, len(one.samples)) == (21282, 102, 8)
     assert one.parameters["seeds"] == "0 to 3"
     assert one.trajectory_hash not in {run.trajectory_hash for run in runs}
-    assert one_for_all(runs[:1]) is runs[0]
+    assert merge_seeds(runs[:1]) is runs[0]
 
 
 def test_families_of_other_hashes_are_other_work(runs, make_record):
     other = [*runs[:3], make_record(seed=3, best_cost=21400, trajectory_hash="ffff")]
-    assert one_for_all(runs).trajectory_hash != one_for_all(other).trajectory_hash
+    assert merge_seeds(runs).trajectory_hash != merge_seeds(other).trajectory_hash
 
 
 def test_mean_and_sample_standard_deviation_stand_beside_the_median(runs):
-    said = str(Quality.of(runs))
+    said = str(SeedQuality.of(runs))
     mean, deviation = statistics.mean(COSTS), statistics.stdev(COSTS)
     assert f"best cost over 4 seeds: mean {mean:,.0f}, sample standard deviation {deviation:.1f}, median 21,291" in said
     assert "from 21,282 to 21,400; the mean is 0.16 % above the optimum 21,282, which 2 of 4 seeds reached" in said
@@ -41,7 +41,7 @@ def test_mean_and_sample_standard_deviation_stand_beside_the_median(runs):
 
 def test_equal_costs_need_no_deviation(make_record):
     equal = [make_record(seed=seed, details={"optimum": 21282}) for seed in range(3)]
-    assert str(Quality.of(equal)) == "best cost 21,282 with each of 3 seeds; it is the optimum"
+    assert str(SeedQuality.of(equal)) == "best cost 21,282 with each of 3 seeds; it is the optimum"
 
 
 def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
@@ -55,7 +55,7 @@ def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_re
     ("seeds", "words"), [([0, 1, 2], "0 to 2"), ([3, 5, 8], "3, 5 and 8"), ([4, 5], "4 and 5"), ([7], "7")]
 )
 def test_seeds_are_named(seeds, words):
-    assert seeds_in_words(seeds) == words
+    assert seeds_text(seeds) == words
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.measures import MEASURES, Cell
-from reports.records import Sample
-from reports.startup import ratio_of_slopes, slope_of, startup
+from reports.papers.measures import MEASURES, ExhibitCell
+from reports.records.files import Sample
+from reports.statistics.startup import iteration_slope, ratio_of_slopes, startup_share
 from tests.reports.test_exhibits import filled
 
 
@@ -27,15 +27,15 @@ def timed(make_run):
 
 
 def test_the_time_outside_kernels_bounds_the_start_up_of_a_run_without_a_partner(timed):
-    assert startup(timed(100, 0.75, 1.0, 1.0, 1.0)) == 0.25
-    assert startup(timed(100, 0.0, 1.0)) == 1.0, "kernels that were not timed bound nothing"
+    assert startup_share(timed(100, 0.75, 1.0, 1.0, 1.0)) == 0.25
+    assert startup_share(timed(100, 0.0, 1.0)) == 1.0, "kernels that were not timed bound nothing"
 
 
 def test_two_lengths_tell_the_start_up_and_the_time_of_an_iteration(timed):
     long, short = timed(100, 0.1, 1.0, 1.0, 1.0), timed(50, 0.1, 0.75, 0.75, 0.75)
-    assert slope_of(long, [long, short]).value == pytest.approx(0.005)
-    assert startup(long, [long, short]) == pytest.approx(0.5)
-    assert startup(short, [long, short]) == pytest.approx(2 / 3)
+    assert iteration_slope(long, [long, short]).value == pytest.approx(0.005)
+    assert startup_share(long, [long, short]) == pytest.approx(0.5)
+    assert startup_share(short, [long, short]) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_two_lengths_tell_the_start_up_and_the_time_of_an_iteration(timed):
 )
 def test_a_partner_differs_in_its_length_alone(timed, change):
     long, other = timed(100, 0.5, 1.0), timed(50, 0.5, 0.75, **change)
-    assert slope_of(long, [other]) is None and startup(long, [other]) == 0.5
+    assert iteration_slope(long, [other]) is None and startup_share(long, [other]) == 0.5
 
 
 def test_times_that_do_not_surely_grow_have_no_slope(timed):
     long = timed(100, 0.5, 0.9, 1.0, 1.1)
-    assert slope_of(long, [timed(50, 0.5, 0.7, 0.8, 0.95)]) is None
-    found = slope_of(long, [timed(50, 0.5, 0.7, 0.75, 0.8)])
+    assert iteration_slope(long, [timed(50, 0.5, 0.7, 0.8, 0.95)]) is None
+    found = iteration_slope(long, [timed(50, 0.5, 0.7, 0.75, 0.8)])
     assert (found.low, found.value, found.high) == pytest.approx((0.002, 0.005, 0.008))
     ratio = ratio_of_slopes(replace(found, value=0.05, low=0.04, high=0.06), found)
     assert (ratio.low, ratio.value, ratio.high) == pytest.approx((5.0, 10.0, 30.0))
@@ -123,4 +123,4 @@ def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration
 def test_a_kernel_time_stands_beside_a_time_that_is_mostly_something_else(timed):
     for kernel, said in ((0.79, True), (0.81, False), (0.0, False)):
         (row,) = (one.row for one in filled("luong2013", "2", [timed(10_000, kernel, 1.0)]).ours)
-        assert (f", kernel {kernel * 1000:.0f} ms" in MEASURES["seconds"].words(Cell(row))) == said
+        assert (f", kernel {kernel * 1000:.0f} ms" in MEASURES["seconds"].words(ExhibitCell(row))) == said

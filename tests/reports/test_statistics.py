@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from reports.statistics import ratio_of_medians, summarise
+from reports.statistics.medians import ratio_of_medians, summarise
 
 
 def all_medians(values):

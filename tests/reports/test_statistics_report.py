@@ -7,12 +7,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from reports import statistics_report, target_plots
-from reports.rank_tests import Values, compare_pairs
-from reports.records import append
-from reports.schema import Sample
-from reports.targets import Family, targets_for
-from reports.works import fields_of
+from reports.comparison.algorithms import group_by_instance
+from reports.pages import search_statistics
+from reports.plots import targets
+from reports.records.files import append
+from reports.records.schema import Sample
+from reports.statistics.rank_tests import Values, compare_pairs
+from reports.statistics.targets import SeedFamily, choose_targets
 
 WORKS = {"tabu": ({"tenure": 27}, 1.0), "ils": ({"strength": 3}, 2.5), "annealing": ({"cooling": 0.98}, 6.0)}
 DETAILS = {"optimum": 1000, "instance_source": "Taillard's generator", "device_name": "Test CPU"}
@@ -50,7 +51,7 @@ def sample(costs, factor, drawn):
 @pytest.fixture(scope="module")
 def report(searches, tmp_path_factory):
     """The files of a report."""
-    return statistics_report.write(fields_of(searches), tmp_path_factory.mktemp("statistics"))
+    return search_statistics.write(group_by_instance(searches), tmp_path_factory.mktemp("statistics"))
 
 
 def test_the_report_reads_as_it_did_and_has_its_pictures(report, is_golden):
@@ -67,7 +68,7 @@ def test_the_report_reads_as_it_did_and_has_its_pictures(report, is_golden):
 @pytest.mark.slow
 def test_equal_records_give_equal_pages_and_legible_pictures(searches, report, tmp_path, legible):
     """Measuring a picture changes it."""
-    again = statistics_report.write(fields_of(searches), tmp_path)
+    again = search_statistics.write(group_by_instance(searches), tmp_path)
     assert [path.read_bytes() for path in report[:2]] == [path.read_bytes() for path in again[:2]]
     assert len(legible) == 2
 
@@ -91,14 +92,14 @@ def test_several_instances_have_sections_and_a_target_may_be_asked_for(searches,
 
 def test_too_few_seeds_are_told():
     few, enough = ([Values("a", tuple(range(n))), Values("b", tuple(range(9, 9 + n)))] for n in (3, 4))
-    assert "is 0.100: whatever the difference" in statistics_report.too_few(compare_pairs([tuple(few)]))
-    assert statistics_report.too_few(compare_pairs([tuple(enough)])) == ""
-    assert "for 2 tests is 0.0571" in statistics_report.too_few(compare_pairs([tuple(enough)] * 2))
+    assert "is 0.100: whatever the difference" in search_statistics.too_few(compare_pairs([tuple(few)]))
+    assert search_statistics.too_few(compare_pairs([tuple(enough)])) == ""
+    assert "for 2 tests is 0.0571" in search_statistics.too_few(compare_pairs([tuple(enough)] * 2))
 
 
 def test_a_course_has_the_median_and_the_quartiles_of_all_seeds(searches):
-    family = Family.of("row", [run for run in searches if run.parameters["algorithm"] == "ils"])
-    at, low, middle, high = target_plots.course(family, "evaluations")
+    family = SeedFamily.of("row", [run for run in searches if run.parameters["algorithm"] == "ils"])
+    at, low, middle, high = targets.cost_bands(family, "evaluations")
     assert (at[0], at[-1]) == (100, 400_000)
     assert (low[0], middle[0], high[0]) == (2000, 2000, 2000)
     found = [run.best_cost for run in family.runs]
@@ -110,8 +111,8 @@ def test_a_course_has_the_median_and_the_quartiles_of_all_seeds(searches):
 def test_a_course_begins_when_three_quarters_of_the_runs_know_a_cost(make_record):
     histories = [{"history": [[0, 0, seconds, 5]]} for seconds in (1.0, 1.0, 1.0, 1.0, 8.0)]
     runs = [make_record([9.0], history, seed=seed, best_cost=5) for seed, history in enumerate(histories)]
-    family = Family.of("row", runs)
-    at, _, middle, _ = target_plots.course(family, "seconds")
+    family = SeedFamily.of("row", runs)
+    at, _, middle, _ = targets.cost_bands(family, "seconds")
     assert at[0] == 1.0 and set(middle) == {5}
 
 
@@ -120,12 +121,12 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     families = []
     for number in range(10):
         runs = [run.with_samples(tuple(slowed(one, 10 - number) for one in run.samples), scored=True) for run in tabu]
-        families.append(Family.of(f"row {number}", runs))
-    shown, said = target_plots.shown_families(families, targets_for(tabu))
+        families.append(SeedFamily.of(f"row {number}", runs))
+    shown, said = targets.shown_families(families, choose_targets(tabu))
     assert [family.label for family in shown] == [f"row {number}" for number in range(2, 10)]
     assert said.startswith("Of 10 rows the pictures show the 8 with the least expected time")
     assert said.endswith("2 are left out")
-    assert target_plots.shown_families(families[:8], targets_for(tabu)) == (families[:8], "")
+    assert targets.shown_families(families[:8], choose_targets(tabu)) == (families[:8], "")
 
 
 def slowed(one, factor):
@@ -137,8 +138,8 @@ def test_a_distribution_ends_where_nothing_more_is_known(make_record, tmp_path):
     def run(seed, cost):
         return make_record([4.0], {"history": [[0, 0, 1.0, 9], [1, 5, 2.0, cost]]}, seed=seed, best_cost=cost)
 
-    family = Family.of("row", [run(0, 5), run(1, 8)])
-    svg, _ = target_plots.distributions([family], targets_for(family.runs), tmp_path, "x", "title", "")
+    family = SeedFamily.of("row", [run(0, 5), run(1, 8)])
+    svg, _ = targets.draw_distributions([family], choose_targets(family.runs), tmp_path, "x", "title", "")
     curve = re.findall(r'<path d="([^"]*)" clip-path="[^"]*" style="fill: none; stroke: #0072b2', svg.read_text())[0]
     ends = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", curve)]
     # Half of the runs never reached the target: the axis goes 5 % beyond their end, and the curve does not.
@@ -146,7 +147,7 @@ def test_a_distribution_ends_where_nothing_more_is_known(make_record, tmp_path):
 
 
 def test_without_a_success_or_a_history_nothing_is_drawn(make_record, tmp_path):
-    family = Family.of("row", [make_record()])
-    for draw in (target_plots.distributions, target_plots.courses):
-        assert draw([family], targets_for(family.runs), tmp_path, "x", "title", "moves") == []
+    family = SeedFamily.of("row", [make_record()])
+    for draw in (targets.draw_distributions, targets.draw_courses):
+        assert draw([family], choose_targets(family.runs), tmp_path, "x", "title", "moves") == []
     assert list(tmp_path.iterdir()) == []

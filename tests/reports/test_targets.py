@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from reports.schema import Sample
-from reports.targets import Family, Target, courses_of, stopped_at, success_rate, targets_for
+from reports.records.schema import Sample
+from reports.statistics.targets import SeedFamily, Target, choose_targets, cost_histories, stop_cost, success_rate
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def three(searched):
 
 
 def tries(runs, cost):
-    return Family.of("row", runs).tries(Target(cost, "the target"))
+    return SeedFamily.of("row", runs).tries(Target(cost, "the target"))
 
 
 def test_expected_time_is_all_that_was_spent_over_how_many_succeeded(three):
@@ -92,7 +92,7 @@ def test_a_runs_time_is_the_median_of_its_repetitions_and_a_run_counts_once(sear
 
 
 def test_costs_hold_until_the_next_improvement(three):
-    family = Family.of("row", three)
+    family = SeedFamily.of("row", three)
     assert family.costs_at(250, "evaluations") == [5, 20, 20]
     assert family.costs_at(3.0, "seconds") == [5, 20, 7]
     assert all(math.isnan(cost) for cost in family.costs_at(0.4, "seconds"))
@@ -109,26 +109,26 @@ def test_costs_hold_until_the_next_improvement(three):
 )
 def test_a_history_that_cannot_be_used_is_left_out_and_told(searched, history, said):
     run = searched([[0, 0, 0.0, 20], [1, 5, 0.1, 9]], history, best_cost=9, seed=3)
-    (_,), (trouble,) = courses_of(run)
+    (_,), (trouble,) = cost_histories(run)
     assert trouble.startswith("seed 3, repetition 2: ") and said in trouble
-    family = Family.of("row", [run])
+    family = SeedFamily.of("row", [run])
     assert family.tries(Target(9, "the target")).reached == 1
     assert family.notes == (f"row, {trouble}: left out",)
 
 
 def test_times_are_not_known_if_one_seed_is_without_history_but_successes_are(searched):
     runs = [searched([[0, 0, 0.0, 9]], seed=0), searched([], seed=1, best_cost=9)]
-    family = Family.of("row", runs)
+    family = SeedFamily.of("row", runs)
     assert family.tries(Target(9, "the target")) is None
     assert family.reached(Target(9, "the target")) == 2
     assert family.notes[-1] == "row: seed 1 has no history that can be used, so times to targets are not known"
-    unrecorded = Family.of("row", [searched(None, seed=0)])
+    unrecorded = SeedFamily.of("row", [searched(None, seed=0)])
     assert unrecorded.notes == ("row: no history was recorded (`--history`), so times to targets are not known",)
 
 
 def test_the_end_of_a_run_is_never_before_its_last_row(searched):
     run = searched([[0, 0, 0.0, 9], [1, 5000, 11.0, 8]])
-    (course,), _ = courses_of(run)
+    (course,), _ = cost_histories(run)
     assert (course.end.seconds, course.end.evaluations) == (11.0, 5000)
 
 
@@ -141,16 +141,16 @@ def costs_and_names(targets):
 
 def test_the_optimum_is_the_target_if_a_run_reached_it(make_record):
     runs = [make_record(best_cost=cost, details={"optimum": 1000}) for cost in (1000, 1040)]
-    targets = targets_for(runs)
+    targets = choose_targets(runs)
     assert costs_and_names(targets) == [(1000, "the optimum"), (1010, "the optimum + 1 %"), (1050, "the optimum + 5 %")]
     assert "the known optimum 1,000, which a run reached" in targets.why
 
 
 def test_else_the_best_that_any_run_found(make_record):
     runs = [make_record(best_cost=cost, details={"optimum": 1000}) for cost in (1030, 1004)]
-    assert costs_and_names(targets_for(runs))[0] == (1004, "the best found")
-    assert "no run reached the known optimum 1,000" in targets_for(runs).why
-    assert "no optimum is known" in targets_for([make_record(best_cost=7)]).why
+    assert costs_and_names(choose_targets(runs))[0] == (1004, "the best found")
+    assert "no run reached the known optimum 1,000" in choose_targets(runs).why
+    assert "no optimum is known" in choose_targets([make_record(best_cost=7)]).why
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ def test_else_the_best_that_any_run_found(make_record):
     [(0, [0]), (-100, [-100, -99, -95]), (7, [7]), (99.5, [99.5, 100.495, 104.475])],
 )
 def test_gaps_are_parts_of_the_absolute_cost_and_whole_where_costs_are(make_record, best, costs):
-    found = targets_for([make_record(best_cost=best, details={"optimum": best})])
+    found = choose_targets([make_record(best_cost=best, details={"optimum": best})])
     assert [one.cost for one in found.all] == pytest.approx(costs)
     assert found.first.name == "the optimum"
 
 
 def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):
     stopping = make_record(best_cost=1090, parameters={"target": 1100})
-    assert stopped_at(stopping) == 1100
-    targets = targets_for([stopping, make_record(best_cost=1000)])
+    assert stop_cost(stopping) == 1100
+    targets = choose_targets([stopping, make_record(best_cost=1000)])
     assert targets.first.cost == 1100
     assert "told to stop there" in targets.why
-    asked = targets_for([make_record()], 21500)
+    asked = choose_targets([make_record()], 21500)
     assert costs_and_names(asked) == [(21500, "the target")], "the user's target is the only one"

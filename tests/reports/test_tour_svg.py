@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from reports.tour_svg import draw_tour
+from reports.plots.tour import draw_tour
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from reports import twelve_rules
-from reports.comparison import Comparison, NotRun, compare
-from reports.schema import Sample
-from reports.wording import ratio_interval, seconds, seconds_interval
+from reports.comparison.speedups import ComparedRuns, NotRun, compare
+from reports.records.schema import Sample
+from reports.text.formatting import ratio_interval, seconds, seconds_interval
+from reports.twelve_rules import verdicts as twelve_rules_verdicts
 from tests.reports.conftest import MACHINE
 
 NODE = MACHINE | {"host": "node", "packages": {"numpy": "2.0.0"}}
@@ -15,13 +15,13 @@ TEST_CPU = {"device_name": "Test CPU"}
 CONDITIONS = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0, "gpu_mhz": 1900.0}
 PICTURE = "Speed-up over one core"
 SAID = "These are the paper's instances. Efficiency is over the ideal."
-BOUNDED = twelve_rules.Shown(
+BOUNDED = twelve_rules_verdicts.ReportProperties(
     reasons="These are the paper's instances",
     bounds=("cpu", "threads", "cpu, 2 ranks"),
     bound="Efficiency",
     figures=[PICTURE],
     extremes=["shortest", "longest"],
-    means={"seconds": twelve_rules.ARITHMETIC},
+    means={"seconds": twelve_rules_verdicts.ARITHMETIC},
     **dict.fromkeys(("mean_ratios", "assumed_normal", "joined"), ""),
 )
 
@@ -57,19 +57,19 @@ def page_of(comparisons):
 
 
 def on_a_page(shown, about=BOUNDED):
-    return replace(about, page=page_of([one for one in shown if isinstance(one, Comparison)]))
+    return replace(about, page=page_of([one for one in shown if isinstance(one, ComparedRuns)]))
 
 
 def verdicts(shown, about=BOUNDED):
-    return {one.number: one for one in twelve_rules.rules_of(shown, on_a_page(shown, about))}
+    return {one.number: one for one in twelve_rules_verdicts.decide_rules(shown, on_a_page(shown, about))}
 
 
 def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     shown = [compare(runs.values(), [NotRun("cuda", "0", 1, "what did not run is no row")])]
-    found = twelve_rules.rules_of(shown, on_a_page(shown))
+    found = twelve_rules_verdicts.decide_rules(shown, on_a_page(shown))
     assert [one.number for one in found] == list(range(1, 13))
-    assert [one.rule for one in found] == list(twelve_rules.RULES)
-    assert [one.verdict for one in found] == [twelve_rules.KEPT] * 12
+    assert [one.rule for one in found] == list(twelve_rules_verdicts.RULES)
+    assert [one.verdict for one in found] == [twelve_rules_verdicts.KEPT] * 12
     assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
 
 
@@ -103,9 +103,9 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     left = [name for name in runs if changes.get(name, {}) is not None]
     changed = [replace(runs[name], **changes.get(name, {})) for name in left]
     found = verdicts([compare(changed)])
-    assert found[rule].verdict == twelve_rules.BROKEN
+    assert found[rule].verdict == twelve_rules_verdicts.BROKEN
     assert said in found[rule].reason
-    others = {number for number, one in found.items() if one.verdict == twelve_rules.BROKEN} - {rule}
+    others = {number for number, one in found.items() if one.verdict == twelve_rules_verdicts.BROKEN} - {rule}
     # One core alone leaves others idle, and few repetitions give a speed-up no interval.
     assert others <= {2, 5, 7}
 
@@ -116,8 +116,12 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
         (2, {"reasons": ""}, "does not say why kroA100 was chosen"),
         (4, {"mean_ratios": "speed-ups over instances"}, "averages speed-ups over instances"),
         (2, {"absent": "3 of 9 rows have no run", "why_absent": "the time was over"}, "why 3 of 9 rows have no run"),
-        (3, {"means": {twelve_rules.RATES: twelve_rules.ARITHMETIC}}, "averages rates by the arithmetic mean"),
-        (3, {"means": {"seconds": twelve_rules.HARMONIC}}, "averages seconds by the harmonic mean"),
+        (
+            3,
+            {"means": {twelve_rules_verdicts.RATES: twelve_rules_verdicts.ARITHMETIC}},
+            "averages rates by the arithmetic mean",
+        ),
+        (3, {"means": {"seconds": twelve_rules_verdicts.HARMONIC}}, "averages seconds by the harmonic mean"),
         (6, {"assumed_normal": "the intervals of table 3"}, "for the intervals of table 3"),
         (8, {"extremes": ()}, "medians alone"),
         (11, {"bounds": ()}, "No upper bound"),
@@ -128,7 +132,7 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
 )
 def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
     found = verdicts([compare(runs.values())], replace(BOUNDED, **about))
-    assert [number for number, one in found.items() if one.verdict == twelve_rules.BROKEN] == [rule]
+    assert [number for number, one in found.items() if one.verdict == twelve_rules_verdicts.BROKEN] == [rule]
     assert said in found[rule].reason
 
 
@@ -156,8 +160,8 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
     page = page.replace(text, seconds(row.running.median.value) if rule == 5 else "")
     if rule == 1:
         page = page.replace(seconds(row.baseline_s), "")
-    found = {one.number: one for one in twelve_rules.rules_of([comparison], replace(BOUNDED, page=page))}
-    assert found[rule].verdict == twelve_rules.BROKEN, found[rule]
+    found = {one.number: one for one in twelve_rules_verdicts.decide_rules([comparison], replace(BOUNDED, page=page))}
+    assert found[rule].verdict == twelve_rules_verdicts.BROKEN, found[rule]
     assert said in found[rule].reason
 
 
@@ -173,14 +177,14 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
 )
 def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, rules):
     shown = [compare(runs.values())]
-    found = twelve_rules.rules_of(shown, replace(on_a_page(shown), **{unknown: None}))
-    assert [one.number for one in found if one.verdict == twelve_rules.CANNOT_TELL] == rules
+    found = twelve_rules_verdicts.decide_rules(shown, replace(on_a_page(shown), **{unknown: None}))
+    assert [one.number for one in found if one.verdict == twelve_rules_verdicts.CANNOT_TELL] == rules
 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
     shown = [replace(runs["cpu"], environment=NODE | {"cores": None})]
     found = verdicts(shown)[2]
-    assert found.verdict == twelve_rules.CANNOT_TELL
+    assert found.verdict == twelve_rules_verdicts.CANNOT_TELL
     assert found.reason == "The number of cores of the machine is not recorded of cpu."
 
 
@@ -188,34 +192,39 @@ def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
     comparison = compare(runs.values())
     wrong = [replace(row, speedup=replace(row.speedup, value=9.0)) if row.base else row for row in comparison.rows]
     found = verdicts([replace(comparison, rows=tuple(wrong))])[4]
-    assert found.verdict == twelve_rules.BROKEN and "is no ratio of two medians" in found.reason
+    assert found.verdict == twelve_rules_verdicts.BROKEN and "is no ratio of two medians" in found.reason
 
 
 def test_what_a_report_does_not_have_needs_no_rule(runs):
     once = replace(runs["cpu"], samples=samples(1))
     found = verdicts([compare([once])])
-    none = {number for number, one in found.items() if one.verdict == twelve_rules.NOT_APPLICABLE}
+    none = {number for number, one in found.items() if one.verdict == twelve_rules_verdicts.NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
-    assert verdicts([once], replace(BOUNDED, figures=()))[12].verdict == twelve_rules.NOT_APPLICABLE
-    assert verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict == twelve_rules.NOT_APPLICABLE
+    assert verdicts([once], replace(BOUNDED, figures=()))[12].verdict == twelve_rules_verdicts.NOT_APPLICABLE
+    assert (
+        verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict
+        == twelve_rules_verdicts.NOT_APPLICABLE
+    )
 
 
 def test_why_a_part_of_the_machine_was_used_may_be_said(runs):
     assert (
         verdicts([compare([runs["cpu"]])], replace(BOUNDED, parts="Efficiency is over the ideal"))[2].verdict
-        == twelve_rules.KEPT
+        == twelve_rules_verdicts.KEPT
     )
     gpu = replace(runs["cpu"], backend="cuda", device_kind="gpu")
-    assert verdicts([compare([gpu])])[2].verdict == twelve_rules.KEPT
+    assert verdicts([compare([gpu])])[2].verdict == twelve_rules_verdicts.KEPT
 
 
 def test_tests_of_ranks_compare_runs_too(runs):
     printed = replace(BOUNDED, tests="the paper's instances")
     said = verdicts([runs["cpu"]], printed)[7]
-    assert (said.verdict, said.reason) == (twelve_rules.KEPT, "Runs are compared by the paper's instances.")
+    assert (said.verdict, said.reason) == (twelve_rules_verdicts.KEPT, "Runs are compared by the paper's instances.")
     both = verdicts([compare(runs.values())], printed)[7].reason
     assert both.endswith("both sides. Runs are compared by the paper's instances.")
-    assert verdicts([runs["cpu"]], replace(BOUNDED, tests="rank tests"))[7].verdict == twelve_rules.NOT_APPLICABLE
+    assert (
+        verdicts([runs["cpu"]], replace(BOUNDED, tests="rank tests"))[7].verdict == twelve_rules_verdicts.NOT_APPLICABLE
+    )
 
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
@@ -233,4 +242,4 @@ def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
 
 def test_nothing_to_judge_is_an_error():
     with pytest.raises(ValueError, match="no comparison"):
-        twelve_rules.rules_of([])
+        twelve_rules_verdicts.decide_rules([])

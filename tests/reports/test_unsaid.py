@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from drivers.workloads import OF_PAPERS, named
-from reports.comparison import compare
-from reports.records import Record, append, completed, fold, identity, load
-from reports.unsaid import UNSAID, all_ways
-from reports.ways import WAYS
+from drivers.workload.registry import PAPER_WORKLOADS, get_workload
+from reports.comparison.execution_settings import SETTING_MEANINGS
+from reports.comparison.speedups import compare
+from reports.records.defaults import SETTING_DEFAULTS, complete_settings
+from reports.records.files import Record, append, find_run, identity, load, merge_lines
 
 BEFORE = {
     "ihc": {"scan": "full"},
@@ -30,30 +30,30 @@ def without(record, names):
 
 
 def fields_of_identity(record):
-    """What `reports.schema.identity` takes of a record."""
+    """What `reports.records.schema.identity` takes of a record."""
     return {name: getattr(record, name) for name in inspect.signature(identity).parameters}
 
 
-@pytest.mark.parametrize("workload", OF_PAPERS)
+@pytest.mark.parametrize("workload", PAPER_WORKLOADS)
 def test_what_a_workload_leaves_unsaid_are_ways_that_it_has_and_reports_explain(workload):
-    declared = {*named(workload).options().deciding("way"), "unrolled", "spill"}
-    assert "mapping" in UNSAID[workload]
-    for name, value in UNSAID[workload].items():
+    declared = {*get_workload(workload).options().deciding("way"), "unrolled", "spill"}
+    assert "mapping" in SETTING_DEFAULTS[workload]
+    for name, value in SETTING_DEFAULTS[workload].items():
         assert name in declared
-        assert value in WAYS[name]
+        assert value in SETTING_MEANINGS[name]
 
 
 @pytest.mark.parametrize(("workload", "ways"), BEFORE.items(), ids=BEFORE)
 def test_an_old_line_is_a_repetition_of_the_run_that_names_all_its_ways(workload, ways, make_record, tmp_path):
     path = tmp_path / "r.jsonl"
-    named_all = {**ways, **UNSAID[workload]}
+    named_all = {**ways, **SETTING_DEFAULTS[workload]}
     now = make_record(workload=workload, ways=named_all, times=[2.0])
-    path.write_text(without(make_record(workload=workload, ways=named_all, times=[1.0]), UNSAID[workload]))
+    path.write_text(without(make_record(workload=workload, ways=named_all, times=[1.0]), SETTING_DEFAULTS[workload]))
     assert load(path)[0].ways == now.ways
     assert load(path)[0].identity == now.identity
-    assert [one.kernel_s for one in completed(path, now.identity).samples] == [1.0]
+    assert [one.kernel_s for one in find_run(path, now.identity).samples] == [1.0]
     append(path, now)
-    fold(path, now.identity)
+    merge_lines(path, now.identity)
     assert [[one.kernel_s for one in record.samples] for record in load(path)] == [[1.0, 2.0]]
 
 
@@ -68,9 +68,9 @@ def test_no_label_tells_an_old_baseline_from_a_new_row(make_record):
 
 def test_a_way_that_is_said_is_not_changed_and_histograms_of_before_lay_in_local_memory():
     published = {"mapping": "published", "spill": True}
-    assert all_ways("heldkarp", published) == published
-    assert all_ways("ppp", {"evaluation": "histogram"})["layout"] == "local"
-    assert all_ways("ppp", {"evaluation": "words"})["layout"] is None
+    assert complete_settings("heldkarp", published) == published
+    assert complete_settings("ppp", {"evaluation": "histogram"})["layout"] == "local"
+    assert complete_settings("ppp", {"evaluation": "words"})["layout"] is None
 
 
 def test_a_way_of_old_is_read_by_its_name_of_today(make_record):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from reports.comparison import compare
-from reports.records import RecordError, completed, fold, load
-from reports.unsaid import UNSAID
+from reports.comparison.speedups import compare
+from reports.records.defaults import SETTING_DEFAULTS
+from reports.records.files import RecordError, find_run, load, merge_lines
 
 SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5}
 
@@ -53,7 +53,7 @@ def test_ways_come_out_of_the_parameters_and_the_hash_covers_what_it_did(read, w
     now = {"shape": "tuned"} if ways is SEARCH else {}
     (found,) = read(line(workload, parameters={**parameters, **ways, **then}))
     assert (found.parameters, found.hash_covers) == (parameters, covers)
-    assert found.ways == {**UNSAID.get(workload, {}), **ways, **now}
+    assert found.ways == {**SETTING_DEFAULTS.get(workload, {}), **ways, **now}
     assert (found.schema, found.samples[0].running_s) == (2, 2.0)
 
 
@@ -98,8 +98,8 @@ def test_an_old_run_goes_on_and_is_folded_into_one_new_line(read, tmp_path):
     first, _ = read(line(), line(backend="threads"))
     path = tmp_path / "old.jsonl"
     path.write_text(line() + line(backend="threads") + first.to_line())
-    assert len(completed(path, first.identity).samples) == 2
-    fold(path, first.identity)
+    assert len(find_run(path, first.identity).samples) == 2
+    merge_lines(path, first.identity)
     new, other = path.read_text().splitlines(keepends=True)
     assert (json.loads(new)["schema"], len(json.loads(new)["samples"])) == (2, 2)
     assert other == line(backend="threads")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from drivers.options import parsed
-from drivers.workloads import NAMES, named
-from reports.comparison import Likeness, compare
-from reports.rules import HASH_COVERS
-from reports.table import lines
-from reports.ways import HASHES, WAYS, explained, sentences
+from drivers.options.declaration import read_parsed
+from drivers.workload.registry import NAMES, get_workload
+from reports.comparison.execution_settings import HASH_MEANINGS, SETTING_MEANINGS, explain_setting, setting_sentences
+from reports.comparison.speedups import BaselineSelection, compare
+from reports.pages.terminal import lines
+from reports.records.check import HASH_COVERS
 
 FULL, PRUNED = {"scan": "full"}, {"scan": "pruned"}
 
@@ -31,8 +31,10 @@ def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(ma
 
     assert baseline_of(("pruned", 1, 2.0), ("full", 1, 4.0)) == 4.0
     assert baseline_of(("pruned", 1, 3.0), ("full", 2, 2.0)) == 2.0
-    assert baseline_of(("pruned", 1, 3.0), ("full", 2, 2.0), likeness=Likeness(first=("order",))) == 3.0
-    assert baseline_of(("full", 1, 4.0), ("pruned", 1, 2.0), likeness=Likeness(plain={"scan": "pruned"})) == 2.0
+    assert baseline_of(("pruned", 1, 3.0), ("full", 2, 2.0), likeness=BaselineSelection(first=("order",))) == 3.0
+    assert (
+        baseline_of(("full", 1, 4.0), ("pruned", 1, 2.0), likeness=BaselineSelection(plain={"scan": "pruned"})) == 2.0
+    )
 
 
 def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of, is_golden):
@@ -51,16 +53,16 @@ def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, s
 def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
     text = report_of([make_record(hash_covers=covers, backend=name) for name in ("cpu", "threads", "cuda")])
     proven = "Equal answers" if covers == "answer" else "Equal work"
-    assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in text
+    assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in text
     alone = report_of([make_record(hash_covers=covers)])
-    assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in alone
+    assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in alone
     assert proven not in alone
     assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
 
 
 # --- words for ways ---
 
-DECLARED = [(name, one, declared) for name in NAMES for one, declared in named(name).options.declared()]
+DECLARED = [(name, one, declared) for name in NAMES for one, declared in get_workload(name).options.declared()]
 
 
 def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
@@ -69,7 +71,7 @@ def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
             continue
         values = [value for value in declared.choices or () if value != "auto" or one.name != "scan"]
         for value in [*values, *(() if values else (one.default, 3))]:
-            assert explained(one.name, value), f"{workload}: {one.name} = {value!r}"
+            assert explain_setting(one.name, value), f"{workload}: {one.name} = {value!r}"
 
 
 def test_every_evaluation_of_the_problems_has_words():
@@ -84,21 +86,21 @@ def test_every_evaluation_of_the_problems_has_words():
         ("flowshop", "ta001", "insert"),
         ("linearordering", "random:9", "insert"),
     ):
-        task = named(workload).load(parsed(named(workload).options, {"instance": spec}), 1)
+        task = get_workload(workload).load(read_parsed(get_workload(workload).options, {"instance": spec}), 1)
         offered = task.problem.evaluations(neighbourhood)
-        assert offered and offered.keys() <= WAYS["evaluation"].keys(), workload
+        assert offered and offered.keys() <= SETTING_MEANINGS["evaluation"].keys(), workload
 
 
 def test_other_ways_that_drivers_record_have_words():
     recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
     recorded |= {"unrolled": True}
-    assert all(explained(name, value) for name, value in recorded.items())
-    assert explained("unrolled", None) != explained("unrolled", False) != explained("unrolled", True)
-    assert explained("device_memory", 1 << 20) == "kept decisions may take 1.00 MiB of the device's memory"
+    assert all(explain_setting(name, value) for name, value in recorded.items())
+    assert explain_setting("unrolled", None) != explain_setting("unrolled", False) != explain_setting("unrolled", True)
+    assert explain_setting("device_memory", 1 << 20) == "kept decisions may take 1.00 MiB of the device's memory"
 
 
 def test_a_way_of_somebody_elses_workload_is_shown_without_words():
-    assert sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
+    assert setting_sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
         "order = 1",
         "shape = [1, 2]",
         "spill = no: decisions or cells that leave the device, if any, go to the host's memory",
@@ -106,4 +108,4 @@ def test_a_way_of_somebody_elses_workload_is_shown_without_words():
 
 
 def test_every_hash_has_words():
-    assert HASHES.keys() == HASH_COVERS.keys()
+    assert HASH_MEANINGS.keys() == HASH_COVERS.keys()

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.records import RecordError, UnequalWorkError
-from reports.schema import Sample
-from reports.works import fields_of, names_of_works
+from reports.comparison.algorithms import group_by_instance, name_algorithms
+from reports.records.files import RecordError, UnequalWorkError
+from reports.records.schema import Sample
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
         *seeds_of(GOOD, 0.5, parameters=TABU, backend="threads"),
         *seeds_of(BAD, 0.6, parameters=ILS, backend="threads"),
     ]
-    (field,) = fields_of(records)
+    (field,) = group_by_instance(records)
     places = [(work, place) for place in ("cpu", "threads") for work in ("tabu", "ils")]
     assert [(one.work, one.place) for one in field.entries] == places
     found = by_question(field)
@@ -54,30 +54,30 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
 
 def test_unequal_costs_of_one_work_and_seed_are_refused(seeds_of):
     with pytest.raises(UnequalWorkError, match="not the same work"):
-        fields_of([*seeds_of(GOOD), *seeds_of(BAD, backend="threads")])
+        group_by_instance([*seeds_of(GOOD), *seeds_of(BAD, backend="threads")])
 
 
 def test_runs_that_the_clock_ended_may_differ_and_are_tested_by_device(seeds_of):
     clocked = {"parameters": TABU | {"seconds": 2.0}}
-    (field,) = fields_of([*seeds_of(GOOD, **clocked), *seeds_of(BAD, backend="threads", **clocked)])
+    (field,) = group_by_instance([*seeds_of(GOOD, **clocked), *seeds_of(BAD, backend="threads", **clocked)])
     (test,) = by_question(field)["final costs"]
     assert (test.one.label, test.other.label, test.verdict) == ("tabu, cpu", "tabu, threads", "tabu, cpu is better")
 
 
 def test_unequal_budgets_are_told_and_costs_are_compared_after_equal_ones_too(seeds_of):
     few = seeds_of(BAD, ended=(9.0, 400), parameters=ILS)
-    (field,) = fields_of([*seeds_of(GOOD, ended=(9.0, 1000), parameters=TABU), *few])
+    (field,) = group_by_instance([*seeds_of(GOOD, ended=(9.0, 1000), parameters=TABU), *few])
     assert any("unequal numbers of evaluations, at most tabu 1,000, ils 400" in one for one in field.cautions())
     tests = next(one for one in field.tests if "after" in one.of)
     assert tests.of == "best costs after 400 moves, as many as the shortest run made"
     # After 195 evaluations at the latest every run has its best cost.
     assert tests.pairs[0].one.values == tuple(GOOD)
-    (equal,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, parameters=ILS)])
+    (equal,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, parameters=ILS)])
     assert not list(equal.cautions())
 
 
 def test_costs_at_equal_evaluations_are_those_that_were_known_then(seeds_of):
-    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of([300], ended=(9.0, 145), parameters=ILS)])
+    (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of([300], ended=(9.0, 145), parameters=ILS)])
     tests = next(one for one in field.tests if "after" in one.of)
     # Seed s improves at 100 + 10 s evaluations.
     assert tests.pairs[0].one.values == (100, 101, 102, 103, 104, 900, 900, 900, 900, 900)
@@ -85,33 +85,33 @@ def test_costs_at_equal_evaluations_are_those_that_were_known_then(seeds_of):
 
 def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
     stopped = {"parameters": ILS | {"target": 250}}
-    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
+    (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
     assert list(by_question(field)) == ["seconds"]
     assert any("ils: told to stop at a cost" in one for one in field.cautions())
-    (asked,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
+    (asked,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
     assert any("told to stop at 250, above the target" in one for one in asked.cautions())
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
-    (field,) = fields_of([*seeds_of([800] + [807] * 9, parameters=TABU), *seeds_of([832] * 10, parameters=ILS)])
+    (field,) = group_by_instance([*seeds_of([800] + [807] * 9, parameters=TABU), *seeds_of([832] * 10, parameters=ILS)])
     tests = next(tests for tests in field.tests if tests.of.startswith("seconds"))
     assert "the best found + 1 % (808)" in tests.of
 
 
 def test_units_that_differ_are_not_compared(seeds_of):
     selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")
-    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *selected])
+    (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *selected])
     assert field.units == ["moves", "selections"]
     assert not any("after" in tests.of for tests in field.tests)
 
 
 def test_unconfirmed_runs_are_left_out_and_told(seeds_of):
     wrong = [replace(run, scored=False) for run in seeds_of(BAD, parameters=ILS)[:1]]
-    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *wrong])
+    (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *wrong])
     assert len(field.entries) == 1
     assert "did not confirm its best cost: left out" in field.notes[0]
     with pytest.raises(RecordError, match="no records"):
-        fields_of([])
+        group_by_instance([])
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_unconfirmed_runs_are_left_out_and_told(seeds_of):
 )
 def test_works_are_named_by_what_tells_them_apart(make_record, asked, names):
     runs = [make_record(workload="qap", parameters=parameters) for parameters in asked]
-    assert list(names_of_works(runs).values()) == names
+    assert list(name_algorithms(runs).values()) == names
 
 
 def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(seeds_of, make_record):
     other = {"environment": make_record().environment | {"cpu": "Other CPU"}}
     levels = {"level": "iteration"}, {"level": "solution"}
     records = [*seeds_of(GOOD, ways=levels[0]), *seeds_of(GOOD, ways=levels[1])]
-    (field,) = fields_of([*records, *seeds_of(GOOD, ways=levels[0], **other)])
+    (field,) = group_by_instance([*records, *seeds_of(GOOD, ways=levels[0], **other)])
     places = ["cpu (level = iteration, machine A)", "cpu (level = solution, machine A)", "cpu (machine B)"]
     assert [entry.place for entry in field.entries] == places

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from reports.paper_file import load
+from reports.papers.files import load
 
 TEXT = "003_ba087668a40c5435.txt"
 PRINTED_15 = 15

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cluster.interconnects import DOUBLING, named
-from cluster.model import Speed, Work, iteration, strips
-from cluster.reduction_times import LONG, after_s, modelled_s
+from cluster.model.allreduce import LONG, finish_time_s, modelled_s
+from cluster.model.interconnects import DOUBLING, find_interconnects
+from cluster.model.run_time import Speed, Work, iteration, strips
 
 PYTHON = "/usr/bin/python3"
 REPLAY = Path(__file__).with_name("replay.py")
@@ -65,7 +65,7 @@ def agrees(modelled, simulated):
 
 
 def words_exchange(network, ranks):
-    """Which exchange `cluster.reduction_times` says that ranks take for a word."""
+    """Which exchange `cluster.model.allreduce` says that ranks take for a word."""
     is_regular = ranks % network.cores_per_host == 0 and ranks > network.cores_per_host
     return "hosts first" if is_regular and network.algorithm != DOUBLING else "doubling"
 
@@ -83,24 +83,24 @@ def check_neighbourhood(network, ranks):
 def check_array(network, ranks):
     """The deposits of ants."""
     simulated = replayed(network, ranks, "halving", ARRAY, 0.0, iterations=1)
-    assert agrees(after_s(network, ranks, ARRAY, 1), simulated)
+    assert agrees(finish_time_s(network, ranks, ARRAY, 1), simulated)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_word_an_iteration_takes_as_long_as_in_simgrid(name):
-    check_neighbourhood(named(name)[0], 12)
+    check_neighbourhood(find_interconnects(name)[0], 12)
 
 
 @pytest.mark.parametrize("name", ["myri10g", "grid5000:7"])
 def test_a_word_by_doubling_and_the_sum_of_an_array_take_as_long_as_in_simgrid(name):
     assert ARRAY >= LONG
-    check_neighbourhood(replace(named(name)[0], algorithm=DOUBLING), 24)
-    check_array(named(name)[0], 24)
+    check_neighbourhood(replace(find_interconnects(name)[0], algorithm=DOUBLING), 24)
+    check_array(find_interconnects(name)[0], 24)
 
 
 @pytest.mark.parametrize(("name", "compute_s"), [("myri10g", 1e-5), ("ethernet", 1e-3), ("grid5000:5", 1e-3)])
 def test_a_pipeline_of_strips_takes_as_long_as_in_simgrid(name, compute_s):
-    network, ranks, pieces, border = replace(named(name)[0], cores_per_host=1), 6, 24, 1000
+    network, ranks, pieces, border = replace(find_interconnects(name)[0], cores_per_host=1), 6, 24, 1000
     work = Work("strips", ranks * pieces, reduced_bytes=border * pieces, pieces=pieces)
     modelled = strips(work, Speed(compute_s), network, ranks)
     end = modelled_s(network, ranks, WORD)
@@ -113,7 +113,7 @@ def test_a_pipeline_of_strips_takes_as_long_as_in_simgrid(name, compute_s):
     ("name", "ranks"), [(name, ranks) for k, name in enumerate(NETWORKS) for ranks in ((4, 16, 64)[k % 3], 88, 128)]
 )
 def test_words_and_arrays_agree_on_every_network(name, ranks):
-    network = named(name)[0]
+    network = find_interconnects(name)[0]
     check_neighbourhood(network, ranks)
     check_neighbourhood(replace(network, algorithm=DOUBLING), ranks)
     check_array(network, ranks)

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.kernels import ants as ants_kernels
-from core.kernels import pheromone
-from core.kernels.ants import STATES, Ant
-from core.kernels.roulette import COLUMNS, Choice
-from core.kernels.two_opt import Climbs, CountedClimbs
-from core.kernels.two_opt_near import BATCH, NEAR, climb_near
+from core.kernels.ant_colony import ants as ants_kernels
+from core.kernels.ant_colony import pheromone
+from core.kernels.ant_colony.ants import STATES, Ant
+from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
+from core.kernels.two_opt.climbs import Climbs, CountedClimbs
+from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
+from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import (
     FixedPoint,
     Settings,
@@ -26,23 +27,22 @@ from core.search.ant_colony.settings import (
     heuristic,
     nearest_cities,
 )
-from core.search.ant_colony.shape import UPDATE_LANES, Shape, bytes_needed, shape_for
-from core.search.shape import in_hex
-from core.search.start_tours import nearest_neighbour_tour
-from core.search.two_opt_scans import Scan, is_wide, scan_for
+from core.search.hill_climbing.scans import Scan, is_wide, scan_for
+from core.search.hill_climbing.start_tours import nearest_neighbour_tour
+from core.search.protocol import hex_digest
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max
 
 
-class Alone:
+class SingleRank:
     """The communicator of a colony whose ants are all on one rank: nobody has to be met."""
 
     rank = 0
     size = 1
 
 
-class Outcome(NamedTuple):
+class ColonyOutcome(NamedTuple):
     """What the ants of all ranks together found.
 
     Attributes
@@ -92,10 +92,10 @@ class Outcome(NamedTuple):
     @property
     def hash(self) -> str:
         """The digest."""
-        return in_hex(self.digest)
+        return hex_digest(self.digest)
 
 
-class Ground:
+class ColonyInstance:
     """What all colonies of a rank share: the instance on the device, its cities renumbered.
 
     Parameters
@@ -156,11 +156,11 @@ class Colony:
 
     Attributes
     ----------
-    ants : Rows of `core.kernels.ants.Ant`
+    ants : Rows of `core.kernels.ant_colony.ants.Ant`
         Those of this rank.
-    laid : core.kernels.pheromone.Laid
+    laid : core.kernels.ant_colony.pheromone.DepositedTour
         The tour that deposits in a Max-Min Ant System.
-    memory : core.kernels.ants.Colony
+    memory : core.kernels.ant_colony.ants.ColonyState
         What kernels know of the colony.
     ant : type
         The bundle of an ant.
@@ -188,7 +188,15 @@ class Colony:
         return tour
 
     def __init__(
-        self, ground: Ground, settings: Settings, shape: Shape, *, number: int, count: int, first: int, seed: int
+        self,
+        ground: ColonyInstance,
+        settings: Settings,
+        shape: ColonyLaunchShape,
+        *,
+        number: int,
+        count: int,
+        first: int,
+        seed: int,
     ) -> None:
         self.ground = ground
         self.backend = backend = ground.backend
@@ -204,8 +212,8 @@ class Colony:
         self.ants = backend.rows(self.ant(n=n, first=first), count)
         self.judged = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
         """`ants` or, where there is none, one row behind all ants: a kernel may not read from no rows."""
-        self.laid = pheromone.Laid(allocate(n, np.uint32), allocate(1, np.uint32))
-        self.memory: Any = ants_kernels.Colony(
+        self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
+        self.memory: Any = ants_kernels.ColonyState(
             number=number,
             seed=seed,
             state=allocate(STATES, np.uint32),
@@ -224,7 +232,7 @@ class Colony:
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.iteration: Any = None
         """What `iterate` queues, recorded."""
-        self.together = backend.collectives(Alone)
+        self.together = backend.collectives(SingleRank)
         self.share_rows(False)
         self.make_trails()
         self.make_room()
@@ -236,7 +244,7 @@ class Colony:
         self.trails: Any = pheromone.Trails(*room, self.ground.n)
 
     def edges(self, a: Any, b: Any) -> Any:
-        """Where the pheromone has the edges between cities, as `core.kernels.pheromone.edge` says."""
+        """Where the pheromone has the edges between cities, as `core.kernels.ant_colony.pheromone.edge` says."""
         later = np.maximum(a, b)
         return (later * later >> 1) + np.minimum(a, b)
 
@@ -245,7 +253,7 @@ class Colony:
         stride, listed = self.shape.stride, self.settings.candidates > 0
         self.choice: Any = None  # what was there before goes first
         weights, near_weights = self.rows_of(stride), self.rows_of(COLUMNS if listed else 0)
-        self.choice = Choice(weights, stride, self.ground.near_cities, near_weights)
+        self.choice = ChoiceWeights(weights, stride, self.ground.near_cities, near_weights)
 
     def rows_of(self, width: int) -> Any:
         """Memory for a row of weights of each city."""
@@ -324,7 +332,7 @@ class Colony:
             ground.scan.launch(CountedClimbs(ground.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
         elif ground.joined is not None:
             self.backend.launch(
-                climb_near,
+                climb_queue,
                 max(1, min(ants.count, 16 * self.backend.capabilities.compute_units)),
                 self.climbing_lanes,
                 Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
@@ -349,7 +357,7 @@ class Colony:
 
     def _judge(self, ants: Rows, adopt: bool) -> None:
         given = ants, adopt, self.limited, self.settings.best_every, self.memory, self.laid
-        self.backend.launch(pheromone.judge, 1, self.lanes, *given)
+        self.backend.launch(pheromone.end_construction, 1, self.lanes, *given)
 
     def deposit(self) -> None:
         """Let the ants deposit (algorithm 7): those of all ranks, or in a Max-Min Ant System the one that may."""
@@ -357,7 +365,9 @@ class Colony:
         teams = 4 * shape.update_teams if shape.update_teams > 1 else 1
         if self.limited:
             teams = min(teams, ceil(self.ground.n / shape.update_lanes))
-            self.backend.launch(pheromone.deposit_laid, teams, shape.update_lanes, self.laid, self.update, self.trails)
+            self.backend.launch(
+                pheromone.deposit_one_tour, teams, shape.update_lanes, self.laid, self.update, self.trails
+            )
         else:
             given = self.ants, self.update, self.trails
             self.backend.launch(pheromone.deposit, max(1, min(teams, self.ants.count)), shape.update_lanes, *given)

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels import ants_published as kernels
-from core.kernels.ants_published import PheromoneMatrix, Scales, WeighingAnt
-from core.kernels.roulette import COLUMNS
+from core.kernels.ant_colony import published_ants as kernels
+from core.kernels.ant_colony.published_ants import PheromoneMatrix, Scales, WeighingAnt
+from core.kernels.ant_colony.roulette import COLUMNS
 from core.search.ant_colony.colony import Colony
+from core.search.ant_colony.launch_shape import COARSE_TEAM, UPDATE_LANES, bytes_of_instance
 from core.search.ant_colony.settings import Settings
-from core.search.ant_colony.shape import COARSE_TEAM, UPDATE_LANES, bytes_of_instance
 
 PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
 """What the paper's ants do: nothing else has a published mapping."""
@@ -67,7 +67,7 @@ def published_shape(
 def published_bytes(
     n: int, settings: Settings, shape: PublishedShape, colonies: int, ants: int, wide_distances: bool
 ) -> int:
-    """Memory of a device for a rank's colonies; as `core.search.ant_colony.shape.bytes_needed`."""
+    """Memory of a device for a rank's colonies; as `core.search.ant_colony.launch_shape.bytes_needed`."""
     own = 4 * n * n + 12 * n + (7 * n + 4) * ants + 6 * n
     return bytes_of_instance(n, settings, wide_distances) + colonies * own
 
@@ -130,7 +130,7 @@ class PublishedColony(Colony):
 
     def pheromone_update(self) -> None:
         """Let one lane update all pheromone (algorithm 3)."""
-        self.backend.launch(kernels.update_alone, 1, 1, self.ants, self.update, self.trails)
+        self.backend.launch(kernels.update_by_one_lane, 1, 1, self.ants, self.update, self.trails)
 
     def evaporate(self) -> None:
         """Let pheromone evaporate, a lane an edge (algorithm 6)."""

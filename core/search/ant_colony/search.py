@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.ants import Ant
-from core.search.ant_colony.colonies_state import HISTORY, go_on, layout, shortest_of_iterations, state_of
-from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
+from core.kernels.ant_colony.ants import Ant
+from core.search.ant_colony.checkpoint import HISTORY, layout, make_checkpoint, resume_colonies, shortest_of_iterations
+from core.search.ant_colony.colony import UNKNOWN, Colony, ColonyInstance, ColonyOutcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
-from core.search.layouts import State
-from core.search.shape import Callback, Watch, checked_stop
-from core.search.shares import share
-from core.search.states import Keeper, spent_s, taken_from
-from core.search.stops import Stop
+from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint_layout import Checkpoint
+from core.search.partition import equal_part
+from core.search.protocol import Callback, ProgressMonitor, checked_stop
+from core.search.stop import Stop
 from core.search.time_limits import is_time_for, longest_launch_s
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
 FIRST_PLACES = 1 << 16
 """Iterations at most whose lengths there is room for at first: another criterion may end the search long before."""
-MOST = 2**64 - 1
+NO_LENGTH = 2**64 - 1
 """What a rank says to `Communicator.minloc` if it has nothing to say."""
 MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
 """How a colony is laid on a device: in the suite's own way, or in the paper's."""
@@ -41,7 +41,7 @@ class AntColony:
     Parameters
     ----------
     backend
-        A `backends.base.Backend`.
+        A `backends.device.Backend`.
     communicator
         A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
         same. `run` may be given another of the same size, to which it talks.
@@ -53,8 +53,8 @@ class AntColony:
         ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
     mapping
-        ``suite``, or ``published``: the strategy as the paper describes it (`core.kernels.ants_published`), for plain
-        Ant System alone. The tours are the same.
+        ``suite``, or ``published``: the strategy as the paper describes it (`core.kernels.ant_colony.published_ants`),
+        for plain Ant System alone. The tours are the same.
     seed
         Of all draws.
     team
@@ -91,7 +91,7 @@ class AntColony:
             raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
         rank, size = communicator.rank, communicator.size
         self.shared = settings.colonies == 1
-        begin, end = share(settings.ants if self.shared else settings.colonies, rank, size)
+        begin, end = equal_part(settings.ants if self.shared else settings.colonies, rank, size)
         self.backend = backend
         self.communicator = communicator
         self.n = n
@@ -113,7 +113,7 @@ class AntColony:
         if 0 < memory < self.bytes_needed:
             raise UserError(f"{room}; {backend.device.name} has {memory}")
         try:
-            self.ground = Ground(backend, distances, settings, kind.numbered)
+            self.ground = ColonyInstance(backend, distances, settings, kind.numbered)
             self.colonies = [
                 kind(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in ([0] if self.shared else range(begin, end))
@@ -145,8 +145,8 @@ class AntColony:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Keeper | None = None,
-    ) -> Outcome:
+        keeper: Checkpointer | None = None,
+    ) -> ColonyOutcome:
         """Run all colonies from the beginning, or from a state.
 
         Parameters
@@ -157,16 +157,16 @@ class AntColony:
             target the host looks after every iteration, so that the search ends with the first one that reaches it, on
             every backend.
         history
-            Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
-            and interpolated linearly by iteration between.
+            Whether `ColonyOutcome.history` says when the best length improved. Its seconds are known where the host
+            looks and interpolated linearly by iteration between.
         callback
-            See `core.search.shape.Callback`. Its steps are iterations, its cost the best length of this rank's
+            See `core.search.protocol.Callback`. Its steps are iterations, its cost the best length of this rank's
             colonies.
         ranks
             The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
             unless it is given.
         keeper
-            See `core.search.shape.Search.run`. A state is what every colony knows after an iteration.
+            See `core.search.protocol.Search.run`. A state is what every colony knows after an iteration.
 
         Raises
         ------
@@ -179,13 +179,13 @@ class AntColony:
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
         self._meet(ranks or self.communicator)
         self.winner = ()
-        watch = Watch(stop, callback, stop.limit, spent_s(keeper))
+        watch = ProgressMonitor(stop, callback, stop.limit, seconds_before(keeper))
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
-        history_s = spent_s(keeper) if history else None
-        earlier = taken_from(keeper, partial(layout, self, stop.iterations, history_s))
-        done = go_on(self, earlier) if earlier is not None else 0
-        self.looks = {one.number: looked(earlier, done, watch) for one in self.colonies} if history else None
+        history_s = seconds_before(keeper) if history else None
+        earlier = take_checkpoint(keeper, partial(layout, self, stop.iterations, history_s))
+        done = resume_colonies(self, earlier) if earlier is not None else 0
+        self.looks = {one.number: initial_samples(earlier, done, watch) for one in self.colonies} if history else None
         made, by_time = self._iterate(stop, watch, done, keeper)
         outcome = self._outcome(made)
         watch.tell_end(made, outcome.length, outcome.evaluations)
@@ -196,7 +196,7 @@ class AntColony:
             by_time=by_time,
         )
 
-    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> tuple[int, bool]:
+    def _iterate(self, stop: Stop, watch: ProgressMonitor, done: int, keeper: Checkpointer | None) -> tuple[int, bool]:
         """Run further iterations of all colonies; return their number at the end, and True if time ended them."""
         batch, by_time = 1, False
         exchange = self.settings.exchange or stop.iterations
@@ -218,12 +218,12 @@ class AntColony:
                 break
             if keeper is not None and is_due:
                 keeper.keep(self.communicator, self._state(done))
-            longest = min(MOST * one, longest_launch_s(limit, spent))
+            longest = min(NO_LENGTH * one, longest_launch_s(limit, spent))
             batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6)), int(longest / one)))
         return done, by_time and not is_over
 
     def _compared(
-        self, watch: Watch, done: int, before: float, seconds: float, keeper: Keeper | None
+        self, watch: ProgressMonitor, done: int, before: float, seconds: float, keeper: Checkpointer | None
     ) -> tuple[bool, bool, float, float]:
         """Compare all ranks after a batch; all of them call this.
 
@@ -260,10 +260,10 @@ class AntColony:
         slowest = float(told[3:].max()) / 1e9
         return bool(told[0]), bool(told[1]), slowest, float(told[2]) / 1e9 + slowest
 
-    def _state(self, done: int) -> State | None:
+    def _state(self, done: int) -> Checkpoint | None:
         """The state after so many iterations, on the first rank; all ranks call this."""
         history = None if self.looks is None else self._history(shortest_of_iterations(self, done))
-        return state_of(self, done, None if history is None else np.array(history).reshape(-1, 4))
+        return make_checkpoint(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
     def _evaluations(self) -> int:
@@ -299,7 +299,7 @@ class AntColony:
         if self.shared:
             self.colonies[0].join(self.backend.collectives(ranks))
 
-    def _replay(self, colony: Colony, iterations: int, watch: Watch) -> None:
+    def _replay(self, colony: Colony, iterations: int, watch: ProgressMonitor) -> None:
         """Run iterations of one colony, and wait for them."""
         colony.replay(iterations)
         self.backend.synchronize()
@@ -322,16 +322,16 @@ class AntColony:
     def _find_best(self) -> None:
         """Learn which colony of all ranks has the best tour; one that others took over remains its finder's."""
         found = {colony.number: colony.best_so_far() for colony in self.colonies}
-        best_here = min(((best[0], number) for number, best in found.items()), default=(MOST, MOST))
+        best_here = min(((best[0], number) for number, best in found.items()), default=(NO_LENGTH, NO_LENGTH))
         length, number = self.communicator.minloc(*best_here)
-        _, iteration, ant = found.get(number, (0, MOST, MOST))
+        _, iteration, ant = found.get(number, (0, NO_LENGTH, NO_LENGTH))
         iteration, ant = self.communicator.minloc(iteration, ant)
         if not self.winner or length < self.winner[0]:
             self.winner = (length, number, iteration, ant)
 
     # --- what came out ---
 
-    def _outcome(self, iterations: int) -> Outcome:
+    def _outcome(self, iterations: int) -> ColonyOutcome:
         """Collect the results of all ranks."""
         self._find_best()
         length, number, iteration, ant = self.winner
@@ -341,10 +341,10 @@ class AntColony:
         curve = shortest_of_iterations(self, iterations)
         evaluations = self._evaluations * iterations
         total = int(self.communicator.sum(digest)[0])
-        return Outcome(length, number, ant, iteration, evaluations, total, curve)
+        return ColonyOutcome(length, number, ant, iteration, evaluations, total, curve)
 
     def _history(self, curve: np.ndarray) -> list[list[Any]]:
-        """Rows of `Outcome.history`, on every rank, from the curve."""
+        """Rows of `ColonyOutcome.history`, on every rank, from the curve."""
         curve = curve.astype(np.int64)
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
@@ -357,7 +357,7 @@ class AntColony:
         return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]
 
 
-def looked(earlier: State | None, done: int, watch: Watch) -> list[tuple[int, float]]:
+def initial_samples(earlier: Checkpoint | None, done: int, watch: ProgressMonitor) -> list[tuple[int, float]]:
     """What is known when a run begins, or goes on after so many iterations, of the seconds that those took."""
     if earlier is None:
         return [(0, 0.0)]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.roulette import COLUMNS
+from core.kernels.ant_colony.roulette import COLUMNS
 
 STRATEGIES = ("coarse", "fine", "fine-deposit")
 VARIANTS = ("as", "mmas")
@@ -28,7 +28,7 @@ FEWEST_CITIES = 3
 FEWEST_FOR_2OPT = 5
 MOST_CITIES = 46_000
 """A loop over all n * n edges ends up to a stride behind the last one, and that must fit 31 bits too."""
-MOST = 2**32 - 1
+MOST_SETTING = 2**32 - 1
 LEAST_HEURISTIC = np.float32(2.0**-64)
 LEAST_DISTANCE = 0.5
 """What a distance of 0 counts in the heuristic."""
@@ -155,7 +155,7 @@ def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_len
     rho = part_of_32_bits(settings.rho)
     # No tour is shorter than the sum of all cities' shortest edges; in metric instances none is shorter than a
     # nearest-neighbour tour by more than (log n + 1) / 2 (Rosenkrantz, Stearns and Lewis 1977).
-    edges = int(closest(distances).sum(dtype=np.int64))
+    edges = int(nearest_distances(distances).sum(dtype=np.int64))
     lower_bound = max(1, edges, 2 * nearest_neighbour_length // (ceil(log2(n)) + 1))
     depositing = 1 if limited else settings.ants
     quota = lower_bound * max(rho, 2**22) // (2 * depositing)
@@ -165,21 +165,21 @@ def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_len
     ratio = (1 - root) / (max((settings.candidates or n) / 2 - 1, 1) * root)
     return FixedPoint(
         rho=rho,
-        smoothing=min(MOST, round(2**32 * settings.smoothing)),
-        floor_ratio=min(MOST, round(2**32 * ratio)),
+        smoothing=min(MOST_SETTING, round(2**32 * settings.smoothing)),
+        floor_ratio=min(MOST_SETTING, round(2**32 * ratio)),
         alpha=round(256 * settings.alpha),
         quota=quota,
         lower_bound=lower_bound,
-        start=max(1, min(start, MOST)),
+        start=max(1, min(start, MOST_SETTING)),
     )
 
 
 def part_of_32_bits(part: float) -> int:
     """A part of one as a number of 2^32 parts, at least 1."""
-    return max(1, min(MOST, round(part * 2**32)))
+    return max(1, min(MOST_SETTING, round(part * 2**32)))
 
 
-def closest(distances: np.ndarray) -> np.ndarray:
+def nearest_distances(distances: np.ndarray) -> np.ndarray:
     """The distance of every city to its nearest other; shape (n,)."""
     others = distances.copy()
     np.fill_diagonal(others, np.iinfo(distances.dtype).max)
@@ -189,7 +189,7 @@ def closest(distances: np.ndarray) -> np.ndarray:
 def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
     """Equation 1's eta^beta as a part of the largest in its row, 0 on the diagonal: shape (n, n), float32."""
     lengths = np.maximum(distances.astype(np.float64), LEAST_DISTANCE)
-    nearest = np.maximum(closest(distances).astype(np.float64), LEAST_DISTANCE)
+    nearest = np.maximum(nearest_distances(distances).astype(np.float64), LEAST_DISTANCE)
     np.fill_diagonal(lengths, nearest)
     parts = ((nearest[:, None] / lengths) ** beta).astype(np.float32)
     parts = np.maximum(parts, LEAST_HEURISTIC)

@@ -1,15 +1,15 @@
 """Dynamic programming by waves (`oconnell2014`): an engine, and three problems with kernels of their own."""
 
-from core.kernels.grid import Near
-from core.kernels.waves import Window
-from core.search.dp.grid import Grid, GridEngine, GridResult
-from core.search.dp.lcs import Common, LongestCommonSubsequence
-from core.search.dp.rows import DecisionRows
-from core.search.dp.waves import Decisions, WaveEngine, WaveResult, Waves
+from core.kernels.dp.grid import Near
+from core.kernels.dp.waves import Window
+from core.search.dp.engine.decisions import DecisionRows
+from core.search.dp.engine.grid import Grid, GridEngine, GridResult
+from core.search.dp.engine.waves import WaveDecisions, WaveEngine, WaveResult, Waves
+from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequence
 
 __all__ = [
-    "Common",
-    "Decisions",
+    "CommonSubsequence",
+    "WaveDecisions",
     "Grid",
     "GridEngine",
     "GridResult",

@@ -1,7 +1,7 @@
 """Two tables by the paper's own mapping (`oconnell2014`, section IV.C): common subsequences and the knapsack problem.
 
-A launch computes a diagonal, and every cell goes to the host (`core.search.dp.cells`), where the solution is traced by
-the suite's rules for ties: so it is the one that the suite's own kernels find.
+A launch computes a diagonal, and every cell goes to the host (`core.search.dp.engine.cells`), where the solution is
+traced by the suite's rules for ties: so it is the one that the suite's own kernels find.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.diagonals import Columns, PaddedStrings, common_length, packed_value
+from core.kernels.dp.diagonals import ItemColumns, PaddedStrings, common_length, packed_value
 from core.lang import i32, u32, u64
-from core.problems.knapsack import Knapsack
-from core.search.dp.cells import CellEngine, Cells, CellWaves, Ring
-from core.search.dp.knapsack import Selection, selection
-from core.search.dp.lcs import FIRST_ROWS, Common, check_letters
-from core.search.dp.pauses import refuse_states
-from core.search.shape import Callback, Watch, watched_table
-from core.search.states import Keeper
-from core.search.stops import Stop
+from core.problems.tables.knapsack import Knapsack
+from core.search.checkpoint import Checkpointer
+from core.search.dp.engine.cells import CellEngine, CellWaves, HostCells, WaveRing
+from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.knapsack.search import Selection, make_selection
+from core.search.dp.lcs.search import FIRST_ROWS, CommonSubsequence, check_letters
+from core.search.protocol import Callback, ProgressMonitor, table_monitor
+from core.search.stop import Stop
 
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, which are equal to no letter and not to each other."""
 
 
-class Diagonals(CellWaves):
+class LaneDiagonals(CellWaves):
     """A table of ``columns``, a lane for each, and ``rows`` that they go through: lane k is in row wave - k."""
 
     columns: int
@@ -62,7 +62,7 @@ class Diagonals(CellWaves):
         return growing * (growing + 1) // 2 + (wave - growing) * short
 
 
-class CommonLengths(Diagonals):
+class LcsDiagonals(LaneDiagonals):
     """Equation 2: longest common subsequences of all prefixes, with a lane for each letter of the shorter string."""
 
     value = i32
@@ -73,7 +73,7 @@ class CommonLengths(Diagonals):
         self.across, self.down = (a, b) if a.size < b.size else (b, a)
         self.columns, self.rows = self.across.size, self.down.size
 
-    def lie(self, ring: Ring) -> None:
+    def lie(self, ring: WaveRing) -> None:
         """Pad the strings: lanes read letters before they are in the table and after they have left it."""
         across = np.full(ring.lanes, BESIDE, np.uint16)
         across[: self.columns] = self.across
@@ -83,13 +83,13 @@ class CommonLengths(Diagonals):
         self.data = PaddedStrings(across, down, start)
 
 
-class CommonByDiagonals:
-    """A longest common subsequence; see `core.search.dp.lcs.LongestCommonSubsequence`, whose answer is the same.
+class LcsByDiagonals:
+    """A longest common subsequence; see `core.search.dp.lcs.search.LongestCommonSubsequence`, whose answer is the same.
 
     Parameters
     ----------
     backend, communicator, folder, team_size
-        See `core.search.dp.cells.CellEngine`, which refuses several ranks.
+        See `core.search.dp.engine.cells.CellEngine`, which refuses several ranks.
     a, b : 1-D, u8
 
     """
@@ -111,7 +111,7 @@ class CommonByDiagonals:
         self.work = a.size * b.size
         self.engine: CellEngine | None = None
         if self.work:
-            self.engine = CellEngine(backend, communicator, CommonLengths(a, b), folder, team_size)
+            self.engine = CellEngine(backend, communicator, LcsDiagonals(a, b), folder, team_size)
 
     def make_room(self) -> None:
         """See `CellEngine.make_room`."""
@@ -121,7 +121,7 @@ class CommonByDiagonals:
     def warm_up(self, trace: bool = True) -> None:
         """Compile everything, by a run of the first letters; the time counts as the backend's compilation."""
         began = time.perf_counter()
-        CommonByDiagonals(self.backend, self.communicator, self.a[:FIRST_ROWS], self.b[:FIRST_ROWS]).run(trace=False)
+        LcsByDiagonals(self.backend, self.communicator, self.a[:FIRST_ROWS], self.b[:FIRST_ROWS]).run(trace=False)
         self.backend.synchronize()
         self.backend.timings.reset()
         self.backend.timings.compile_s = time.perf_counter() - began
@@ -133,29 +133,31 @@ class CommonByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Keeper | None = None,
+        keeper: Checkpointer | None = None,
         trace: bool = True,
-    ) -> Common:
+    ) -> CommonSubsequence:
         """Compute the length and, with ``trace``, a subsequence from the cells on the host.
 
         See `LongestCommonSubsequence.run`; the only rank has nobody to meet, and no state is kept.
         """
-        refuse_states(keeper, "--mapping published", "--mapping suite")
-        watch = watched_table(stop, history, callback, "a longest common subsequence")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        watch = table_monitor(stop, history, callback, "a longest common subsequence")
         found = self._common(trace, watch)
         watch.tell_all(found.length, self.work)
         return found
 
-    def _common(self, trace: bool, watch: Watch) -> Common:
+    def _common(self, trace: bool, watch: ProgressMonitor) -> CommonSubsequence:
         if self.engine is None:
-            return Common(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
+            return CommonSubsequence(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
         length = int(self.engine.run(trace, watch.counts(self.work))[-1])
         cells = self.engine.cells
         if not trace or cells is None:
-            return Common(length, None, "by diagonals", self.work, 0)
-        return Common(length, self._pairs(cells), "by diagonals, cells on the host", self.work, cells.streamed_bytes)
+            return CommonSubsequence(length, None, "by diagonals", self.work, 0)
+        return CommonSubsequence(
+            length, self._pairs(cells), "by diagonals, cells on the host", self.work, cells.streamed_bytes
+        )
 
-    def _pairs(self, cells: Cells) -> np.ndarray:
+    def _pairs(self, cells: HostCells) -> np.ndarray:
         """Matched positions: left where that keeps the length, else up, else both."""
         lane_is_b = self.b.size <= self.a.size
 
@@ -175,7 +177,7 @@ class CommonByDiagonals:
         return np.array(found[::-1], np.int64).reshape(-1, 2)
 
 
-class PackedValues(Diagonals):
+class KnapsackDiagonals(LaneDiagonals):
     """Equation 4: the best values of the first items within all capacities, with a lane for each item.
 
     Items come in the suite's order, by weight and then by number, of which its rule for ties speaks. Those that do not
@@ -200,15 +202,15 @@ class PackedValues(Diagonals):
         self.columns, self.rows = instance.n, instance.capacity + 1
         self.lookback = 1 + int(self.weights.max())
 
-    def lie(self, ring: Ring) -> None:
+    def lie(self, ring: WaveRing) -> None:
         """Place the items, and what lies how far before what they follow from."""
         weights, values = np.zeros(ring.lanes, np.int32), np.zeros(ring.lanes, self.value.dtype)
         weights[: self.columns], values[: self.columns] = self.weights, self.values
-        self.data = Columns(weights, values, weights * np.int32(ring.stride), ring.cells)
+        self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
 
 class KnapsackByDiagonals:
-    """The 0-1 knapsack problem; see `core.search.dp.knapsack.KnapsackSearch`, whose answer is the same.
+    """The 0-1 knapsack problem; see `core.search.dp.knapsack.search.KnapsackSearch`, whose answer is the same.
 
     The diagonal of an item i and a capacity j follows from those before it back to j minus the heaviest weight, so the
     device keeps one more than that weight; the paper keeps all "until the halfway point".
@@ -216,7 +218,7 @@ class KnapsackByDiagonals:
     Parameters
     ----------
     backend, communicator, folder, team_size
-        See `core.search.dp.cells.CellEngine`, which refuses several ranks.
+        See `core.search.dp.engine.cells.CellEngine`, which refuses several ranks.
     instance : Knapsack
 
     """
@@ -235,7 +237,7 @@ class KnapsackByDiagonals:
         self.backend, self.communicator, self.instance, self.team_size = backend, communicator, instance, team_size
         self.items = np.arange(instance.n)
         self.work = instance.n * (instance.capacity + 1)
-        self.problem = PackedValues(instance, u32 if instance.upper_bound() < 2**32 else u64)
+        self.problem = KnapsackDiagonals(instance, u32 if instance.upper_bound() < 2**32 else u64)
         self.engine = CellEngine(backend, communicator, self.problem, folder, team_size)
 
     def make_room(self) -> None:
@@ -244,7 +246,7 @@ class KnapsackByDiagonals:
 
     def warm_up(self) -> None:
         """Compile everything, by a run with one item; the time counts as the backend's compilation."""
-        few = PackedValues(Knapsack("one item", np.ones(1, int), np.ones(1, int), 1), self.problem.value)
+        few = KnapsackDiagonals(Knapsack("one item", np.ones(1, int), np.ones(1, int), 1), self.problem.value)
         with self.backend.warming_up():
             CellEngine(self.backend, self.communicator, few, team_size=self.team_size).run(keep=False)
 
@@ -255,24 +257,24 @@ class KnapsackByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Keeper | None = None,
+        keeper: Checkpointer | None = None,
         trace: bool = True,
     ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host.
 
         See `KnapsackSearch.run`; its steps are diagonals, the only rank has nobody to meet, and no state is kept.
         """
-        refuse_states(keeper, "--mapping published", "--mapping suite")
-        watch = watched_table(stop, history, callback, "the knapsack problem's table")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        watch = table_monitor(stop, history, callback, "the knapsack problem's table")
         value = int(self.engine.run(trace, watch.counts(self.work))[-1])
         watch.tell_all(value, self.work)
         cells = self.engine.cells
         if not trace or cells is None:
-            return selection(self.instance, value, None, cells=self.work)
+            return make_selection(self.instance, value, None, cells=self.work)
         chosen = self._chosen(cells)
-        return selection(self.instance, value, chosen, cells=self.work, streamed_bytes=cells.streamed_bytes)
+        return make_selection(self.instance, value, chosen, cells=self.work, streamed_bytes=cells.streamed_bytes)
 
-    def _chosen(self, cells: Cells) -> np.ndarray:
+    def _chosen(self, cells: HostCells) -> np.ndarray:
         """The selection: of the last item first, each is taken where that is worth more than leaving it."""
         chosen = np.zeros(self.instance.n, bool)
         left = self.instance.capacity

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.city_sets import ROW
-from core.kernels.tour_enumeration import END, LEVEL, PLACE, Reduced, Worklist, explore, permute
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.enumeration import END, LEVEL, PLACE, ReducedDistances, Worklist, explore, permute
 from core.search.batches import Batches
-from core.search.exact.handed import Holding, Move, moves
-from core.search.exact.slices import MOST_LENGTH, ItemSearch, items_of
-from core.search.shares import share
+from core.search.exact.item_search import MOST_LENGTH, ItemSearch, count_items
+from core.search.exact.redistribution import PendingWork, WorkTransfer, plan_transfers
+from core.search.partition import equal_part
 
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
@@ -22,9 +22,9 @@ CHUNK = 4
 """Items that a lane takes at a time, if there are enough."""
 FIRST_SLICES = 8
 """A rank's first slice is at most this part of its share of the items: its incumbent serves the others."""
-PATIENCE, PATIENCE_OF_CORES = 2_000, 1 << 17
+STEPS_BETWEEN_CHECKS, CORE_STEPS_BETWEEN_CHECKS = 2_000, 1 << 17
 """Steps after which a lane looks whether others wait for work: about a millisecond on a GPU, and on a core."""
-PATIENCE_KEPT = 1 << 22
+CHECKPOINT_STEPS_BETWEEN_CHECKS = 1 << 22
 """The same on a core where somebody waits for a state, which has it after some tens of milliseconds."""
 CITIES_OF_SMALL, SMALL_PER_LANE = 9, 64
 """An item with so many cities left is small, a few milliseconds of a core at most; and how many a core gets at once."""
@@ -41,7 +41,7 @@ FEWEST_RECORDS = 1 << 12
 
 
 class Enumeration(ItemSearch):
-    """See `core.kernels.tour_enumeration`.
+    """See `core.kernels.exact.enumeration`.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ class Enumeration(ItemSearch):
         self.reduced = backend.load(reduced_by_shortest(distances))
         self.make_room(self.lanes)
         allocate = backend.allocate
-        self.patience = PATIENCE if wide else PATIENCE_OF_CORES
-        self.patience_kept = PATIENCE if wide else PATIENCE_KEPT
+        self.patience = STEPS_BETWEEN_CHECKS if wide else CORE_STEPS_BETWEEN_CHECKS
+        self.patience_kept = STEPS_BETWEEN_CHECKS if wide else CHECKPOINT_STEPS_BETWEEN_CHECKS
         self.rounds_to_count = MOST_STEPS // max(self.patience, self.patience_kept)
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
@@ -180,17 +180,17 @@ class Enumeration(ItemSearch):
         self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
         """See `ItemSearch`: launches of what has been handed on, until no rank has any."""
-        own = np.zeros((ranks.size, len(Holding._fields)), np.int64)
+        own = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
         while True:
             if not is_over:
                 self.fetch()
             own[:] = 0
-            own[ranks.rank] = Holding(self.records, self.lanes, self.room, batches.told, is_over)
+            own[ranks.rank] = PendingWork(self.records, self.lanes, self.room, batches.told, is_over)
             ranks.reduce(own, "sum")
-            every = [Holding(*map(int, row)) for row in own]
+            every = [PendingWork(*map(int, row)) for row in own]
             if not any(one.records for one in every) or any(one.is_over for one in every):
                 return
-            self.share_records(ranks, moves(every))
+            self.share_records(ranks, plan_transfers(every))
             if self.records:
                 self.launch(0, 0, counting)
             is_over = told()
@@ -203,7 +203,7 @@ class Enumeration(ItemSearch):
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
         """See `ItemSearch`."""
-        self.waiting = records[slice(*share(len(records), ranks.rank, ranks.size))]
+        self.waiting = records[slice(*equal_part(len(records), ranks.rank, ranks.size))]
 
     def faulty_records(self, records: np.ndarray) -> str | None:
         """See `ItemSearch`: a record has different cities, city 0 first, and a place in the last one's row."""
@@ -248,7 +248,7 @@ class Enumeration(ItemSearch):
         self.records = len(chosen)
         self.backend.put(self.lists[1], 0, chosen.reshape(-1))
 
-    def share_records(self, ranks: Any, plan: list[Move]) -> None:
+    def share_records(self, ranks: Any, plan: list[WorkTransfer]) -> None:
         """Give records to ranks that have few from those that have many, through host memory."""
         backend, handed = self.backend, self.lists[1]
         messages, arrivals = [], []
@@ -269,10 +269,10 @@ class Enumeration(ItemSearch):
 
 def fitting_depth(n: int, wanted: int) -> int:
     """The least number of cities that gives so many items, at most n - 4."""
-    return next((depth for depth in range(1, n - 4) if items_of(n, depth) >= wanted), n - 4)
+    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= wanted), n - 4)
 
 
-def reduced_by_shortest(distances: np.ndarray) -> Reduced:
+def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:
     """Distances less shortest edges, on the host."""
     n = len(distances)
     # A longer edge is in no tour that is looked for, and 30 edges of this length still have a sum of 31 bits.
@@ -286,4 +286,4 @@ def reduced_by_shortest(distances: np.ndarray) -> Reduced:
     for city in range(n):
         ahead = [j for j in range(1, n) if j != city]
         ranked[city, : len(ahead)] = np.sort((lengths[city, ahead] << 5) | np.array(ahead))
-    return Reduced(lengths, ranked, n, int(shortest[1:].sum()))
+    return ReducedDistances(lengths, ranked, n, int(shortest[1:].sum()))

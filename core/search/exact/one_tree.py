@@ -8,17 +8,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.kernels.branch_and_bound import CHILDREN, OpenNode, Problem, TreeSearch, branch_and_bound, stack_room
-from core.kernels.city_sets import ROW
-from core.kernels.one_tree import MOST_MULTIPLIER
-from core.kernels.tour_search import BestTour
+from core.kernels.exact.branch_and_bound import (
+    CHILDREN,
+    OneTreeProblem,
+    OpenNode,
+    TreeSearch,
+    branch_and_bound,
+    stack_room,
+)
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.one_tree import MOST_MULTIPLIER
+from core.kernels.exact.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
-from core.search.exact.solution import Method, Report
+from core.search.checkpoint import Checkpoint
+from core.search.checkpoint_layout import ANY, CheckpointArray
+from core.search.exact.solution import ExactMethod, NodeCallback
 from core.search.intervals import Intervals
-from core.search.layouts import ANY, StateArray
-from core.search.shape import LOOK_S
-from core.search.states import State
+from core.search.protocol import PROGRESS_INTERVAL_S
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
@@ -32,27 +39,27 @@ DEPTHS = ROW * ROW
 LARGEST_INDEX = 2**31 - 1
 
 
-class Items(NamedTuple):
-    """Open nodes on the host: the rows of `core.kernels.branch_and_bound.OpenNode`, and their depths."""
+class OpenNodes(NamedTuple):
+    """Open nodes on the host: the rows of `core.kernels.exact.branch_and_bound.OpenNode`, and their depths."""
 
     multipliers: np.ndarray
     included: np.ndarray
     excluded: np.ndarray
     depths: np.ndarray
 
-    def some(self, chosen: Any) -> Items:
+    def some(self, chosen: Any) -> OpenNodes:
         """Those of a mask, a slice or a list of places."""
-        return Items(*(field[chosen] for field in self))
+        return OpenNodes(*(field[chosen] for field in self))
 
 
-def root() -> Items:
+def root_node() -> OpenNodes:
     """The problem as it stands: nothing demanded, nothing forbidden."""
     words = np.zeros((1, ROW), np.uint32)
-    return Items(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
+    return OpenNodes(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
 
 
-class OneTreeSearch(Method):
-    """See `core.kernels.branch_and_bound`.
+class OneTreeSearch(ExactMethod):
+    """See `core.kernels.exact.branch_and_bound`.
 
     Parameters
     ----------
@@ -79,7 +86,7 @@ class OneTreeSearch(Method):
         self.want(self.lanes * communicator.size)
         self.agreed: Any = None
         allocate = backend.allocate
-        self.problem = Problem(allocate(n * ROW, np.int32), n, 1)
+        self.problem = OneTreeProblem(allocate(n * ROW, np.int32), n, 1)
         self.shared = TreeSearch(
             limit=allocate(1, np.int32),
             nodes=allocate(DEPTHS, np.uint64),
@@ -91,7 +98,7 @@ class OneTreeSearch(Method):
         self.best = backend.rows(BestTour(), self.lanes)
         self.given, self.children = backend.rows(OpenNode(), 1), backend.rows(OpenNode(), CHILDREN)
         self.nodes = np.zeros(0, np.int64)
-        self.items = root()
+        self.items = root_node()
 
     def want(self, lanes: int) -> None:
         """Settle how many items the lanes of all ranks want before they explore them, each for itself."""
@@ -108,7 +115,7 @@ class OneTreeSearch(Method):
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
         self._begin(MOST_LENGTH)
-        none = root().some(slice(0, 0))
+        none = root_node().some(slice(0, 0))
         for counting in (False, True):
             if self.wanted > 1:
                 self._launch(none, self.children, deep=False, counting=counting)
@@ -119,7 +126,7 @@ class OneTreeSearch(Method):
         scale = max(1, min(MOST_SCALE, MOST_LENGTH // max(limit, 1)))
         costs = np.zeros((self.n, ROW), np.int32)
         costs[:, : self.n] = np.minimum(self.distances, limit) * scale
-        self.problem = Problem(self.problem.costs, self.n, scale)
+        self.problem = OneTreeProblem(self.problem.costs, self.n, scale)
         write = self.backend.write
         write(self.problem.costs, costs)
         write(self.shared.limit, np.array([limit], np.int32))
@@ -128,17 +135,17 @@ class OneTreeSearch(Method):
         write(self.shared.root_bound, np.zeros(1, np.int32))
         write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: State | None) -> None:
-        """See `Method`; multipliers are in the unit that ``limit`` decides, so that one is the same for a state."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+        """See `ExactMethod`; multipliers are in the unit that ``limit`` decides, which a checkpoint repeats."""
         self.agree(ranks)
         self._begin(limit)
         self.set_limit(shortest)
         self.most_bound = (limit + 1) * self.problem.scale
-        self.items = root() if left is None else Items(*(left[name] for name in Items._fields))
+        self.items = root_node() if left is None else OpenNodes(*(left[name] for name in OpenNodes._fields))
         self.undone = len(self.items.depths)
 
-    def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
-        """See `Method`: branch until there are items for all lanes of all ranks, then explore them."""
+    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
+        """See `ExactMethod`: branch until there are items for all lanes of all ranks, then explore them."""
         wanted = max(self.wanted, ITEMS_TO_STOP) if self.stoppable else self.wanted
         is_over = False
         if ranks.rank == 0:
@@ -146,7 +153,7 @@ class OneTreeSearch(Method):
                 self.items = self._branched(self.items, counting)
                 is_over = self._tell(report)
         if ranks.size > 1:
-            self.items = Items(*(ranks.bcast(field) for field in self.items))
+            self.items = OpenNodes(*(ranks.bcast(field) for field in self.items))
             self.set_limit(ranks.minloc(self.limit_here(), ranks.rank)[0])
             is_over = ranks.bcast(is_over)
         if not is_over:
@@ -157,28 +164,28 @@ class OneTreeSearch(Method):
         bound = int(ranks.sum(int(self.backend.download(self.shared.root_bound)[0])))
         self.root_bound = -(-min(bound, self.most_bound) // self.problem.scale)
 
-    def left(self, ranks: Any) -> State:
-        """See `Method`: the items that nobody has taken, which all ranks have."""
+    def left(self, ranks: Any) -> Checkpoint:
+        """See `ExactMethod`: the items that nobody has taken, which all ranks have."""
         return self.items._asdict()
 
-    def layout(self, state: State) -> Iterator[StateArray]:
-        """See `Method`."""
-        yield StateArray("depths", np.int32, (None,), [(0, DEPTHS - 1)])
+    def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `ExactMethod`."""
+        yield CheckpointArray("depths", np.int32, (None,), [(0, DEPTHS - 1)])
         shape = len(state["depths"]), ROW
         cities = (0, (1 << self.n) - 1)
         ranges = {"multipliers": (-MOST_MULTIPLIER, MOST_MULTIPLIER), "included": cities, "excluded": cities}
         for name, one in ranges.items():
             # Words beyond the last city have no meaning.
             every = [one] * self.n + [(-ANY, ANY)] * (ROW - self.n)
-            yield StateArray(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
+            yield CheckpointArray(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
 
-    def _branched(self, items: Items, counting: bool) -> Items:
+    def _branched(self, items: OpenNodes, counting: bool) -> OpenNodes:
         """Branch every item once."""
         count = len(items.depths)
         self._make_room(count)
         self._launch(items, self.children, deep=False, counting=counting)
         rows = (self.children.multipliers, self.children.included, self.children.excluded)
-        born = Items(
+        born = OpenNodes(
             *(self.backend.download(row).reshape(-1, ROW) for row in rows), self.backend.download(self.children.depth)
         )
         written = np.arange(len(born.depths)) < CHILDREN * count
@@ -190,7 +197,7 @@ class OneTreeSearch(Method):
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
-    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> Items:
+    def _explore(self, ranks: Any, items: OpenNodes, counting: bool, report: NodeCallback | None) -> OpenNodes:
         """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
         count = len(items.depths)
         if not count:
@@ -198,7 +205,7 @@ class OneTreeSearch(Method):
             return items
         least = ranks.least(self.limit_here())
         first = self.lanes if ranks.size > 1 or self.stoppable else count
-        longest_s = self.launch_s(LOOK_S) if self.stoppable else inf
+        longest_s = self.launch_s(PROGRESS_INTERVAL_S) if self.stoppable else inf
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
         taken = []
         for begin, end in batches:
@@ -209,7 +216,7 @@ class OneTreeSearch(Method):
                 self.set_limit(least.lower(limit))
             if self._tell(report):
                 break
-            batches.seconds = self.launch_s(LOOK_S)
+            batches.seconds = self.launch_s(PROGRESS_INTERVAL_S)
         batches.close()
         least.close()
         if not self.stoppable:
@@ -217,7 +224,7 @@ class OneTreeSearch(Method):
         left = Intervals([(0, count)]).less_taken(ranks, taken)
         return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))
 
-    def _launch(self, items: Items, born: Rows, *, deep: bool, counting: bool) -> None:
+    def _launch(self, items: OpenNodes, born: Rows, *, deep: bool, counting: bool) -> None:
         """Queue one launch over the items."""
         backend = self.backend
         count = len(items.depths)
@@ -235,7 +242,7 @@ class OneTreeSearch(Method):
             branch_and_bound, *shape, self.problem, given, count, born, self.shared, self.best, deep, counting
         )
 
-    def _tell(self, report: Report | None) -> bool:
+    def _tell(self, report: NodeCallback | None) -> bool:
         """Tell what this rank has explored; whether to end."""
         if report is None:
             return False

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.city_sets import ROW
-from core.kernels.published_search import Distances, Items, search_items
-from core.kernels.tour_enumeration import Reduced, permute
-from core.search.exact.slices import MOST_LENGTH, NOTHING, ItemSearch
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.enumeration import ReducedDistances, permute
+from core.kernels.exact.published_search import Distances, WorklistItems, search_items
+from core.search.exact.item_search import MOST_LENGTH, NOTHING, ItemSearch
 
 DEPTH = 7
 """Cities in an item where there are eleven cities or more: the nodes "at the tree depth of 6", whose root is city 0.
@@ -21,9 +21,9 @@ TEAM_SIZE, FEWEST_LANES = 64, 32
 """Lanes of a team of a wide device; fewer where a compute unit would get none."""
 MOST_LANES = 1 << 22
 """Lanes of a launch, and so its items: each has room for a tour."""
-PATIENCE = 1 << 14
+STEPS_BETWEEN_CHECKS = 1 << 14
 """Steps after which a lane of a wide device asks for the incumbent; a few hundredths of a second."""
-PATIENCE_OF_CORES = 1 << 20
+CORE_STEPS_BETWEEN_CHECKS = 1 << 20
 SLICE_SECONDS = 0.5
 """About how long a launch takes that is shared with ranks, or runs on cores."""
 LAUNCH_SECONDS = 10.0
@@ -35,7 +35,7 @@ end too, so there are as few as let an interrupt and a progress bar through.
 
 
 class PublishedSearch(ItemSearch):
-    """See `core.kernels.published_search`, and for whole tours `core.kernels.tour_enumeration.permute`.
+    """See `core.kernels.exact.published_search`, and for whole tours `core.kernels.exact.enumeration.permute`.
 
     On a wide device a launch has a lane for each of its items. A device with a lane on each core has no such launches:
     a lane there goes from item to item.
@@ -85,7 +85,7 @@ class PublishedSearch(ItemSearch):
         self.team_size = team_size(self.items, limits) if wide else 1
         most_lanes = min(self.items, MOST_LANES) if wide else limits.compute_units
         self.teams = -(-most_lanes // self.team_size)
-        self.patience = PATIENCE if wide else PATIENCE_OF_CORES
+        self.patience = STEPS_BETWEEN_CHECKS if wide else CORE_STEPS_BETWEEN_CHECKS
         self.is_wide = wide
         self.agreed: Any = None
         self.agree(communicator)
@@ -95,7 +95,7 @@ class PublishedSearch(ItemSearch):
         shortest = (lengths + np.diag(np.full(n, MOST_LENGTH, np.int32))).min(axis=1)
         if permutations:
             rows = np.pad(lengths, ((0, 0), (0, ROW - n)))
-            self.reduced = backend.load(Reduced(rows, np.zeros(1, np.int32), n, 0))
+            self.reduced = backend.load(ReducedDistances(rows, np.zeros(1, np.int32), n, 0))
         else:
             self.distances = backend.load(Distances(lengths, shortest, n))
         self.make_room(self.teams * self.team_size)
@@ -125,7 +125,7 @@ class PublishedSearch(ItemSearch):
         if self.permutations:
             self.backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
             return
-        items = Items(begin, end, self.depth, self.patience)
+        items = WorklistItems(begin, end, self.depth, self.patience)
         constants = self.bounded, counting, self.unrolled
         self.backend.launch(search_items, *shape, self.distances, items, self.shared, self.best, *constants)
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
+from core.problems.tsp.distances import LARGEST_DISTANCE
+from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.exact import one_tree
-from core.search.exact.course import Course, Searched, summed
 from core.search.exact.enumeration import Enumeration
+from core.search.exact.item_search import MOST_LENGTH, count_items
 from core.search.exact.one_tree import OneTreeSearch
+from core.search.exact.proof import ProofRun, ProofState, summed
 from core.search.exact.published import PublishedSearch
-from core.search.exact.slices import MOST_LENGTH, items_of
-from core.search.exact.solution import Method, Solution, digest_of, from_city_0
-from core.search.looks import Looks
-from core.search.shape import Callback, SharedWatch, Watch
-from core.search.start_tours import greedy_tour
-from core.search.states import Keeper, spent_s, taken_from
-from core.search.stops import Stop
+from core.search.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
+from core.search.hill_climbing.start_tours import greedy_tour
+from core.search.progress_samples import ProgressSamples
+from core.search.protocol import Callback, ProgressMonitor, SharedProgressMonitor
+from core.search.stop import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
@@ -42,7 +42,7 @@ class ExactSearch:
     Parameters
     ----------
     backend
-        A `backends.base.Backend`.
+        A `backends.device.Backend`.
     communicator
         A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
@@ -85,7 +85,7 @@ class ExactSearch:
     ) -> None:
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked(distances)
+        self.distances = checked_distances(distances)
         self.n = n = len(self.distances)
         self.count = count
         self.notes: list[str] = []
@@ -116,7 +116,7 @@ class ExactSearch:
         self.mapping = mapping
         self.method = None if few else self._method(permutations, depth, unrolled)
 
-    def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> Method:
+    def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> ExactMethod:
         """What searches on the device."""
         given = self.backend, self.communicator, self.distances
         if self.bound == "one-tree":
@@ -150,7 +150,7 @@ class ExactSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Keeper | None = None,
+        keeper: Checkpointer | None = None,
     ) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
@@ -163,11 +163,11 @@ class ExactSearch:
         history
             Whether `Solution.history` says when the incumbent improved.
         callback
-            See `core.search.shape.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
+            See `core.search.protocol.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
         ranks
             The communicator of those who search together; None: that of the constructor.
         keeper
-            See `core.search.shape.Search.run`. A state is what is explored, and what is left; all tours on the host
+            See `core.search.protocol.Search.run`. A state is what is explored, and what is left; all tours on the host
             have none.
 
         Raises
@@ -183,19 +183,19 @@ class ExactSearch:
         if self.method is None:
             return self._exhaustive(ranks, began, history, callback)
         method = self.method
-        begun = Searched(self.bound, self.start_length, self.start, self.count)
-        earlier = taken_from(
-            keeper, lambda state: begun.layout(state, method, self.distances, spent_s(keeper), history)
+        begun = ProofState(self.bound, self.start_length, self.start, self.count)
+        earlier = take_checkpoint(
+            keeper, lambda state: begun.layout(state, method, self.distances, seconds_before(keeper), history)
         )
         searched = begun.from_state(earlier)
         looks = None
         if history:
             cost = self.start_length if earlier is None else None
-            looks = Looks(began - spent_s(keeper), cost, searched.history, (searched.explored, 0))
-        watch = SharedWatch.of(ranks, stop, callback, self.work, keeper)
+            looks = ProgressSamples(began - seconds_before(keeper), cost, searched.history, (searched.explored, 0))
+        watch = SharedProgressMonitor.of(ranks, stop, callback, self.work, keeper)
         method.stoppable, method.is_kept = watch is not None, keeper is not None or stop.seconds != inf
         method.launch_s = watch.longest_launch_s if watch is not None else float
-        course = Course(method, ranks, searched, watch, looks, keeper)
+        course = ProofRun(method, ranks, searched, watch, looks, keeper)
         proved = course.find(self.start_length)
         optimal_tours = course.count() if self.count and proved else None
         found = course.searched
@@ -204,7 +204,7 @@ class ExactSearch:
             watch.close()
         return Solution(
             found.length,
-            from_city_0(found.tour),
+            canonical_tour(found.tour),
             optimal_tours,
             summed(found.first_nodes, found.nodes),
             None if found.root_bound is None else min(found.root_bound, found.length),
@@ -217,21 +217,21 @@ class ExactSearch:
 
     def _exhaustive(self, ranks: Any, began: float, history: bool, callback: Callback | None) -> Solution:
         """All tours, in NumPy: at once, whatever might end it."""
-        from core.problems.small_tours import all_tours
+        from core.problems.tsp.small_tours import enumerate_tours
 
-        looks = Looks(began, self.start_length)
-        length, tour, optimal_tours = all_tours(self.distances)
+        looks = ProgressSamples(began, self.start_length)
+        length, tour, optimal_tours = enumerate_tours(self.distances)
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)
         for visited in range(1, self.n + 1):
-            nodes[visited] = items_of(self.n, visited)
+            nodes[visited] = count_items(self.n, visited)
         explored = int(nodes.sum())
         # Every rank looks at all tours: they count once.
         looks.see(int(length), 0 if ranks.rank else explored)
-        Watch(Stop(), callback, explored).tell_end(explored, int(length), explored)
+        ProgressMonitor(Stop(), callback, explored).tell_end(explored, int(length), explored)
         return Solution(
             int(length),
-            from_city_0(tour),
+            canonical_tour(tour),
             counted,
             nodes,
             None,
@@ -241,7 +241,7 @@ class ExactSearch:
         )
 
 
-def checked(distances: np.ndarray) -> np.ndarray:
+def checked_distances(distances: np.ndarray) -> np.ndarray:
     """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no symmetric problem."""
     array = np.asarray(distances)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.kernels.city_sets import ROW
-from core.kernels.tour_search import Search
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.tour_search import TourSearch
 from core.lang import Rows
-from core.search.layouts import StateArray
-from core.search.shape import in_hex
-from core.search.states import State
+from core.search.checkpoint import Checkpoint
+from core.search.checkpoint_layout import CheckpointArray
+from core.search.protocol import hex_digest
 
-Report = Callable[[int, int, "int | None"], bool]
+NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
 
 
@@ -38,8 +38,8 @@ class Solution(NamedTuple):
     digest : int
         64-bit digest of length and count: equal for everybody who proved the same.
     history : list of list, optional
-        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.looks`. None: not
-        asked for.
+        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress_samples`.
+        None: not asked for.
     proved : bool
         Whether no tour is shorter; False: the search was ended before it knew.
     finished : bool
@@ -76,10 +76,10 @@ class Solution(NamedTuple):
     @property
     def hash(self) -> str:
         """The digest."""
-        return in_hex(self.digest)
+        return hex_digest(self.digest)
 
 
-class Method:
+class ExactMethod:
     """A method of search, on one device of each rank.
 
     Attributes
@@ -116,7 +116,7 @@ class Method:
     directions = 1
     backend: Any
     n: int
-    shared: Search
+    shared: TourSearch
     best: Rows
     nodes: np.ndarray
     root_bound: int | None = None
@@ -130,7 +130,7 @@ class Method:
         """Compile all that a search launches."""
         raise NotImplementedError
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: State | None) -> None:
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
         """Get ready to search the tours shorter than ``limit``, together with all ranks.
 
         Parameters
@@ -145,22 +145,22 @@ class Method:
         """
         raise NotImplementedError
 
-    def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
+    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
         """Explore what is left, for a shorter tour or to count them, until nothing is or the report ends it.
 
         All ranks call it, as often as there is anything left that they want to explore.
         """
         raise NotImplementedError
 
-    def left(self, ranks: Any) -> State:
+    def left(self, ranks: Any) -> Checkpoint:
         """What all ranks together have left, so that it needs neither as many of them nor this device."""
         raise NotImplementedError
 
-    def layout(self, state: State) -> Iterable[StateArray]:
+    def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
         """Declare what `left` returns."""
         raise NotImplementedError
 
-    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
+    def search(self, ranks: Any, limit: int, counting: bool, report: NodeCallback | None) -> None:
         """Search the tours shorter than ``limit``: for a shortest one, or to count them."""
         self.prepare(ranks, limit, limit, None)
         self.explore(ranks, counting, report)
@@ -192,7 +192,7 @@ def digest_of(length: int, optimal_tours: int | None) -> int:
     return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
 
 
-def from_city_0(tour: np.ndarray) -> np.ndarray:
+def canonical_tour(tour: np.ndarray) -> np.ndarray:
     """The same cycle from city 0, in the direction in which the second city is smaller than the last."""
     turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
     if len(turned) > 2 and turned[1] > turned[-1]:

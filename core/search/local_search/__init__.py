@@ -1,9 +1,10 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
-from core.kernels.moves import OWN, exchanged, flipped, inserted, moved, reversed_
-from core.kernels.walks import AnyMove, Move, Share
+from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
+from core.kernels.local_search.walks import AnyMove, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
-from core.problems.mistakes import (
+from core.problems.problem import Evaluation, Problem
+from core.problems.problem_errors import (
     ProblemError,
     WrongChoice,
     WrongCost,
@@ -15,7 +16,6 @@ from core.problems.mistakes import (
     WrongSubscript,
     WrongWrite,
 )
-from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
@@ -24,10 +24,10 @@ from core.search.local_search.algorithms import (
     TabuSearch,
     VariableNeighbourhoodSearch,
 )
+from core.search.local_search.checks.validation import Checked, check
 from core.search.local_search.outcome import Outcome, Unconfirmed
 from core.search.local_search.search import LocalSearch
-from core.search.local_search.validation import Checked, check
-from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
+from core.search.stop import Iterations, NoImprovement, Seconds, Stop, Target
 
 __all__ = [
     "NEIGHBOURHOODS",

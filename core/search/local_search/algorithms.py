@@ -12,8 +12,8 @@ import numpy as np
 
 from core.arguments import flag, integer, number, refuse
 from core.errors import UserError
-from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
-from core.kernels.walks import COOLING
+from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.local_search.walks import COOLING
 
 MOST_SHAKES = 255
 
@@ -25,7 +25,7 @@ class Algorithm(NamedTuple):
     ----------
     name : str
     rule, at_optimum : int
-        See `core.kernels.hooks`.
+        See `core.kernels.local_search.hooks`.
     strength : int
         Random moves that shake a local optimum (at most, if they grow).
     tenure, tenure_span : int or None
@@ -131,6 +131,6 @@ def _shakes(strength: int) -> int:
 
 
 def cooling_table(factor: float) -> np.ndarray:
-    """The numbers of `core.kernels.walks.COOLING`: the factor, and -ln(u) at the middle of 4096 intervals."""
+    """Values of `core.kernels.local_search.walks.COOLING`: the factor, and -ln(u) in the middle of 4096 intervals."""
     u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
     return np.concatenate([[factor], -np.log(u)]).astype(np.float32)

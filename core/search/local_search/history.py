@@ -1,6 +1,7 @@
 """The history of a search: after which iteration, how many evaluations and which time its best cost came to improve.
 
-Walks note their improvements on the device (`core.kernels.walk_notes`), and a `Recorder` reads them between launches.
+Walks note their improvements on the device (`core.kernels.local_search.walk_history`), and a `HistoryRecorder` reads
+them between launches.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels import walks
-from core.kernels.hooks import ANNEAL
-from core.kernels.walk_notes import COUNTS, DUE, NOTED
-from core.search.states import State
+from core.kernels.local_search import walks
+from core.kernels.local_search.hooks import ANNEAL
+from core.kernels.local_search.walk_history import COUNTS, DUE, RECORDED
+from core.search.checkpoint import Checkpoint
 
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
@@ -24,12 +25,12 @@ CLOCK, COST, SECONDS = range(3)
 """The columns of a front."""
 
 
-def places_for(count: int) -> int:
+def note_capacity(count: int) -> int:
     """How many notes each of so many walks has room for."""
     return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
 
 
-class Recorder:
+class HistoryRecorder:
     """Makes the iterations of a `LocalSearch` and keeps when the best of all walks improved.
 
     Every improvement of a walk is seen, however many there are: a walk that has no place for a further note rests until
@@ -109,15 +110,15 @@ class Recorder:
         if freed.any():
             control[freed, walks.STOP] = walks.RUNNING
             write(walkers.control, control)
-        if counts[:, NOTED].any():
-            counts[:, NOTED] = 0
+        if counts[:, RECORDED].any():
+            counts[:, RECORDED] = 0
             write(walkers.counts, counts)
         return left
 
     def read(self, control: np.ndarray, counts: np.ndarray, before: float, now: float) -> None:
         """Take over what the walks have noted in a launch."""
         iterations = control[:, walks.ITERATION].astype(np.int64)
-        noted = counts[:, NOTED]
+        noted = counts[:, RECORDED]
         if noted.any():
             who = np.repeat(np.arange(len(noted)), noted)
             places = who * self.places + np.arange(len(who)) - np.repeat(np.cumsum(noted) - noted, noted)
@@ -166,12 +167,12 @@ class Recorder:
         self.settle()
         return np.concatenate(self.knots)
 
-    def state(self) -> State:
+    def state(self) -> Checkpoint:
         """What is known so far, on this rank: its front, its knots, and of each walk what `settle` goes on from."""
         knots = np.concatenate(self.knots) if self.is_annealing else self.all_knots()
         return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
 
-    def begin_at(self, state: State, first: int, end: int) -> None:
+    def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
         """Begin where the walks from ``first`` to ``end`` - 1 stand; the first rank has what is known of them all."""
         search = self.search
         control = search.rows_of(search.walkers.control, walks.CONTROL)
@@ -199,7 +200,7 @@ def front_of(rows: np.ndarray) -> np.ndarray:
     return rows[rows[:, COST] < before]
 
 
-def states_together(every: list[State]) -> State:
+def join_histories(every: list[Checkpoint]) -> Checkpoint:
     """What all ranks know of a history, from what each does: of all walks in the order of ranks."""
     front = front_of(np.concatenate([one[FRONT] for one in every]))
     clocks = np.unique(np.concatenate([front[:, CLOCK], *(one[KNOTS][-1:, 0] for one in every)]))

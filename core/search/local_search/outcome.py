@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from core.errors import UserError
-from core.search.shape import in_hex
+from core.search.protocol import hex_digest
 
 
 class Outcome(NamedTuple):
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
         The best solution.
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best cost]: the start, and where the best of all walks improved; see
-        `core.search.local_search.history.Recorder`. None: not asked for.
+        `core.search.local_search.history.HistoryRecorder`. None: not asked for.
     finished : bool
         Whether the stop criteria ended the search; False: its callback did.
     by_time : bool
@@ -54,10 +54,10 @@ class Outcome(NamedTuple):
     @property
     def hash(self) -> str:
         """The digest."""
-        return in_hex(self.digest)
+        return hex_digest(self.digest)
 
 
-def together(outcomes: Sequence[Outcome]) -> Outcome:
+def combine_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """What walks found that were made one after another, as if they had been made side by side; without a history."""
     best = min(outcomes, key=lambda one: (one.cost, one.walk))
     iterations, evaluations, digests = (sum(column) for column in zip(*(one[3:6] for one in outcomes), strict=True))
@@ -123,7 +123,7 @@ class Unconfirmed(UserError):  # noqa: N818
         return Unconfirmed, (self.searched, self.outcome, self.cost, self.objection)
 
 
-def mixed_digests(digests: np.ndarray, walks: np.ndarray) -> int:
+def mix_digests(digests: np.ndarray, walks: np.ndarray) -> int:
     """One digest of all walks, a sum, so that their order does not count."""
     with np.errstate(over="ignore"):
         x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

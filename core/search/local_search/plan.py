@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.arguments import integer, refuse, several
+from core.arguments import integer, refuse, sequence
 from core.errors import UserError
-from core.kernels import hooks, moves
-from core.problems.custom_moves import MOST_NEIGHBOURS
+from core.kernels.local_search import hooks, moves
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
-from core.problems.problem import Evaluation, Problem, checked_place, checked_problem
+from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
+from core.problems.problem import Evaluation, Problem, checked_problem, checked_table_memory
 from core.problems.signatures import check_functions, check_neighbourhood
 from core.search.local_search.algorithms import Algorithm, checked_algorithm
 
@@ -27,7 +27,7 @@ def as_list(neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood])
     expected = f"a neighbourhood, or 1 to {MOST_LEVELS}, each by name or as an object"
     if isinstance(neighbourhoods, (str, Neighbourhood)):
         return [neighbourhoods]
-    found: list[str | Neighbourhood] = several("neighbourhood", neighbourhoods, expected)
+    found: list[str | Neighbourhood] = sequence("neighbourhood", neighbourhoods, expected)
     if not found or not all(isinstance(one, (str, Neighbourhood)) for one in found):
         refuse("neighbourhood", neighbourhoods, expected)
     return found
@@ -61,7 +61,7 @@ class Plan:
     seed
         Of start solutions, tenures, shakes and draws.
     generate, select
-        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`. With the
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the
         published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
     tables
         Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
@@ -100,7 +100,7 @@ class Plan:
         self.level = level
         self.mapping = mapping
         self.generate, self.select = generate, select
-        self.tables = checked_place(tables)
+        self.tables = checked_table_memory(tables)
         self.check_mapping()
         self.check_level()
         self.check_host(generate, select, tuned)

@@ -12,40 +12,47 @@ import numpy as np
 
 from core.arguments import refuse
 from core.errors import LaunchRefused, UserError
-from core.kernels import moves, walks
-from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, NO_KEY, Rules
-from core.kernels.local_search import search_kernels
-from core.kernels.moves import start_solutions
-from core.kernels.walk_notes import NotingWalk, note
-from core.kernels.walks import Run, Share, Walk
+from core.kernels.local_search import moves, walks
+from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, HALT, NO_KEY, Rules
+from core.kernels.local_search.moves import start_solutions
+from core.kernels.local_search.template import search_kernels
+from core.kernels.local_search.walk_history import RecordingWalk, record_improvement
+from core.kernels.local_search.walks import Share, Walk, WalkSettings
 from core.lang.bundles import placed, row_sizes
 from core.problems.encodings import Neighbourhood
-from core.problems.mistakes import ProblemError
 from core.problems.problem import Problem
-from core.search.layouts import State
+from core.problems.problem_errors import ProblemError
+from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint_layout import Checkpoint
 from core.search.local_search.algorithms import Algorithm, cooling_table
-from core.search.local_search.history import Recorder, places_for
-from core.search.local_search.host_driven import HostLoop
-from core.search.local_search.launches import Launches, rounded
-from core.search.local_search.move_check import check_custom_moves
-from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
+from core.search.local_search.checkpoint import (
+    add_earlier_outcome,
+    earlier_outcome,
+    layout,
+    make_checkpoint,
+    remembered,
+    resume_walks,
+)
+from core.search.local_search.checks.custom_moves import check_custom_moves
+from core.search.local_search.checks.validation import check_on_first_rank
+from core.search.local_search.history import HistoryRecorder, note_capacity
+from core.search.local_search.host_loop import HostLoop
+from core.search.local_search.launcher import WalkLauncher, round_to_warps
+from core.search.local_search.outcome import Outcome, Unconfirmed, combine_outcomes, mix_digests
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import Slices, is_long, needs_parts, slices_for, whole_s
-from core.search.local_search.validation import first_moves_together
-from core.search.local_search.walks_state import found_in, go_on, layout, remembered, state_of, with_found
-from core.search.shape import Callback, Watch, checked_stop
-from core.search.shares import alike, parts_by_speed, share
-from core.search.states import Keeper, spent_s, taken_from
-from core.search.stops import CRITERIA, MOST, Stop, checked_kind
-from core.search.time_limits import MOST_UNEVEN, UNEVEN, is_time_for, longest_launch_s
+from core.search.partition import equal_part, have_equal_devices, parts_by_speed
+from core.search.protocol import Callback, ProgressMonitor, checked_stop
+from core.search.stop import CRITERIA, MOST, Stop, check_stop_type
+from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR, is_time_for, longest_launch_s
 
 FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since nobody knows how long."""
 MOST_GROWTH = 16
 """A batch is at most so many times as long as the one before."""
-REHEARSAL_S, LOOK_S = 0.1, 0.01
+REHEARSAL_S, REHEARSAL_BATCH_S = 0.1, 0.01
 """A rank's speed is that of the fastest of its batches in so many seconds, of which the last take so long each."""
-UNLIKE = 1.2
+EQUAL_SPEED_RATIO = 1.2
 """Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
 LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
@@ -53,7 +60,7 @@ MOST_TRIED_AGAIN_S = 2.0
 """A longer iteration is not repeated to tell what a first launch takes besides."""
 
 
-class Standing(NamedTuple):
+class BatchState(NamedTuple):
     """State of all ranks after a batch, the same on all of them.
 
     Attributes
@@ -82,13 +89,13 @@ class Standing(NamedTuple):
     uneven: float
 
 
-class LocalSearch(Launches):
+class LocalSearch(WalkLauncher):
     """One algorithm on one problem and one device, ready to be repeated.
 
     Parameters
     ----------
     backend
-        A `backends.base.Backend`.
+        A `backends.device.Backend`.
     communicator
         A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
         same. `run` may be given another of the same size, to which it talks.
@@ -98,7 +105,7 @@ class LocalSearch(Launches):
         See `core.search.local_search.plan.Plan`.
     tune
         From the kernel of the scan and the sizes of solution and neighbourhood to something with the methods of
-        `backends.tuning.Tuner`, which tries shapes of the scan during the first iterations, or knows the best one.
+        `backends.tuning.ShapeTuner`, which tries shapes of the scan during the first iterations, or knows the best one.
     history
         Whether `Outcome.history` says when the best cost improved; its hash is the same.
 
@@ -146,7 +153,7 @@ class LocalSearch(Launches):
                 algorithm.rule,
                 algorithm.at_optimum,
                 by_team=self.level == "solution",
-                note=note if history else None,
+                note=record_improvement if history else None,
                 decode=decode,
                 apply=first.apply,
             ),
@@ -177,9 +184,9 @@ class LocalSearch(Launches):
             except LaunchRefused:
                 if self.step_size <= 32 and self.team_size <= 32:
                     raise
-                self.step_size = min(self.step_size, max(32, rounded(self.step_size // 2)))
+                self.step_size = min(self.step_size, max(32, round_to_warps(self.step_size // 2)))
                 if self.in_one_team or self.step_size <= 32:
-                    self.team_size = min(self.team_size, max(32, rounded(self.team_size // 2)))
+                    self.team_size = min(self.team_size, max(32, round_to_warps(self.team_size // 2)))
                 self.teams = max(1, min(limits.compute_units * limits.lanes_resident // self.team_size,
                                         -(-max(self.sizes) // self.team_size)))  # fmt: skip
                 self.give_each_neighbour_a_lane()
@@ -200,12 +207,12 @@ class LocalSearch(Launches):
             if self.here * size >= 2**31:
                 raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
         numbers = {"room": self.memory_words, "length": encoding.n, "choices": encoding.choices}
-        one = NotingWalk(**numbers, places=places_for(self.here)) if self.history else Walk(**numbers)
+        one = RecordingWalk(**numbers, places=note_capacity(self.here)) if self.history else Walk(**numbers)
         self.walkers = backend.rows(one, self.here, S=encoding.dtype)
         self.data = backend.rows(placed(self.given, self.tables), self.here)
         limits = np.zeros(walks.LIMITS, np.int32)
         neighbours = np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32)
-        self.shared = backend.load(Run(limits, neighbours, cooling_table(self.algorithm.cooling)))
+        self.shared = backend.load(WalkSettings(limits, neighbours, cooling_table(self.algorithm.cooling)))
         self.write_rows(self.walkers.number, np.arange(self.first_walk, self.end_walk, dtype=np.uint64))
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
@@ -216,7 +223,7 @@ class LocalSearch(Launches):
         """The first of this rank's walks, and the first behind them."""
         rank, size = self.communicator.rank, self.communicator.size
         if self.speeds is None:
-            return share(self.walks, rank, size)
+            return equal_part(self.walks, rank, size)
         parts = parts_by_speed(self.walks, self.speeds)
         return sum(parts[:rank]), sum(parts[: rank + 1])
 
@@ -324,7 +331,7 @@ class LocalSearch(Launches):
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Keeper | None = None,
+        keeper: Checkpointer | None = None,
         start: np.ndarray | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
@@ -339,12 +346,12 @@ class LocalSearch(Launches):
         history
             Ask for `Outcome.history`; a search that was made with one has it in any case.
         callback
-            See `core.search.shape.Callback`. Its steps are iterations of a walk, of walks one after another those of
+            See `core.search.protocol.Callback`. Its steps are iterations of a walk, of walks one after another those of
             all; the cost is the best of this rank's walks.
         ranks
             The communicator of all ranks; that of the constructor unless it is given.
         keeper
-            See `core.search.shape.Search.run`.
+            See `core.search.protocol.Search.run`.
         start : ndarray, shape (n,), optional
             Where all walks begin; by default each at a random solution of its own.
 
@@ -363,19 +370,19 @@ class LocalSearch(Launches):
             raise UserError("a history that nobody notes: expected LocalSearch(..., history=True), which compiles it")
         stop = (Stop() if stop is None else stop) if self.ends_itself else checked_stop(
             stop, self.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
-        checked_kind(stop)
+        check_stop_type(stop)
         stop.check()
         self.meet(ranks)
         self.try_problem()
         self.bind_slices(stop.seconds)
-        watch = Watch(
-            stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
+        watch = ProgressMonitor(
+            stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), seconds_before(keeper)
         )
-        earlier = taken_from(keeper, partial(layout, self, stop, spent_s(keeper)))
+        earlier = take_checkpoint(keeper, partial(layout, self, stop, seconds_before(keeper)))
         if self.takes_turns:
             outcome = self.walk_in_turn(stop, start, watch, keeper, earlier)
         else:
-            outcome = self.walk(stop, start, watch, keeper, earlier, spent=spent_s(keeper))
+            outcome = self.walk(stop, start, watch, keeper, earlier, spent=seconds_before(keeper))
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
@@ -394,21 +401,21 @@ class LocalSearch(Launches):
         if ranks is not self.communicator:
             self.communicator = ranks
             self.sequence = None
-        if self.level == "algorithm" and not alike(self.backend, ranks):
+        if self.level == "algorithm" and not have_equal_devices(self.backend, ranks):
             self.share_by_speed()
 
     def share_by_speed(self) -> None:
         """Measure how fast every rank is, and give fast ones more walks; the slowest may get none."""
         ranks = self.communicator
         speeds = ranks.bcast(ranks.gather(self.rehearsed()) or [])
-        if max(speeds) > UNLIKE * min(speeds):
+        if max(speeds) > EQUAL_SPEED_RATIO * min(speeds):
             self.speeds = speeds
             self.allocate()
 
     def rehearsed(self) -> float:
         """Iterations per second of this rank's walks together, in a few that count for nothing."""
         self.begin(Stop(), None)
-        iterate = Recorder(self, 0.0).iterate if self.history else self.iterate
+        iterate = HistoryRecorder(self, 0.0).iterate if self.history else self.iterate
         made, count, best = 0, 1, 0.0
         began = time.perf_counter()
         while time.perf_counter() - began < REHEARSAL_S:
@@ -420,7 +427,7 @@ class LocalSearch(Launches):
             best = max(best, (made - since) / max(spent, 1e-9))
             if made == since:
                 break
-            if spent < LOOK_S:
+            if spent < REHEARSAL_BATCH_S:
                 count *= 2
         return best
 
@@ -428,7 +435,7 @@ class LocalSearch(Launches):
         """Before the first run: try some moves of a problem that no test of the suite knows."""
         if not self.is_tried and not self.problem.is_tested:
             names = [one.name for one in self.neighbourhoods]
-            first_moves_together(self.communicator, self.problem, names, self.evaluation_name)
+            check_on_first_rank(self.communicator, self.problem, names, self.evaluation_name)
         self.is_tried = True
 
     def confirm(self, outcome: Outcome) -> None:
@@ -441,9 +448,9 @@ class LocalSearch(Launches):
         self,
         stop: Stop,
         start: np.ndarray | None,
-        watch: Watch | None,
-        keeper: Keeper | None = None,
-        earlier: State | None = None,
+        watch: ProgressMonitor | None,
+        keeper: Checkpointer | None = None,
+        earlier: Checkpoint | None = None,
         found: Sequence[Outcome] = (),
         spent: float = 0.0,
     ) -> Outcome:
@@ -463,10 +470,10 @@ class LocalSearch(Launches):
         """
         began = time.perf_counter() - spent
         self.begin(stop, start)
-        recorder = Recorder(self, began) if self.history else None
+        recorder = HistoryRecorder(self, began) if self.history else None
         iterate = recorder.iterate if recorder else self.iterate
         self.slices = slices_for(self, stop.seconds, began)
-        done = go_on(self, earlier, recorder) if earlier is not None else 0
+        done = resume_walks(self, earlier, recorder) if earlier is not None else 0
         if watch is not None:
             watch.done += done
         batch = FIRST_BATCH if stop.seconds == inf and keeper is None else 1
@@ -516,11 +523,11 @@ class LocalSearch(Launches):
             if standing.late or by_time:
                 break
             if keeper is not None and standing.due:
-                keeper.keep(self.communicator, with_found(self, state_of(self, done, recorder), found))
+                keeper.keep(self.communicator, add_earlier_outcome(self, make_checkpoint(self, done, recorder), found))
         self.slices = None
         return self.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
 
-    def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
+    def told(self, watch: ProgressMonitor, count: int, control: np.ndarray) -> bool:
         """Report ``count`` further iterations to the callback. Return True if the walk should end."""
         watch.done += count
         if watch.is_due():
@@ -552,11 +559,11 @@ class LocalSearch(Launches):
         Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
         """
         most = self.algorithm.batch if self.algorithm.rule == ANNEAL else max(self.sizes)
-        return min(MOST_UNEVEN, UNEVEN * max(1.0, count * self.here * most / max(1, work)))
+        return min(MOST_SAFETY_FACTOR, SAFETY_FACTOR * max(1.0, count * self.here * most / max(1, work)))
 
     def compared(
         self, control: np.ndarray, seconds: float, before_s: float, uneven: float, is_ended: bool, is_due: bool
-    ) -> Standing:
+    ) -> BatchState:
         """Compare all ranks after a batch; all of them call this.
 
         Parameters
@@ -564,7 +571,7 @@ class LocalSearch(Launches):
         control
             Of this rank's walks.
         seconds, uneven
-            See `Standing`, for this rank.
+            See `BatchState`, for this rank.
         before_s
             Seconds of the run when the batch began; the first rank's counts.
         is_ended, is_due
@@ -582,7 +589,7 @@ class LocalSearch(Launches):
         told[5 + size + rank] = round(uneven * 1e3)
         self.communicator.reduce(told, "sum")
         slowest = float(told[5 : 5 + size].max()) / 1e9
-        return Standing(
+        return BatchState(
             running=int(told[0]),
             astray=int(told[1]),
             late=bool(told[2]),
@@ -593,11 +600,16 @@ class LocalSearch(Launches):
         )
 
     def walk_in_turn(
-        self, stop: Stop, start: np.ndarray | None, watch: Watch, keeper: Keeper | None, earlier: State | None
+        self,
+        stop: Stop,
+        start: np.ndarray | None,
+        watch: ProgressMonitor,
+        keeper: Checkpointer | None,
+        earlier: Checkpoint | None,
     ) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
-        began = time.perf_counter() - spent_s(keeper)
-        found = found_in(earlier)
+        began = time.perf_counter() - seconds_before(keeper)
+        found = earlier_outcome(earlier)
         watch.done = sum(one.iterations for one in found)
         for number in range(len(found), self.walks):
             spent = self.communicator.bcast(time.perf_counter() - began)
@@ -609,7 +621,7 @@ class LocalSearch(Launches):
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
             found.append(self.walk(stop, start, watch, keeper, earlier, found, spent))
             earlier = None
-        return together(found)
+        return combine_outcomes(found)
 
     def bind_all(self) -> None:
         """Compile all that a run launches."""
@@ -788,7 +800,7 @@ class LocalSearch(Launches):
         totals = self.rows_of(self.walkers.totals, walks.TOTALS)
         cost, walk = self.best_here(control)
         numbers = np.arange(self.first_walk, self.end_walk, dtype=np.uint64)
-        digest = mixed_digests(totals[:, walks.DIGEST], numbers)
+        digest = mix_digests(totals[:, walks.DIGEST], numbers)
         iterations, evaluations = control[:, walks.ITERATION].sum(), totals[:, walks.EVALUATIONS].sum()
         sums = np.array([iterations, evaluations, digest], np.uint64)
         if self.level == "algorithm":

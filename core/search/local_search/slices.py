@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels import walks
-from core.kernels.hooks import ANNEAL
+from core.kernels.local_search import walks
+from core.kernels.local_search.hooks import ANNEAL
 from core.search.time_limits import longest_launch_s
 
 SLICE_S = 0.1

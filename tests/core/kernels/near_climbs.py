@@ -1,6 +1,6 @@
 """The local search by neighbour lists once more, in plain lists."""
 
-from core.kernels.two_opt_near import BATCH, NEAR
+from core.kernels.two_opt.neighbour_queue import BATCH, NEAR
 
 
 def near_lists(distances, most=NEAR):
@@ -45,7 +45,7 @@ def reconnected(tour, start, end):
 
 
 def climbed(distances, tour, lists=None):
-    """Climb with a queue of cities, `BATCH` of which are looked at together: the plain meaning of `climb_near`.
+    """Climb with a queue of cities, `BATCH` of which are looked at together: the plain meaning of `climb_queue`.
 
     Parameters
     ----------

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from core.kernels import ants_published
-from core.kernels.ants import Ant
-from core.kernels.ants_published import PheromoneMatrix, place_on_wheel
-from core.kernels.pheromone import Update
-from core.kernels.roulette import COLUMNS
+from core.kernels.ant_colony import published_ants
+from core.kernels.ant_colony.ants import Ant
+from core.kernels.ant_colony.pheromone import Update
+from core.kernels.ant_colony.published_ants import PheromoneMatrix, place_on_wheel
+from core.kernels.ant_colony.roulette import COLUMNS
 from core.lang import i32
 from core.search.ant_colony.published import PublishedColony
 
@@ -50,11 +50,11 @@ def test_one_lane_or_all_lanes_update_pheromone_up_to_its_largest(backend):
     lanes = min(N, backend.capabilities.max_team_size)
 
     def alone(*given):
-        backend.launch(ants_published.update_alone, 1, 1, *given)
+        backend.launch(published_ants.update_by_one_lane, 1, 1, *given)
 
     def both(ants, update, trails):
-        backend.launch(ants_published.evaporate_edges, 3, lanes, trails, update)
-        backend.launch(ants_published.deposit_edges, 2, lanes, ants, update, trails)
+        backend.launch(published_ants.evaporate_edges, 3, lanes, trails, update)
+        backend.launch(published_ants.deposit_edges, 2, lanes, ants, update, trails)
 
     for launch in (alone, both):
         found, right = updated(backend, launch)

@@ -10,41 +10,32 @@ from math import comb
 import numpy as np
 import pytest
 
-from backends.base import Buffer
+from backends.device import Buffer
 from backends.python import PythonBackend
 from core.errors import LaunchRefused
-from core.kernels import (
-    ants,
-    ants_published,
-    branch_and_bound,
-    held_karp,
-    knapsack,
-    knapsack_bound,
-    knapsack_halves,
-    lcs,
-    neighbourhood_tours,
-    pheromone,
-    tours,
-    waves,
-)
-from core.kernels import tour_enumeration as enumeration
-from core.kernels.city_sets import ROW
-from core.kernels.moves import PERMUTATION, start_solutions
-from core.kernels.tour_search import BestTour, Search
-from core.kernels.two_opt import MOST_CITIES, CountedClimbs
-from core.kernels.two_opt_columns import climb_columns
-from core.kernels.two_opt_pruned import climb_pruned
-from core.kernels.walks import CONTROL, TOTALS, Walk
-from core.lang import Array, Rows, i32, kernel, oracle, team_rank
-from core.problems import graphs, perceptron, qaplib
-from core.problems.knapsack import LARGEST, MOST_CAPACITY
-from core.problems.tsp_moves import Table as Distances
-from core.problems.tsp_moves import table_distance
+from core.kernels.ant_colony import ants, pheromone, published_ants
+from core.kernels.dp import held_karp, knapsack, knapsack_branch_and_bound, knapsack_halves, lcs, restricted_tour, waves
+from core.kernels.exact import branch_and_bound, enumeration
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.tour_search import BestTour, TourSearch
+from core.kernels.local_search.moves import PERMUTATION, start_solutions
+from core.kernels.local_search.walks import CONTROL, TOTALS, Walk
+from core.kernels.two_opt import start_tours
+from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs
+from core.kernels.two_opt.columns import climb_columns
+from core.kernels.two_opt.pruned import climb_pruned
+from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
+from core.problems.more.max_cut import graphs
+from core.problems.ppp import perceptron
+from core.problems.qap import qaplib
+from core.problems.tables.knapsack import LARGEST, MOST_CAPACITY
+from core.problems.tsp.problem import DistanceTable as Distances
+from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
-from core.search.dp.held_karp_plan import Plan
-from core.search.dp.restricted import MOST_K, Sweep
-from core.search.dp.subset_ranks import rank_of
-from core.search.dp.waves import MOST_CELLS
+from core.search.dp.engine.waves import MOST_CELLS
+from core.search.dp.held_karp.balas_simonetti import MOST_K, RotationLayers
+from core.search.dp.held_karp.plan import HeldKarpPlan
+from core.search.dp.held_karp.subset_ranks import rank_of
 from core.search.exact.enumeration import MOST_LENGTH
 
 WORDS = 2**31 - 1
@@ -92,7 +83,7 @@ def team(monkeypatch):
             return builtins.range(rank, rank + 1) if bounds == (teams,) else builtins.range(*bounds)
 
         with monkeypatch.context() as patch:
-            patch.setattr(oracle, "range", only, raising=False)
+            patch.setattr(reference_interpreter, "range", only, raising=False)
             ORACLE.execute(one)
 
     return run
@@ -129,11 +120,13 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
     n = 5
     climbers = WORDS // n
     buffer = virtual(climbers * n, NARROW)
-    team(tours.start_tours, climbers, 1, buffer, n, climbers, 0, 7, counter_based)
+    team(start_tours.start_tours, climbers, 1, buffer, n, climbers, 0, 7, counter_based)
     last = [buffer.handle[(climbers - 1) * n + p] for p in range(n)]
     assert sorted(last) == [0, 1, 2, 3, 4]
     climbers += 1
-    overflows(team, tours.start_tours, climbers, 1, virtual(climbers * n, NARROW), n, climbers, 0, 7, counter_based)
+    overflows(
+        team, start_tours.start_tours, climbers, 1, virtual(climbers * n, NARROW), n, climbers, 0, 7, counter_based
+    )
 
 
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
@@ -179,7 +172,7 @@ def test_tours_and_distances_of_ants_at_both_limits(team):
 
 def colony_of_ants():
     """A colony before its first iteration."""
-    return ants.Colony(
+    return ants.ColonyState(
         number=0, seed=0, state=words(0, 0, 0, 0, dtype=WIDE), best=words(0, dtype=NARROW),
         least=words(2**64 - 1, dtype=np.uint64), curve=words(0, dtype=WIDE), digest=words(0, dtype=np.uint64),
         ticket=words(0, dtype=WIDE),
@@ -194,7 +187,7 @@ def test_loops_over_all_edges_end_within_31_bits(team):
     assert teams > 8 * 250_000 and lanes > 1024 * 30_000
     for begin, trails, most in (
         (pheromone.begin, pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n), teams),
-        (ants_published.begin, ants_published.PheromoneMatrix(virtual(n * n, WIDE), n), lanes),
+        (published_ants.begin, published_ants.PheromoneMatrix(virtual(n * n, WIDE), n), lanes),
     ):
         team(begin, most, 1, trails, 5)
         overflows(team, begin, most + 1, 1, trails, 5)
@@ -218,26 +211,26 @@ def test_the_last_edges_of_the_most_cities(team):
     places = n * n // 2
     trails = pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n)
     update = pheromone.Update(rho=1, quota=7, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
-    laid = pheromone.Laid(virtual(n, WIDE, held={k: n - 1 - k for k in range(n)}), words(1, dtype=WIDE))
-    team(pheromone.deposit_laid, n, 1, laid, update, trails)
+    laid = pheromone.DepositedTour(virtual(n, WIDE, held={k: n - 1 - k for k in range(n)}), words(1, dtype=WIDE))
+    team(pheromone.deposit_one_tour, n, 1, laid, update, trails)
     last = (n - 1) ** 2 // 2
     assert trails.deposits.handle.held == {last: 7}  # from the last city of the tour back to the first
-    team(pheromone.deposit_laid, n, 1, laid, update, trails, rank=0)
+    team(pheromone.deposit_one_tour, n, 1, laid, update, trails, rank=0)
     assert trails.deposits.handle.held[last + n - 2] == 7
 
 
 @pytest.mark.slow
 def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
     n = ant_settings.MOST_CITIES
-    trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)
+    trails = published_ants.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)
     update = pheromone.Update(rho=2**31, quota=7 * n, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
-    team(ants_published.evaporate_edges, n * n // 4, 4, trails, update)
+    team(published_ants.evaporate_edges, n * n // 4, 4, trails, update)
     assert trails.pheromone.handle.held == dict.fromkeys(range(n * n - 4, n * n), 50)
     ant_count = WORDS // n
     base = (ant_count - 1) * n
     tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
     rows = Rows(ants.Ant(tour, virtual(ant_count, WIDE, fill=n), n, 0), ant_count)
-    team(ants_published.deposit_edges, ant_count, 1, rows, update, trails)
+    team(published_ants.deposit_edges, ant_count, 1, rows, update, trails)
     assert trails.pheromone.handle.held[n * n - 2] == 57  # from the last city to the one before it
     assert trails.pheromone.handle.held[(n - 1) * n] == 107  # the way back to the start
 
@@ -295,9 +288,9 @@ def test_lanes_that_hand_on_their_work_at_the_limit(team):
         ticket=words(0, dtype=np.uint64), end=1, chunk=1, records=0, first=0, depth=1, given=virtual(ROW, np.uint8),
         handed=handed, hands=words(hands, dtype=WIDE), room=lanes * ROW, patience=1, rounds_to_count=1 << 30,
     )  # fmt: skip
-    shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
+    shared = TourSearch(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
     best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
-    reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
+    reduced = enumeration.ReducedDistances(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
     team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False)
     assert max(handed.handle.held) // ROW >= hands
 
@@ -315,7 +308,7 @@ def test_stacks_of_as_many_lanes_as_are_launched(team):
     # Two triangles and three edges between them: a shortest tour has two of the three, and its length is 10.
     triangles = {u * ROW + v: 2 for u in range(n) for v in range(n) if u // 3 == v // 3}
     between = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) == 3}
-    problem = branch_and_bound.Problem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
+    problem = branch_and_bound.OneTreeProblem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
     stacks = open_nodes(lanes * room)
     nodes, counted = words(*[0] * ROW * ROW, dtype=np.uint64), words(0, dtype=np.uint64)
     shared = branch_and_bound.TreeSearch(words(11), nodes, counted, words(0), words(0))
@@ -354,7 +347,7 @@ def test_the_last_set_of_the_largest_layer(team, elements, with_0):
     sets, steps = held_karp_arguments(elements)
     before = held_karp.Paths(layer_of(comb(elements, size - 1), size - 1, without), steps)
     after = layer_of(9, size, {}, count - 9, place)
-    share = held_karp.Share(count - 1, count, 1, with_0, with_0)
+    share = held_karp.SubsetShare(count - 1, count, 1, with_0, with_0)
     team(held_karp.extend, 2, 1, before, after, sets, size, share, rank=0)
     assert after.cells.handle.held == {place + 8 * size + p: left for p, left in enumerate(last)}
 
@@ -364,7 +357,7 @@ def test_the_last_set_of_the_largest_layer(team, elements, with_0):
 @pytest.mark.parametrize("middle", [0, -1])
 @pytest.mark.parametrize("by_team", [False, True])
 def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
-    plan = Plan(elements, directed)
+    plan = HeldKarpPlan(elements, directed)
     sets, steps = held_karp_arguments(elements)
     for rows, middles in plan.gatherings(plan.halves if plan.is_even else None):
         chosen = plan.size + 1 - rows.numbering.held
@@ -382,7 +375,7 @@ def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
         team(
             held_karp.meet, 2, 1,
             held_karp.Paths(out, steps), held_karp.Paths(home, other), sets, size,
-            held_karp.Share(rows.end - 1, rows.end, 1, *rows.numbering),
+            held_karp.SubsetShare(rows.end - 1, rows.end, 1, *rows.numbering),
             held_karp.Meeting(middles, plan.last, plan.is_apart, directed, 19, by_team), best, rank=0,
         )  # fmt: skip
         assert int(ORACLE.download(best)[0]) == 12 << held_karp.NUMBER_BITS | number
@@ -391,12 +384,12 @@ def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
 def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     elements, size = 35, 17
     sets, _ = held_karp_arguments(elements)
-    rows = Plan(elements, True).gatherings()[0].rows
+    rows = HeldKarpPlan(elements, True).gatherings()[0].rows
     best = words(2**64 - 1, dtype=np.uint64)
     longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
     layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]
     meeting = held_karp.Meeting(size + 1, rows.end - 1, True, True, 19, True)
-    share = held_karp.Share(0, 1, 1, 0, 0)
+    share = held_karp.SubsetShare(0, 1, 1, 0, 0)
     team(held_karp.meet, 2, 1, *layers, sets, size, share, meeting, best, rank=0)
     assert int(ORACLE.download(best)[0]) == sets.cap << held_karp.NUMBER_BITS | rows.end - 1
 
@@ -411,12 +404,12 @@ def test_a_block_of_the_largest_capacity(team, taken):
     source, target = virtual(padded, np.uint64, fill=LARGEST), virtual(padded, np.uint64)
     items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
     passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))
-    kept = knapsack.Decisions(virtual(2 * padded // 32, WIDE), padded // 32, 1)
+    kept = knapsack.DecisionBits(virtual(2 * padded // 32, WIDE), padded // 32, 1)
     own = knapsack.Slice(left, capacity + 1)
-    team(knapsack.two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
+    team(knapsack.add_two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
     assert max(target.handle.held) == padded - 1
     trace, chosen = words(1, capacity), words(0, 0, dtype=np.uint8)
-    team(knapsack.follow, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
+    team(knapsack.trace_items, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
 
 
 @pytest.mark.parametrize("lanes", [1, 128])
@@ -424,14 +417,14 @@ def test_splits_of_the_largest_capacity(team, lanes):
     capacity, last = MOST_CAPACITY, (MOST_CAPACITY + 1) // (knapsack.CELLS * lanes) - 1
     padded = MOST_CAPACITY + 1
     lighter, heavier, best = (virtual(padded, np.uint64, fill=LARGEST) for _ in range(3))
-    tables = knapsack_halves.Tables(lighter, heavier, capacity, capacity - 3, capacity)
+    tables = knapsack_halves.HalfTables(lighter, heavier, capacity, capacity - 3, capacity)
     team(knapsack_halves.best_values, 1 << 20, lanes, tables, best, rank=0)
     assert best.handle.held == {0: 2 * LARGEST}
     splits = knapsack_halves.Splits(
         count=words(0), cells=words(*[0] * 4), alive=virtual(padded // 32, WIDE),
         leaves=words(0, 0), taken=words(0, 0), clock=virtual(last + 1, np.int32, fill=1),
     )  # fmt: skip
-    everything = knapsack_halves.Tables(lighter, heavier, capacity, 0, capacity)
+    everything = knapsack_halves.HalfTables(lighter, heavier, capacity, 0, capacity)
     value = np.uint64(2 * LARGEST)
     team(knapsack_halves.mark_splits, last + 1, lanes, everything, value, splits, last + 1, 4, rank=last)
     assert splits.alive.handle.held == {
@@ -442,7 +435,7 @@ def test_splits_of_the_largest_capacity(team, lanes):
         weights=words(1, capacity), values=words(1, 1, dtype=np.uint64),
         low=words(0, 0), high=words(0, capacity), clock=words(0),
     )  # fmt: skip
-    kept = knapsack.Decisions(virtual(2 * padded // 32, WIDE, fill=2**32 - 1), padded // 32, 1)
+    kept = knapsack.DecisionBits(virtual(2 * padded // 32, WIDE, fill=2**32 - 1), padded // 32, 1)
     chosen = words(0, 0, dtype=np.uint8)
     span = knapsack_halves.Span(0, 1, 2, last + 1)
     team(knapsack_halves.narrow, last + 1, lanes, passes, kept, splits, span, lanes, chosen, rank=last)
@@ -453,8 +446,8 @@ def test_splits_of_the_largest_capacity(team, lanes):
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
     window = waves.Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
-    kept = waves.Kept(virtual(cells // 32 + 64, WIDE), 0)
-    items = knapsack.Items(words(1, cells - 1), words(1, 1, dtype=WIDE))
+    kept = waves.PackedChoices(virtual(cells // 32 + 64, WIDE), 0)
+    items = knapsack.KnapsackItems(words(1, cells - 1), words(1, 1, dtype=WIDE))
     wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
     team(waves.wave_kernel(knapsack.best_value), teams, 1, wave, window, kept, 0, items)
@@ -464,9 +457,19 @@ def test_the_generic_engine_at_the_largest_wave(team):
 def test_a_bound_of_the_largest_numbers(team):
     weights, values = words(MOST_CAPACITY, MOST_CAPACITY), words(LARGEST, LARGEST, dtype=np.uint64)
     place, numbers = words(0, MOST_CAPACITY, 0), words(0, 0, 0, dtype=np.uint64)
-    search = knapsack_bound.Search(place, numbers, words(0, 0, dtype=np.uint8), words(0, 0, dtype=np.uint8))
-    team(knapsack_bound.explore, 2, 1, knapsack_bound.Items(weights, values, 2), search, 100, rank=0)
-    assert int(ORACLE.download(numbers)[knapsack_bound.BEST]) == LARGEST
+    search = knapsack_branch_and_bound.KnapsackTreeState(
+        place, numbers, words(0, 0, dtype=np.uint8), words(0, 0, dtype=np.uint8)
+    )
+    team(
+        knapsack_branch_and_bound.explore,
+        2,
+        1,
+        knapsack_branch_and_bound.RankedItems(weights, values, 2),
+        search,
+        100,
+        rank=0,
+    )
+    assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.BEST]) == LARGEST
 
 
 @pytest.mark.parametrize(("strips", "batches"), [(100_000, 20_000), (30, 2**26 - 2)])
@@ -479,7 +482,7 @@ def test_the_last_step_of_the_longest_strings(team, strips, batches):
         virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64), virtual(strips, np.uint64, fill=2**64 - 1)
     )
     carries = lcs.Carries(edges, virtual(strips, WIDE), virtual(strips, WIDE, fill=launches - 1))
-    kept = lcs.Kept(virtual(1, np.uint64), launches, 1)
+    kept = lcs.KeptRows(virtual(1, np.uint64), launches, 1)
     pipeline = lcs.Pipeline(batches, steps, delay, words=1, lanes=1, strips=strips, reach=batches, slope=0)
     team(lcs.advance, strips, 1, table, carries, kept, pipeline, letters, False, lcs.NO_ROWS)
     assert max(edges.handle.held) == (strips + 1) * batches - 1
@@ -500,29 +503,29 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     batches, columns = -(-rows // 32), 64
     state = words(rows, columns, 0, 5)
     kept = virtual(rows * 32, np.uint64, fill=2**64 - 1)
-    trace = lcs.Trace(state, virtual(5, np.int32), virtual(5, np.int32))
+    trace = lcs.LcsTrace(state, virtual(5, np.int32), virtual(5, np.int32))
     pipeline = lcs.Pipeline(batches, steps=1, delay=1, words=1, lanes=1, strips=1, reach=batches, slope=0)
-    team(lcs.follow, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), trace, 0, pipeline, rank=0)
+    team(lcs.trace_pairs, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), trace, 0, pipeline, rank=0)
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
     n, k = 65_535, MOST_K
-    net = neighbourhood_tours.network(k)
+    net = restricted_tour.network(k)
     room = 1000 * net.states if keep else 0
-    sweep = Sweep(ORACLE, net, None, n, 1 if keep else 2, keep, "none", room)
+    sweep = RotationLayers(ORACLE, net, None, n, 1 if keep else 2, keep, "none", room)
     assert sweep.part * net.states <= WORDS
     part = WORDS // net.states  # the largest of all rooms
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})
 
     def run(step):
         links, lasts = words(*net.links, dtype=WIDE), words(*net.lasts, dtype=np.uint8)
-        problem = neighbourhood_tours.Problem(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
-        rotations = neighbourhood_tours.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
+        problem = restricted_tour.BandedTour(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
+        rotations = restricted_tour.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
         choices = virtual(part * net.states, np.uint8)
         given = 0, step, problem, rotations, choices, net.states, k, keep
-        team(neighbourhood_tours.layer_over_teams, net.states, 1, *given)
+        team(restricted_tour.layer_over_teams, net.states, 1, *given)
 
     run(step)
     overflows(run, virtual(3, np.int32, held={0: n, 1: n - part, 2: n + 1}))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.kernels.index_mappings import (
+from core.kernels.local_search.index_mappings import (
     insertion_index,
     insertion_source,
     insertion_target,

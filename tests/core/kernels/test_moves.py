@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from backends.python import PythonBackend
-from core.kernels.hooks import FIRST, HALT, NO_KEY, Hooks, Rules
-from core.kernels.local_search import search_kernels
-from core.kernels.moves import (
+from core.kernels.local_search.hooks import FIRST, HALT, NO_KEY, Hooks, Rules
+from core.kernels.local_search.moves import (
     ASSIGN,
     EXCHANGE,
     FLIP,
@@ -25,7 +24,8 @@ from core.kernels.moves import (
     moved,
     reversed_,
 )
-from core.kernels.walks import CONTROL, LIMITS, AnyMove, Move, Run, Walk
+from core.kernels.local_search.template import search_kernels
+from core.kernels.local_search.walks import CONTROL, LIMITS, AnyMove, Move, Walk, WalkSettings
 from core.lang import Array, Const, barrier, bundle, function, i32, kernel, lane, team_size
 
 N = 6
@@ -148,7 +148,9 @@ def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, la
     template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
     backend.write(walkers.control, np.zeros(CONTROL, np.int32))
-    run = backend.load(Run(np.zeros(LIMITS, np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)))
+    run = backend.load(
+        WalkSettings(np.zeros(LIMITS, np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32))
+    )
     log = backend.rows(Log(np.zeros(4000, np.int32)), 1)
     keys = backend.upload(np.full(1, NO_KEY, np.uint64))
     backend.launch(template.scan, teams, lanes, True, 0, rank, ranks, keys, walkers, run, log)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from backends.python import PythonBackend
-from core.kernels.two_opt import Climbs
-from core.kernels.two_opt_near import NEAR, climb_near
+from core.kernels.two_opt.climbs import Climbs
+from core.kernels.two_opt.neighbour_queue import NEAR, climb_queue
 from core.problems import tsp
 from tests.core.kernels.near_climbs import climbed, near_lists
 
@@ -23,7 +23,7 @@ def run(backend, distances, tours, lists=None, *, teams=1, team_size=1):
     ticket = backend.upload(np.zeros(1, np.uint32))
     tables = backend.upload(distances.reshape(-1)), backend.upload(padded(lists))
     climbs = Climbs(tours.shape[1], on_device, len(tours), ticket)
-    backend.launch(climb_near, teams, team_size, climbs, *tables)
+    backend.launch(climb_queue, teams, team_size, climbs, *tables)
     assert int(backend.download(ticket)[0]) == len(tours) + teams  # every team asked once more in vain
     return backend.download(on_device).reshape(tours.shape).tolist()
 

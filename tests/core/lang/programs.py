@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from core import lang
-from core.lang import oracle
+from core.lang import reference_interpreter
 from core.lang.types import BY_NAME
 from tests.core.lang.lane_launches import numbers
 
@@ -297,7 +297,7 @@ def packed(texts):
 
 def expected(kernel, texts, columns):
     """What plain Python computes: which results are no error, the integers (as u64) and the floats."""
-    functions = {f.source.name: oracle.python(f) for f in kernel.specialise({}, 1).functions}
+    functions = {f.source.name: reference_interpreter.plain_function(f) for f in kernel.specialise({}, 1).functions}
     n = len(columns["a"])
     valid = np.zeros(len(texts) * n, np.uint8)
     whole, real = np.zeros(valid.size, np.uint64), np.zeros(valid.size, np.float64)

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from backends.base import LaunchRefused
+from backends.device import LaunchRefused
 from core.errors import UserError
 from core.lang import (
     Array,

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import core.lang
-from backends.base import Backend, Capabilities, LaunchRefused
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
+from backends.device import Backend, Capabilities, LaunchRefused
+from backends.device_output import output_types
 from backends.emit.numba_python import CpuPython, CudaPython
 from backends.emit.opencl_c import OpenClC
-from backends.listener import talk_of
 from backends.python import PythonBackend
 from core.errors import UserError
 from core.lang import KernelError
-from core.lang.oracle import BarrierError
+from core.lang.reference_interpreter import BarrierError
 from tests.core.lang import test_bundles
 from tests.core.lang.module_texts import loaded
 
@@ -381,7 +381,7 @@ def test_l73_what_is_not_heard_compiles_to_nothing(tmp_path):
     assert kernel.says == ("assert", "print")
     for printer in (CpuPython, CudaPython, OpenClC):
         silent = printer(kernel.specialise({}, 1)).source()
-        heard = printer(kernel.specialise({}, 1, talk_of(kernel))).source()
+        heard = printer(kernel.specialise({}, 1, output_types(kernel))).source()
         assert "said_" in heard and "said_" not in silent
         assert not re.search("atomic_cas|cmpxchg", silent) and len(re.findall("atomic_cas|cmpxchg", heard)) >= 2
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from core.lang import KernelError
-from core.lang.intrinsics import place
+from core.lang.intrinsics import current_lane
 from tests.core.lang.module_texts import loaded
 
 HEADER = """\
@@ -160,4 +160,4 @@ def test_after_a_launch_that_failed_a_lane_stands_alone(tmp_path):
     backend = PythonBackend(PythonBackend.devices()[0])
     with pytest.raises(IndexError):
         backend.launch(kernel, 2, 3, 1, -1, backend.upload(np.zeros(1, np.uint64)))
-    assert (place.lane, place.team_size, place.team_rank, place.team_count) == (0, 1, 0, 1)
+    assert (current_lane.lane, current_lane.team_size, current_lane.team_rank, current_lane.team_count) == (0, 1, 0, 1)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from core.problems import catalogue
+from core.problems.instances import catalogue
 
 
 class Site(http.server.ThreadingHTTPServer):
@@ -72,7 +72,7 @@ def site(monkeypatch, tmp_path):
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     with Site() as server:
         for collection in catalogue.COLLECTIONS:
-            monkeypatch.setenv(catalogue.variable(collection), f"{server.root}/{collection}/")
+            monkeypatch.setenv(catalogue.site_variable(collection), f"{server.root}/{collection}/")
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server

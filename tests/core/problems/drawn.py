@@ -4,19 +4,22 @@ import itertools
 
 import numpy as np
 
-from core.problems import graphs, perceptron, quadratic, sat, tsp
-from core.problems.flow_shop import FlowShop
-from core.problems.flow_shops import FlowShopInstance
-from core.problems.labs import Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut, Qubo
-from core.problems.max_k_cut import MaxKCut
-from core.problems.max_sat import MaxSat
-from core.problems.orderings import OrderingInstance
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.qaplib import QapInstance
-from core.problems.tsp_moves import TspTour
+from core.problems import tsp
+from core.problems.more.flow_shop.problem import FlowShop
+from core.problems.more.flow_shop.shops import FlowShopInstance
+from core.problems.more.labs.problem import Labs
+from core.problems.more.linear_ordering.matrices import OrderingInstance
+from core.problems.more.linear_ordering.problem import LinearOrdering
+from core.problems.more.max_cut import graphs, quadratic_forms
+from core.problems.more.max_cut.k_cut import MaxKCut
+from core.problems.more.max_cut.problem import MaxCut, Qubo
+from core.problems.more.max_sat import formulas
+from core.problems.more.max_sat.problem import MaxSat
+from core.problems.ppp import perceptron
+from core.problems.ppp.problem import Ppp
+from core.problems.qap.problem import Qap
+from core.problems.qap.qaplib import QapInstance
+from core.problems.tsp.problem import TspTour
 
 
 def symmetric(dice, n, low, high):
@@ -61,13 +64,13 @@ def tour(dice):
     n, largest = dice.integers(3, 9), dice.choice([2, 50, 23_170])
     points = np.column_stack([dice.integers(-largest, largest + 1, n), dice.integers(0, 3, n)]).astype(float)
     table = [[int(np.hypot(*(a - b)) + 0.5) for b in points] for a in points]
-    return TspTour(tsp.Instance("drawn", coordinates=points)), lambda order: around(np.array(table), order)
+    return TspTour(tsp.TspInstance("drawn", coordinates=points)), lambda order: around(np.array(table), order)
 
 
 def tour_by_table(dice):
     """Distances of 16 or 32 bits, without the triangle inequality."""
     table = symmetric(dice, dice.integers(3, 8), 0, dice.choice([4, 40_000, 9_000_000]))
-    return TspTour(tsp.Instance("drawn", distances=table)), lambda order: around(table, order)
+    return TspTour(tsp.TspInstance("drawn", distances=table)), lambda order: around(table, order)
 
 
 def parts(dice):
@@ -101,7 +104,7 @@ def form(dice):
     def double_sum(bits):
         return sum(int(matrix[i, j]) for i, j in np.ndindex(n, n) if bits[i] and bits[j])
 
-    return Qubo(quadratic.of_matrix("drawn", matrix)), double_sum
+    return Qubo(quadratic_forms.of_matrix("drawn", matrix)), double_sum
 
 
 def formula(dice):
@@ -115,7 +118,7 @@ def formula(dice):
         holds = [any((literal > 0) == bool(bits[abs(literal) - 1]) for literal in clause) for clause in clauses]
         return sum(weight for weight, one in zip(weights, holds, strict=True) if not one)
 
-    return MaxSat(sat.SatInstance("drawn", n, clauses, weights)), violated
+    return MaxSat(formulas.SatInstance("drawn", n, clauses, weights)), violated
 
 
 def shop(dice):

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 
-from core.kernels.moves import NEVER
-from core.kernels.walks import Share
+from core.kernels.local_search.moves import NEVER
+from core.kernels.local_search.walks import Share
 from core.search.local_search import Iterations
 
 

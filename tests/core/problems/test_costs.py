@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.problems.perceptron import AT_A_TIME
-from core.problems.qap import CACHED, Qap
-from core.search.local_search.cost_trials import random_solution
+from core.problems.ppp.perceptron import VECTOR_BLOCK
+from core.problems.qap.problem import PAIR_BLOCK, Qap
+from core.search.local_search.checks.cost import random_solution
 from tests.core.problems.drawn import MAKES, solutions
 from tests.core.search.local_search.table import PROBLEMS
 
@@ -36,7 +36,7 @@ def test_no_solution_costs_less_or_more_than_the_range_says(name):
 def test_solutions_scored_together_cost_what_each_costs(name):
     problem = PROBLEMS[name]()
     random = np.random.default_rng(4)
-    for count in (0, 1, AT_A_TIME + 1):
+    for count in (0, 1, VECTOR_BLOCK + 1):
         drawn = np.empty((count, problem.encoding.n), problem.encoding.dtype)
         for row in drawn:
             row[:] = random_solution(problem.encoding, random)
@@ -48,5 +48,5 @@ def test_solutions_scored_together_cost_what_each_costs(name):
 def test_more_solutions_than_a_cache_holds_are_scored():
     problem = Qap.load("taillard:40:seeds=1,2")
     random = np.random.default_rng(5)
-    drawn = np.array([random_solution(problem.encoding, random) for _ in range(CACHED // 1600 + 2)])
+    drawn = np.array([random_solution(problem.encoding, random) for _ in range(PAIR_BLOCK // 1600 + 2)])
     assert problem.costs(drawn).tolist() == [problem.cost(one) for one in drawn]

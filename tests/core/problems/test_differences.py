@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from backends.python import PythonBackend
 from cluster import Solo
-from core.kernels.moves import NEVER
+from core.kernels.local_search.moves import NEVER
 from core.problems import tsp
-from core.problems.tsp_moves import TspTour
+from core.problems.tsp.problem import TspTour
 from core.search.local_search import (
     NEIGHBOURHOODS,
     HillClimbing,
@@ -71,7 +71,7 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
 
 def line(n):
     """Cities whose gaps are powers of two, so that tours of different edges differ in length."""
-    return TspTour(tsp.Instance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
+    return TspTour(tsp.TspInstance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])

@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from core.problems import distances, tours, tsp, tsplib
-from core.problems.errors import InstanceError
+from core.problems import tsp
+from core.problems.instances import tsplib
+from core.problems.instances.errors import InstanceError
+from core.problems.tsp import distances, tour_files
 from tests.core.problems import samples
 
 
@@ -60,7 +62,7 @@ def test_places_beyond_a_turn_of_the_globe_are_refused_at_their_line(degrees):
             tsplib.parse(text)
         with pytest.raises(InstanceError, match="three: found a latitude or longitude of"):
             points = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, float(degrees)]])
-            tsp.Instance("three", coordinates=points, edge_weight_type="GEO")
+            tsp.TspInstance("three", coordinates=points, edge_weight_type="GEO")
         # as far as a turn, nothing is lost: a place is where its sines and cosines say
         turned = tsplib.parse(text.replace(degrees, "-265.16")).distances
     assert abs(turned.astype(int) - tsplib.parse(samples.GEOGRAPHICAL).distances).max() <= 20
@@ -79,7 +81,7 @@ def test_storage_is_16_bits_exactly_where_the_largest_distance_allows(largest, d
     matrix = distances.matrix(points, "EUC_2D")
     assert matrix.dtype == dtype and matrix.max() == largest and matrix.flags.c_contiguous
     explicit = np.array([[0, largest, 1], [largest, 0, 1], [1, 1, 0]])
-    assert tsp.Instance("three", distances=explicit).distances.dtype == dtype
+    assert tsp.TspInstance("three", distances=explicit).distances.dtype == dtype
 
 
 def test_matrix_of_many_row_blocks_is_complete():
@@ -119,7 +121,7 @@ def test_every_optimal_tour_has_the_published_length(shared_data):
     kinds = []
     for file in sorted((shared_data / "tsplib" / "opt_tours").glob("*.opt.tour")):
         instance = tsplib.load(shared_data / "tsplib" / f"{file.name.removesuffix('.opt.tour')}.tsp")
-        tour = tours.read(file, instance.n)
+        tour = tour_files.read(file, instance.n)
         assert tsp.tour_length(instance.distances, tour) == instance.tour_length(tour) == instance.optimum, file
         kinds.append(instance.edge_weight_type)
     assert len(kinds) >= 30 and set(kinds) >= {"EUC_2D", "GEO", "ATT", "EXPLICIT"}

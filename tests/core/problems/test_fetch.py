@@ -8,8 +8,8 @@ import tarfile
 
 import pytest
 
-from core.problems import catalogue, fetch, folders, known, papers, tsplib
-from core.problems.errors import FetchError
+from core.problems.instances import catalogue, fetch, folders, optima, papers, tsplib
+from core.problems.instances.errors import FetchError
 from tests.core.problems import samples
 
 UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
@@ -169,7 +169,7 @@ def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_p
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_papers_instances_come_by_one_command(site, shared_data, paper):
-    wanted = [one for one in papers.instances_of(paper) if one.collection not in papers.MADE]
+    wanted = [one for one in papers.instances_of(paper) if one.collection not in papers.GENERATED]
     for one in wanted:
         site.hold(one.name, published(one.name, one.collection, shared_data), one.collection)
     for word in ("fetched", "kept"):
@@ -221,7 +221,7 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
     for outcome in ("fetched", "kept"):
         assert dict(fetch.fetch_archive()) == {name: f"{outcome} {folder / name}.tsp" for name in fetch.ARCHIVED}
         for name in fetch.ARCHIVED:
-            assert tsplib.load(folder / f"{name}.tsp").sha256 == known.collection("tsplib")[name].sha256
+            assert tsplib.load(folder / f"{name}.tsp").sha256 == optima.collection("tsplib")[name].sha256
     assert len(downloads) == 1
 
 

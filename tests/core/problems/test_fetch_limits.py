@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from core.problems import catalogue, download, fetch, known
 from core.problems.__main__ import main
-from core.problems.errors import FetchError, InstanceError
+from core.problems.instances import catalogue, download, fetch, optima
+from core.problems.instances.errors import FetchError, InstanceError
 from tests.patience import soon
 
 ROOT = Path(__file__).parents[3]
-NAME = next(iter(known.collection("tsplib")))
+NAME = next(iter(optima.collection("tsplib")))
 SLOW = pytest.mark.slow
 
 

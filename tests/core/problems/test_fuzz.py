@@ -17,22 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import (
-    beasley,
-    graphs,
-    knapsack,
-    matrix_text,
-    orderings,
-    perceptron,
-    qaplib,
-    sat,
-    strings,
-    tours,
-    tsp,
-    tsplib,
-)
-from core.problems.errors import InstanceError
-from drivers.matrix_files import load_matrix
+from core.problems import tsp
+from core.problems.instances import matrix_text, tsplib
+from core.problems.instances.errors import InstanceError
+from core.problems.more.linear_ordering import matrices
+from core.problems.more.max_cut import beasley, graphs
+from core.problems.more.max_sat import formulas
+from core.problems.ppp import perceptron
+from core.problems.qap import qaplib
+from core.problems.tables import knapsack, strings
+from core.problems.tsp import tour_files
+from drivers.workload.matrix_files import load_matrix
 from tests.core.problems import samples
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -66,7 +61,7 @@ KINDS = ["cut", "drop line", "double line", "swap lines", "line", "token", "toke
 # --- what a valid result is ---
 
 
-def check_tsp(instance: tsp.Instance, content: bytes) -> None:
+def check_tsp(instance: tsp.TspInstance, content: bytes) -> None:
     matrix = instance.distances
     assert matrix.shape == (instance.n, instance.n) and (matrix == matrix.T).all()
     assert matrix.dtype in (np.uint16, np.uint32) and not matrix.diagonal().any()
@@ -118,14 +113,14 @@ def check_form(form: Any, content: bytes) -> None:
     assert form.coefficients.tolist() == expected.tolist()
 
 
-def check_ordering(instance: orderings.OrderingInstance, content: bytes) -> None:
+def check_ordering(instance: matrices.OrderingInstance, content: bytes) -> None:
     rows = [row.split() for row in rows_of(content)]
     numbers = [row for row in rows if all(re.fullmatch("[+-]?[0-9]+", token) for token in row)]
     assert len(rows) - len(numbers) <= 1
     assert [int(token) for row in numbers for token in row] == [instance.n, *instance.weights.ravel().tolist()]
 
 
-def check_sat(instance: sat.SatInstance, content: bytes) -> None:
+def check_sat(instance: formulas.SatInstance, content: bytes) -> None:
     rows = [row for row in rows_of(content.partition(b"%")[0]) if not row.strip().startswith("c")]
     numbers = [int(token) for row in rows[1:] for token in row.split()]
     total, clauses, weighted = 0, 0, rows[0].split()[1] == "wcnf"
@@ -238,12 +233,12 @@ PACKED = [gzip.compress(text, mtime=0) for text in texts(*samples.ALL)]
 READERS = {
     "TSPLIB": Reader(".tsp", texts(*samples.ALL, *REAL), tsplib.load, check_tsp),
     "TSPLIB, packed": Reader(".tsp.gz", PACKED, tsplib.load, check_tsp),
-    "tour": Reader(".tour", texts(TOUR, TOUR.replace("DIMENSION : 5\n", "")), tours.read, check_tour),
+    "tour": Reader(".tour", texts(TOUR, TOUR.replace("DIMENSION : 5\n", "")), tour_files.read, check_tour),
     "QAPLIB": Reader(".dat", texts(*QAPS), qaplib.read, check_qap),
     "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
-    "DIMACS": Reader(".cnf", texts(*FORMULAS), sat.load, check_sat),
+    "DIMACS": Reader(".cnf", texts(*FORMULAS), formulas.load, check_sat),
     "Beasley": Reader(".txt", texts("1\n 3 3\n1 1 5\n1 3 -7\n2 3 4\n", "1 1 0"), beasley.load, check_form),
-    "LOLIB": Reader(".mat", texts(*ORDERINGS), orderings.load, check_ordering),
+    "LOLIB": Reader(".mat", texts(*ORDERINGS), matrices.load, check_ordering),
     "perceptron": Reader(".ppp", texts(*PERCEPTRONS), perceptron.load, check_perceptron),
     "knapsack": Reader(".kp", texts("3 10\n5 4\n40 7\n4294967295 0\n", "1 5\n3 5\n"), knapsack.load, check_knapsack),
     "knapsack by Pisinger": Reader(".csv", texts(PISINGER), knapsack.load, check_pisinger),

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from core.problems import generators, tsp
+from core.problems import tsp
+from core.problems.instances import generators
 
 
 def split_mix(seed: int, count: int) -> list[int]:

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from core.problems import graphs
-from core.problems.errors import InstanceError
+from core.problems.instances.errors import InstanceError
+from core.problems.more.max_cut import graphs
 from tests.core.problems.test_generators import split_mix
 
 # a square with one diagonal

@@ -9,8 +9,10 @@ import tracemalloc
 
 import pytest
 
-from core.problems import files, qaplib, strings, tsplib
-from core.problems.errors import InstanceError
+from core.problems.instances import files, tsplib
+from core.problems.instances.errors import InstanceError
+from core.problems.qap import qaplib
+from core.problems.tables import strings
 from tests.core.problems.test_fuzz import FORMULAS, GRAPHS, PERCEPTRONS, PISINGER, QAPS, READERS
 
 B = 10**12

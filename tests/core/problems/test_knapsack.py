@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.problems.knapsack import CLASSES, Knapsack, generate, load, read, write
+from core.problems.tables.knapsack import CLASSES, Knapsack, generate, load, read, write
 
 PISINGER = (
     "knapPI_0_4_10\nn 4\nc 11\nz 15\ntime 0.00\n1,6,5,1\n2,10,7,0\n3,9,6,1\n4,1,9,0\n-----\n\nknapPI_0_4_10_2\nn 1\n"

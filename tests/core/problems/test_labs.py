@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.problems.labs import LONGEST, Labs
+from core.problems.more.labs.problem import LONGEST, Labs
 
 # Packebusch and Mertens 2016, from three signs on.
 PUBLISHED = [1, 2, 2, 7, 3, 8, 12, 13, 5, 10, 6, 19, 15, 24, 32, 25, 29, 26, 26, 39, 47, 36, 36, 45, 37]

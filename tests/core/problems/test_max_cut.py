@@ -5,17 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from core.problems import beasley, graphs, quadratic
-from core.problems.errors import InstanceError
-from core.problems.max_cut import MaxCut, Qubo
+from core.problems.instances.errors import InstanceError
+from core.problems.more.max_cut import beasley, graphs, quadratic_forms
+from core.problems.more.max_cut.problem import MaxCut, Qubo
 from tests.core.problems.test_generators import split_mix
 
 
 def test_more_rows_than_are_multiplied_at_a_time(monkeypatch):
-    form = quadratic.of_graph(graphs.load("random:30:weights=-3..9"))
+    form = quadratic_forms.of_graph(graphs.load("random:30:weights=-3..9"))
     bits = np.random.default_rng(4).integers(0, 2, (5, 30))
     expected = form.values(bits).tolist()
-    monkeypatch.setattr(quadratic, "ROWS", 7)
+    monkeypatch.setattr(quadratic_forms, "ROW_BLOCK", 7)
     assert form.values(bits).tolist() == expected
 
 

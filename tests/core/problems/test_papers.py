@@ -2,10 +2,11 @@
 
 import pytest
 
-from core.problems import catalogue, papers, tsp, tsplib
-from core.problems.errors import InstanceError
-from reports.paper import INSTANCE
-from reports.paper_file import load
+from core.problems import tsp
+from core.problems.instances import catalogue, papers, tsplib
+from core.problems.instances.errors import InstanceError
+from reports.papers.files import load
+from reports.papers.paper import INSTANCE
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def test_every_instance_with_published_figures_is_among_the_papers_instances(pap
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
     for one in papers.instances_of(paper):
-        if one.collection in papers.MADE:
+        if one.collection in papers.GENERATED:
             assert one.at_hand() and one.file(shared_data) is None
             continue
         assert not one.at_hand() and one.at_hand(shared_data)

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from core.problems import perceptron
-from core.problems.errors import InstanceError
+from core.problems.instances.errors import InstanceError
+from core.problems.ppp import perceptron
 
 TEXT = "2 3\n+1 -1 1\n-1 -1 +1\n\n1\n3\n"
 

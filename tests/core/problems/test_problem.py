@@ -13,13 +13,13 @@ from core.errors import UserError
 from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
-from core.problems.graphs import GraphInstance
-from core.problems.max_k_cut import MaxKCut
+from core.problems.more.max_cut.graphs import GraphInstance
+from core.problems.more.max_cut.k_cut import MaxKCut
 from core.problems.problem import Evaluation, Problem
-from core.problems.qap import Qap
-from core.problems.qaplib import QapInstance
-from core.problems.tsp_moves import TspTour
-from core.problems.weierstrass import Weierstrass
+from core.problems.qap.problem import Qap
+from core.problems.qap.qaplib import QapInstance
+from core.problems.tsp.problem import TspTour
+from core.problems.weierstrass.problem import Weierstrass
 from core.search.local_search.algorithms import HillClimbing, SimulatedAnnealing, TabuSearch
 from core.search.local_search.plan import Plan
 from tests.core.problems.drawn import symmetric
@@ -46,7 +46,7 @@ def test_the_range_of_the_largest_weierstrass_function_holds_its_values():
 def far_apart(n, largest):
     distances = symmetric(np.random.default_rng(7), n, 1, largest + 1)
     distances[0, 1] = distances[1, 0] = largest
-    return TspTour(tsp.Instance("far", distances=distances))
+    return TspTour(tsp.TspInstance("far", distances=distances))
 
 
 def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
@@ -55,7 +55,7 @@ def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     Plan(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
     # cities up to 46,340 apart, whose table is never computed
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
-    wide = TspTour(tsp.Instance("wide", coordinates=points))
+    wide = TspTour(tsp.TspInstance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
         Plan(wide, HillClimbing(), "2opt", evaluation="plane")
     assert wide.instance._distances is None

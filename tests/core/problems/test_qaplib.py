@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.problems import qaplib, taillard
-from core.problems.errors import InstanceError
+from core.problems.instances.errors import InstanceError
+from core.problems.qap import qaplib, taillard
 
 SMALL = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
 BEYOND_31_BITS = {"tai15b", "tai30b", "tai60b", "tai80b", "tai100b"}

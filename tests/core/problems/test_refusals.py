@@ -6,14 +6,21 @@ from functools import partial
 import numpy as np
 import pytest
 
-from core.problems import beasley, flow_shops, generators, graphs, orderings, perceptron, qaplib, quadratic, sat, tsp
-from core.problems import strings as pairs
-from core.problems import weierstrass_function as weierstrass
-from core.problems.errors import InstanceError
-from core.problems.knapsack import MOST_CAPACITY, Knapsack, generate
-from core.problems.labs import LONGEST, Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut
+from core.problems import tsp
+from core.problems.instances import generators
+from core.problems.instances.errors import InstanceError
+from core.problems.more.flow_shop import shops
+from core.problems.more.labs.problem import LONGEST, Labs
+from core.problems.more.linear_ordering import matrices as linear_ordering_matrices
+from core.problems.more.linear_ordering.problem import LinearOrdering
+from core.problems.more.max_cut import beasley, graphs, quadratic_forms
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat import formulas
+from core.problems.ppp import perceptron
+from core.problems.qap import qaplib
+from core.problems.tables import strings as pairs
+from core.problems.tables.knapsack import MOST_CAPACITY, Knapsack, generate
+from core.problems.weierstrass import scorer as weierstrass
 from tests.core.problems import samples
 from tests.core.problems.test_fuzz import PISINGER, READERS, TOUR
 
@@ -207,17 +214,17 @@ NAMES = [
     (generators.generate, "uniform:10:seed=1:seed=2", "option 'seed=2' (again)"),
     (generators.generate, "uniform:10:side=0", "side '0', expected an integer from 1"),
     (generators.generate, "hexagonal:10", "no such generator"),
-    (flow_shops.load, "ta121", "no such instance, expected ta001 to ta120"),
-    (flow_shops.load, "taillard:0:5", "jobs '0', expected an integer from 1 to 10000"),
-    (flow_shops.load, "taillard:5", "no machines, expected taillard:JOBS:MACHINES:[seed=VALUE]"),
-    (flow_shops.load, "taillard:5:65", "machines '65', expected an integer from 1 to 64"),
-    (sat.load, "random:2", "clauses of 3 different variables, expected at most 2"),
-    (sat.load, "random:9:ratio=x", "ratio 'x', expected a decimal number from 0 to 1000"),
-    (sat.load, "random:9:ratio=0", "no clause that can be violated"),
-    (sat.load, "random:9:length=0", "length '0', expected an integer from 1 to 100"),
-    (sat.load, "random:9:seed=1:seed=2", "option 'seed=2' (again), expected random:VARIABLES:"),
-    (sat.load, "nowhere", "expected a file, the name of an instance, or a generator such as random:50"),
-    (sat.load, "nowhere/a.cnf", "found no such file"),
+    (shops.load, "ta121", "no such instance, expected ta001 to ta120"),
+    (shops.load, "taillard:0:5", "jobs '0', expected an integer from 1 to 10000"),
+    (shops.load, "taillard:5", "no machines, expected taillard:JOBS:MACHINES:[seed=VALUE]"),
+    (shops.load, "taillard:5:65", "machines '65', expected an integer from 1 to 64"),
+    (formulas.load, "random:2", "clauses of 3 different variables, expected at most 2"),
+    (formulas.load, "random:9:ratio=x", "ratio 'x', expected a decimal number from 0 to 1000"),
+    (formulas.load, "random:9:ratio=0", "no clause that can be violated"),
+    (formulas.load, "random:9:length=0", "length '0', expected an integer from 1 to 100"),
+    (formulas.load, "random:9:seed=1:seed=2", "option 'seed=2' (again), expected random:VARIABLES:"),
+    (formulas.load, "nowhere", "expected a file, the name of an instance, or a generator such as random:50"),
+    (formulas.load, "nowhere/a.cnf", "found no such file"),
     (qaplib.load, "taillard:30:seeds=1", "no such generator, expected taillard:N:seeds=FLOWS,DISTANCES"),
     (qaplib.load, "taillard:4097:seeds=1,2", "size 4097, expected an integer from 1 to 4096"),
     (qaplib.load, "taillard:10:seeds=0,2", "seed 0, expected an integer from 1 to 2147483646"),
@@ -261,15 +268,15 @@ def knapsack_of(weights, values, capacity):
 
 
 def tour_of(**parts):
-    return lambda: tsp.Instance("by hand", **parts)
+    return lambda: tsp.TspInstance("by hand", **parts)
 
 
 def shop_of(times):
-    return lambda: flow_shops.FlowShopInstance("wrong", times)
+    return lambda: shops.FlowShopInstance("wrong", times)
 
 
 def formula_of(*parts):
-    return lambda: sat.SatInstance("wrong", *parts)
+    return lambda: formulas.SatInstance("wrong", *parts)
 
 
 def assignment_of(*matrices):
@@ -277,11 +284,11 @@ def assignment_of(*matrices):
 
 
 def form_of(matrix):
-    return lambda: quadratic.QuadraticForm("m", np.array(matrix))
+    return lambda: quadratic_forms.QuadraticForm("m", np.array(matrix))
 
 
 def order_of(weights):
-    return lambda: orderings.OrderingInstance("m", weights)
+    return lambda: linear_ordering_matrices.OrderingInstance("m", weights)
 
 
 PARTS = [
@@ -294,7 +301,7 @@ PARTS = [
     (graph_of([[0, 1.5], [1.5, 0]]), "weights of float64, expected integers"),
     (graph_of(np.array([[0, 2**63], [2**63, 0]], np.uint64)), "weight 9223372036854775808, expected"),
     (lambda: MaxCut(graph_of([[0, 2**30], [2**30, 0]])()), "2147483648 of an edge's"),
-    (lambda: quadratic.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
+    (lambda: quadratic_forms.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
     (form_of([[1, 2], [3, 4]]), "not symmetric, expected"),
     (form_of(np.zeros((0, 0), int)), "expected a square matrix of 1"),
     (form_of(np.ones((2, 2))), "coefficients of float64, expected integers"),
@@ -370,8 +377,8 @@ SCORERS = {
     "knapsack": Knapsack("small", np.arange(4), np.arange(4), 11).weight_and_value,
     "qap": partial(qaplib.cost, qaplib.parse(QAP)),
     "weierstrass": weierstrass.cost,
-    "tour": tsp.Instance("rectangle", coordinates=SQUARE).tour_length,
-    "tour by table": partial(tsp.tour_length, tsp.Instance("rectangle", coordinates=SQUARE).distances),
+    "tour": tsp.TspInstance("rectangle", coordinates=SQUARE).tour_length,
+    "tour by table": partial(tsp.tour_length, tsp.TspInstance("rectangle", coordinates=SQUARE).distances),
 }
 SOLUTIONS = [
     ("graph", [0, 1, 0], "shape"),

@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 
-from core.problems import sat
-from core.problems.max_sat import MaxSat
+from core.problems.more.max_sat import formulas
+from core.problems.more.max_sat.problem import MaxSat
 from tests.core.problems.test_generators import split_mix
 
 TEXT = "c three variables\np cnf 3 3\n1 -2 0\nc between\n-1 3\n2 0 -3 0\n"
@@ -22,37 +22,37 @@ def clauses_of(instance):
 def test_a_file_gives_its_clauses(tmp_path):
     (tmp_path / "three.cnf").write_text(TEXT)
     (tmp_path / "packed.cnf.gz").write_bytes(gzip.compress(TEXT.encode()))
-    for instance in (sat.load(str(tmp_path / "three.cnf")), sat.load("packed", tmp_path)):
+    for instance in (formulas.load(str(tmp_path / "three.cnf")), formulas.load("packed", tmp_path)):
         assert (instance.variables, clauses_of(instance)) == (3, [[1, -2], [-1, 3, 2], [-3]])
         assert instance.weights.tolist() == [1, 1, 1]
-    assert sat.load(str(tmp_path / "three.cnf")).name == "three" and instance.name == "packed"
+    assert formulas.load(str(tmp_path / "three.cnf")).name == "three" and instance.name == "packed"
 
 
 def test_weights_stand_before_the_clauses():
-    instance = sat.parse(WEIGHTED, "w.wcnf")
+    instance = formulas.parse(WEIGHTED, "w.wcnf")
     assert (instance.name, instance.weights.tolist()) == ("w", [10, 3, 1])
-    assert clauses_of(instance) == clauses_of(sat.parse(TEXT))
-    assert instance.sha256 != sat.parse(TEXT).sha256
+    assert clauses_of(instance) == clauses_of(formulas.parse(TEXT))
+    assert instance.sha256 != formulas.parse(TEXT).sha256
 
 
 def test_the_last_lines_of_satlib_s_files_are_left_out():
-    assert sat.parse(TEXT + "%\n0\n\n").sha256 == sat.parse(TEXT).sha256
-    assert sat.parse(TEXT.replace("c between\n", "").replace("\n", "\r\n")).sha256 == sat.parse(TEXT).sha256
+    assert formulas.parse(TEXT + "%\n0\n\n").sha256 == formulas.parse(TEXT).sha256
+    assert formulas.parse(TEXT.replace("c between\n", "").replace("\n", "\r\n")).sha256 == formulas.parse(TEXT).sha256
 
 
 def test_a_literal_counts_once_and_what_nothing_violates_not_at_all():
-    instance = sat.SatInstance("odd", 3, [[2, 2, -3], [1, -1], [3]], [5, 6, 7])
+    instance = formulas.SatInstance("odd", 3, [[2, 2, -3], [1, -1], [3]], [5, 6, 7])
     assert (clauses_of(instance), instance.weights.tolist()) == ([[2, -3], [3]], [5, 7])
 
 
 def test_the_clauses_of_a_variable_are_listed():
-    clauses, firsts = sat.clauses_by_variable(sat.parse(TEXT.replace("3 3", "4 3")))
+    clauses, firsts = formulas.clauses_by_variable(formulas.parse(TEXT.replace("3 3", "4 3")))
     by_variable = [clauses[a:b].tolist() for a, b in zip(firsts, firsts[1:], strict=False)]
     assert by_variable == [[0, 3], [1, 2], [2, 5], []]
 
 
 def test_generated_clauses_have_different_variables_drawn_from_the_words():
-    instance = sat.generate("random:9:ratio=3.5:length=4:seed=6")
+    instance = formulas.generate("random:9:ratio=3.5:length=4:seed=6")
     assert instance.name == "random:9:ratio=3.5:length=4:seed=6"
     words, found = split_mix(6, 31 * 4), []
     for first in range(0, 31 * 4, 4):
@@ -65,20 +65,20 @@ def test_generated_clauses_have_different_variables_drawn_from_the_words():
 
 
 def test_the_name_of_a_generated_formula_says_all():
-    short, long = sat.load("random:50"), sat.load("random:50:ratio=4.2:length=3:seed=1")
+    short, long = formulas.load("random:50"), formulas.load("random:50:ratio=4.2:length=3:seed=1")
     assert short.name == long.name == "random:50:ratio=4.2:length=3:seed=1"
-    assert short.sha256 == long.sha256 != sat.load("random:50:seed=2").sha256
+    assert short.sha256 == long.sha256 != formulas.load("random:50:seed=2").sha256
     assert len(short.weights) == 210
 
 
 def test_numbers_of_numpy_are_literals_too():
-    given = sat.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
+    given = formulas.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
     assert clauses_of(given) == [[1, -2], [3, 2]]
 
 
 def test_a_problem_is_made_of_an_instance_or_of_what_names_one(tmp_path):
     (tmp_path / "two.cnf").write_text("p cnf 2 2\n1 0\n-1 -2 0\n")
-    problems = [MaxSat(sat.SatInstance("two", 2, [[1], [-1, -2]])), MaxSat(str(tmp_path / "two.cnf"))]
+    problems = [MaxSat(formulas.SatInstance("two", 2, [[1], [-1, -2]])), MaxSat(str(tmp_path / "two.cnf"))]
     problems += [MaxSat("two", tmp_path), MaxSat("two.cnf", tmp_path)]
     assert {problem.name for problem in problems} == {"two"}
     assert len({problem.sha256 for problem in problems}) == 1

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.problems import tsplib
-from core.problems.small_tours import all_tours, greedy_edge_tour, held_karp, improved_by_2opt
+from core.problems.instances import tsplib
 from core.problems.tsp import tour_length
+from core.problems.tsp.small_tours import enumerate_tours, greedy_edge_tour, held_karp, improve_by_2opt
 from tests.core.problems.drawn import symmetric
 
 LARGEST = 2**31 - 1
@@ -75,7 +75,7 @@ def test_both_searches_find_what_plain_python_finds(kind):
         for _ in range(1 if n == 7 else 4):
             distances = symmetric(dice, n, *KINDS[kind])
             found = held_karp(distances)
-            assert plainly(found) == plainly(all_tours(distances)) == by_plain_python(distances)
+            assert plainly(found) == plainly(enumerate_tours(distances)) == by_plain_python(distances)
             assert tour_length(distances, found.tour) == found.length
 
 
@@ -84,18 +84,18 @@ def test_both_searches_agree(n):
     dice = np.random.default_rng(n)
     for low, high in KINDS.values():
         for distances in (symmetric(dice, n, low, high), dice.integers(low, high, (n, n))):
-            assert plainly(held_karp(distances)) == plainly(all_tours(distances))
+            assert plainly(held_karp(distances)) == plainly(enumerate_tours(distances))
     equal = (7 * n, list(range(n)), factorial(n - 1) // 2)
-    assert plainly(held_karp(np.full((n, n), 7))) == plainly(all_tours(np.full((n, n), 7))) == equal
+    assert plainly(held_karp(np.full((n, n), 7))) == plainly(enumerate_tours(np.full((n, n), 7))) == equal
 
 
 def test_a_tour_and_its_reverse_are_two_where_the_way_back_is_another():
     distances = np.array([[0, 1, 2], [3, 0, 2], [1, 1, 0]])
     # 0 1 2 takes 1 + 2 + 1, 0 2 1 takes 2 + 1 + 3
-    assert plainly(all_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 1)
+    assert plainly(enumerate_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 1)
     distances[1, 0] = 1
     # now both take 4
-    assert plainly(all_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 2)
+    assert plainly(enumerate_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 2)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_2opt_makes_the_moves_that_rescoring_finds_best(data):
     dice = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     distances = symmetric(dice, n, 0, data.draw(st.integers(1, 30)))
     start = dice.permutation(n)
-    tour = improved_by_2opt(distances, start)
+    tour = improve_by_2opt(distances, start)
     expected = np.array(plain_2opt(distances, start))
     assert tour[0] == 0 and edges_of(tour) == edges_of(expected)
     assert n < 3 or tour[1] < tour[-1]
@@ -149,9 +149,9 @@ def test_narrow_and_unsigned_distances_do_not_wrap_and_the_diagonal_is_ignored(d
     narrow, start = distances.astype(dtype), np.arange(7)
     np.fill_diagonal(narrow, 1)
     assert greedy_edge_tour(narrow).tolist() == greedy_edge_tour(distances).tolist()
-    assert improved_by_2opt(narrow, start).tolist() == improved_by_2opt(distances, start).tolist()
+    assert improve_by_2opt(narrow, start).tolist() == improve_by_2opt(distances, start).tolist()
     assert start.tolist() == list(range(7))  # the tour that was given is left alone
-    assert plainly(all_tours(narrow)) == plainly(held_karp(narrow)) == plainly(held_karp(distances))
+    assert plainly(enumerate_tours(narrow)) == plainly(held_karp(narrow)) == plainly(held_karp(distances))
 
 
 NO_MATRICES = [
@@ -163,12 +163,12 @@ NO_MATRICES = [
     (np.full((3, 3), 2**31), "outside"),
     (np.full((2, 2), 2**64 - 1, np.uint64), "outside"),
 ]
-REFUSED = [(search, *row) for search in (all_tours, held_karp, greedy_edge_tour) for row in NO_MATRICES] + [
-    (all_tours, np.ones((11, 11), int), "11 cities, expected at most 10"),
+REFUSED = [(search, *row) for search in (enumerate_tours, held_karp, greedy_edge_tour) for row in NO_MATRICES] + [
+    (enumerate_tours, np.ones((11, 11), int), "11 cities, expected at most 10"),
     (held_karp, np.ones((21, 21), int), "21 cities, expected at most 20"),
     (greedy_edge_tour, np.arange(16).reshape(4, 4), "asymmetric"),
-    (lambda table: improved_by_2opt(table, np.arange(4)), np.arange(16).reshape(4, 4), "asymmetric"),
-    (lambda table: improved_by_2opt(table, np.array([0, 1, 1])), np.ones((3, 3), int), "repeated"),
+    (lambda table: improve_by_2opt(table, np.arange(4)), np.arange(16).reshape(4, 4), "asymmetric"),
+    (lambda table: improve_by_2opt(table, np.array([0, 1, 1])), np.ones((3, 3), int), "repeated"),
 ]
 
 

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from core.problems import fetch, known, sources, tsp
-from core.problems.errors import InstanceError
+from core.problems import tsp
+from core.problems.instances import fetch, optima, sources
+from core.problems.instances.errors import InstanceError
 from tests.core.problems import samples
 
 
@@ -54,7 +55,7 @@ def test_the_environment_may_name_several_folders_and_the_first_that_has_a_name_
     several = os.pathsep.join(["", str(places / "none"), str(places / "a"), str(places / "b"), ""])
     monkeypatch.setenv("TSPLIB_DIR", several)
     assert tsp.load("own").n == 3 and tsp.load("other").n == 5
-    assert sources.at_hand() == {"own": places / "a" / "vrp" / "own.vrp", "other": places / "b" / "other.tsp"}
+    assert sources.local_files() == {"own": places / "a" / "vrp" / "own.vrp", "other": places / "b" / "other.tsp"}
     # an empty name is no folder, least of all this one
     monkeypatch.chdir(places / "b")
     monkeypatch.setenv("TSPLIB_DIR", os.pathsep)
@@ -115,7 +116,7 @@ def test_what_has_the_name_and_is_no_file_is_named(places, monkeypatch):
     put(places / "data" / "own.tsp")
     assert tsp.load("own", "data").n == 5
     (places / "data" / "other.tsp").mkdir()
-    assert set(sources.at_hand("data")) == {"own"}
+    assert set(sources.local_files("data")) == {"own"}
     with pytest.raises(InstanceError, match="other: found no such instance in data"):
         tsp.load("other", "data")
 
@@ -146,7 +147,7 @@ def test_known_optimum_comes_with_the_content_whatever_the_name(shared_data, pla
 def test_table_agrees_with_the_published_solutions(shared_data):
     lines = (shared_data / "tsplib" / "solutions").read_text().splitlines()
     published = {line.split()[0]: int(line.split()[2]) for line in lines if " : " in line}
-    ours = {name: row.optimum for name, row in known.collection("tsplib").items()}
+    ours = {name: row.optimum for name, row in optima.collection("tsplib").items()}
     # the published one leaves out the length of the fixed edge
     assert ours.pop("linhp318") is None and published.pop("linhp318") == 41345
     assert ours == published

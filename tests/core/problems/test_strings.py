@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.problems import strings
-from core.problems.errors import InstanceError
-from core.problems.generators import random_words
+from core.problems.instances.errors import InstanceError
+from core.problems.instances.generators import random_words
+from core.problems.tables import strings
 
 TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n"
 
@@ -45,7 +45,7 @@ def test_a_fasta_file_is_its_first_record_or_the_named_one(tmp_path, name):
 
 
 def test_line_ends_white_space_and_bare_headers_do_not_matter():
-    records = strings.fasta(b"; who wrote this\r\n>\r\nAC GT\t\r\nA\r\n> x y\rC\r>empty\n")
+    records = strings.read_fasta(b"; who wrote this\r\n>\r\nAC GT\t\r\nA\r\n> x y\rC\r>empty\n")
     read = [(record.name, record.letters, record.line) for record in records]
     assert read == [("", b"ACGTA", 2), ("x", b"C", 5), ("empty", b"", 7)]
 
@@ -150,8 +150,8 @@ def test_half_of_the_strings_is_in_common(length):
 @given(st.text("abcde", max_size=70), st.text("abcd", max_size=70))
 def test_rows_as_large_integers_have_the_length_of_the_table(text, other):
     a, b = text.encode(), other.encode()
-    length = strings.common_length(a, b)
-    assert length == by_table(a, b) == strings.common_length(np.frombuffer(b, np.uint8), np.frombuffer(a, np.uint8))
+    length = strings.lcs_length(a, b)
+    assert length == by_table(a, b) == strings.lcs_length(np.frombuffer(b, np.uint8), np.frombuffer(a, np.uint8))
     assert length <= strings.StringPair("x", a, b).most_in_common()
 
 

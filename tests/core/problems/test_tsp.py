@@ -7,14 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from core.problems import tours, tsp
-from core.problems.errors import InstanceError
+from core.problems import tsp
+from core.problems.instances.errors import InstanceError
+from core.problems.tsp import tour_files
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 3.0], [4.0, 3.0], [4.0, 0.0]])
 
 
 def test_tour_length_closes_the_tour():
-    instance = tsp.Instance("rectangle", coordinates=SQUARE)
+    instance = tsp.TspInstance("rectangle", coordinates=SQUARE)
     assert tsp.tour_length(instance.distances, [0, 1, 2, 3]) == 3 + 4 + 3 + 4
     assert tsp.tour_length(instance.distances, [0, 2, 1, 3]) == 5 + 4 + 5 + 4
     assert instance.tour_length([0, 2, 1, 3]) == 18
@@ -31,7 +32,7 @@ def test_tour_length_does_not_overflow_narrow_storage():
 def test_matrix_beyond_memory_is_refused_but_tours_are_still_scored():
     points = np.zeros((60_000, 2))
     points[:, 0] = np.arange(60_000)
-    instance = tsp.Instance("line", coordinates=points)
+    instance = tsp.TspInstance("line", coordinates=points)
     with pytest.raises(InstanceError, match="found 60000 cities, whose distances take 6.7 GiB"):
         _ = instance.distances
     assert instance.tour_length(np.arange(60_000)) == 2 * 59_999
@@ -40,9 +41,9 @@ def test_matrix_beyond_memory_is_refused_but_tours_are_still_scored():
 @pytest.mark.parametrize("kind", ["coordinates", "distances"])
 def test_pickled_instance_is_small_and_equal(kind):
     points = np.random.default_rng(1).integers(0, 1000, (200, 2)).astype(float)
-    instance = tsp.Instance("many", coordinates=points, optimum=5, source="here")
+    instance = tsp.TspInstance("many", coordinates=points, optimum=5, source="here")
     if kind == "distances":
-        instance = tsp.Instance("many", distances=instance.distances, optimum=5, source="here")
+        instance = tsp.TspInstance("many", distances=instance.distances, optimum=5, source="here")
     before = instance.distances
     message = pickle.dumps(instance)
     received = pickle.loads(message)
@@ -54,7 +55,7 @@ def test_pickled_instance_is_small_and_equal(kind):
 
 
 def test_a_rank_that_receives_an_instance_imports_no_parser():
-    message = pickle.dumps(tsp.Instance("rectangle", coordinates=SQUARE)).hex()
+    message = pickle.dumps(tsp.TspInstance("rectangle", coordinates=SQUARE)).hex()
     program = (
         "import pickle, sys\n"
         f"instance = pickle.loads(bytes.fromhex('{message}'))\n"
@@ -67,24 +68,24 @@ def test_a_rank_that_receives_an_instance_imports_no_parser():
 
 
 def test_digest_tells_content_apart_and_nothing_else():
-    instance = tsp.Instance("a", coordinates=SQUARE)
-    assert tsp.Instance("b", coordinates=SQUARE.copy(), source="elsewhere").sha256 == instance.sha256
+    instance = tsp.TspInstance("a", coordinates=SQUARE)
+    assert tsp.TspInstance("b", coordinates=SQUARE.copy(), source="elsewhere").sha256 == instance.sha256
     moved = SQUARE.copy()
     moved[3, 1] = 1e-9
     others = [
-        tsp.Instance("a", coordinates=moved),
-        tsp.Instance("a", coordinates=SQUARE, edge_weight_type="CEIL_2D"),
-        tsp.Instance("a", coordinates=SQUARE, fixed_edges=[(0, 1)]),
-        tsp.Instance("a", distances=instance.distances),
+        tsp.TspInstance("a", coordinates=moved),
+        tsp.TspInstance("a", coordinates=SQUARE, edge_weight_type="CEIL_2D"),
+        tsp.TspInstance("a", coordinates=SQUARE, fixed_edges=[(0, 1)]),
+        tsp.TspInstance("a", distances=instance.distances),
     ]
     assert len({instance.sha256, *(other.sha256 for other in others)}) == 5
 
 
 def test_display_puts_longitude_to_the_right():
-    geographical = tsp.Instance("burma", coordinates=SQUARE, edge_weight_type="GEO")
+    geographical = tsp.TspInstance("burma", coordinates=SQUARE, edge_weight_type="GEO")
     np.testing.assert_array_equal(geographical.display, SQUARE[:, ::-1])
-    np.testing.assert_array_equal(tsp.Instance("flat", coordinates=SQUARE).display, SQUARE)
-    assert tsp.Instance("explicit", distances=np.zeros((3, 3), int)).display is None
+    np.testing.assert_array_equal(tsp.TspInstance("flat", coordinates=SQUARE).display, SQUARE)
+    assert tsp.TspInstance("explicit", distances=np.zeros((3, 3), int)).display is None
 
 
 TOUR = "NAME : five.opt\nTYPE : TOUR\nDIMENSION : 5\nTOUR_SECTION\n1 3 5\n2\n4\n-1\nEOF\n"
@@ -92,23 +93,23 @@ TOUR = "NAME : five.opt\nTYPE : TOUR\nDIMENSION : 5\nTOUR_SECTION\n1 3 5\n2\n4\n
 
 def read_text(tmp_path, text):
     (tmp_path / "some.tour").write_text(text)
-    return tours.read(tmp_path / "some.tour")
+    return tour_files.read(tmp_path / "some.tour")
 
 
 def test_file_holds_cities_from_one(tmp_path):
-    tours.write(tmp_path / "a.tour", np.array([2, 0, 1], np.int32), name="three", comment="length 7")
+    tour_files.write(tmp_path / "a.tour", np.array([2, 0, 1], np.int32), name="three", comment="length 7")
     written = (tmp_path / "a.tour").read_text()
     assert written.startswith("NAME : three\nCOMMENT : length 7\nTYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n")
     assert written.endswith("TOUR_SECTION\n3\n1\n2\n-1\nEOF\n")
-    assert tours.read(tmp_path / "a.tour", 3).tolist() == [2, 0, 1]
+    assert tour_files.read(tmp_path / "a.tour", 3).tolist() == [2, 0, 1]
     with pytest.raises(InstanceError, match=r"a.tour:4: found a tour of 3 cities, expected 6"):
-        tours.read(tmp_path / "a.tour", 6)
+        tour_files.read(tmp_path / "a.tour", 6)
 
 
 def test_tsplib95_reads_the_written_file(tmp_path):
     tsplib95 = pytest.importorskip("tsplib95")
     order = np.random.default_rng(3).permutation(100)
-    tours.write(tmp_path / "a.tour", order, name="many")
+    tour_files.write(tmp_path / "a.tour", order, name="many")
     assert tsplib95.load(tmp_path / "a.tour").tours == [(order + 1).tolist()]
 
 
@@ -123,10 +124,10 @@ def test_usual_variants_are_read(tmp_path, text):
 @pytest.mark.parametrize("order", [[0, 1, 1], [1, 2, 3], [[0, 1, 2]]])
 def test_only_a_permutation_is_written(tmp_path, order):
     with pytest.raises(ValueError, match="found"):
-        tours.write(tmp_path / "a.tour", order, name="three")
+        tour_files.write(tmp_path / "a.tour", order, name="three")
     assert not (tmp_path / "a.tour").exists()
 
 
 def test_name_cannot_smuggle_in_lines(tmp_path):
     with pytest.raises(ValueError, match="expected one line each"):
-        tours.write(tmp_path / "a.tour", [0, 1, 2], name="three\nTYPE : TSP")
+        tour_files.write(tmp_path / "a.tour", [0, 1, 2], name="three\nTYPE : TSP")

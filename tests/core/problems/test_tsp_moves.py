@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.lang import Array, i32, kernel, lane, team_count, team_rank, team_size
 from core.problems import tsp
-from core.problems.tsp_moves import LARGEST_TABLE, TspTour, rounded_distance
+from core.problems.tsp.problem import LARGEST_TABLE, TspTour, rounded_distance
 
 NEIGHBOURHOODS = ("exchange2", "exchange3", "2opt")
 LARGEST_SIDE = 46_340
@@ -77,7 +77,7 @@ def test_any_root_below_31_bits_is_rounded_exactly(cpu, sides):
 
 def test_coordinates_are_offered_where_they_are_exact_only():
     def offered(points, kind="EUC_2D"):
-        problem = TspTour(tsp.Instance("given", coordinates=np.array(points, dtype=float), edge_weight_type=kind))
+        problem = TspTour(tsp.TspInstance("given", coordinates=np.array(points, dtype=float), edge_weight_type=kind))
         return [list(problem.evaluations(name)) for name in NEIGHBOURHOODS]
 
     assert offered([(0, 0), (3, 4), (-6, 8)]) == [["table", "plane", "full"]] * 3

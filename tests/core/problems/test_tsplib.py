@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from core.problems import tsplib
-from core.problems.errors import InstanceError
+from core.problems.instances import tsplib
+from core.problems.instances.errors import InstanceError
 from tests.core.problems import samples
 
 

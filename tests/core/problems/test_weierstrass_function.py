@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.problems import weierstrass_function as weierstrass
+from core.problems.weierstrass import scorer as weierstrass
 
 VALUE_TOLERANCE = 5e-15
 """A coordinate; each of its terms is off by at most 2.5 units of 2^-53, times 5.29."""

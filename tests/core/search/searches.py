@@ -4,15 +4,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.problems import knapsack, strings, tsp
-from core.problems.qap import Qap
+from core.problems import tsp
+from core.problems.qap.problem import Qap
+from core.problems.tables import knapsack, strings
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp import diagonals, held_karp, knapsack_bound, lcs, restricted
-from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp import diagonals
+from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp import search as held_karp_search
+from core.search.dp.knapsack import branch_and_bound
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
+from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
-from core.search.stops import Iterations, Stop
+from core.search.stop import Iterations, Stop
 
 
 class Kind(NamedTuple):
@@ -74,7 +79,7 @@ KINDS = {
         (QAP, {"level": "algorithm", "walks": 3}, MUCH),
     ),
     "hill climbing": Kind(
-        HillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
+        IterativeHillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
         ((cities(12),), {"start": "philox"}, MUCH),
     ),
     "ants": Kind(
@@ -99,14 +104,14 @@ KINDS = {
         "exact --instance uniform:9:seed=1 --bound edges --mapping published",
         ((1 - np.eye(14, dtype=int),), {"bound": "none", "mapping": "published"}, None),
     ),
-    "Held and Karp": Kind(held_karp.HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
+    "Held and Karp": Kind(held_karp_search.HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
     "restricted": Kind(
-        restricted.RestrictedTour, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
+        balas_simonetti.BalasSimonettiSearch, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
         ((cities(30), 3), {"start": np.arange(30), "improve": True}, None),
     ),
-    "strings": Kind(lcs.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
+    "strings": Kind(lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        diagonals.CommonByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
+        diagonals.LcsByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
@@ -114,7 +119,7 @@ KINDS = {
         shared=False,
     ),
     "knapsack bounded": Kind(
-        knapsack_bound.BoundSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
+        branch_and_bound.KnapsackBranchAndBound, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
         ((HARD,), {}, None), shared=False,
     ),
 }  # fmt: skip

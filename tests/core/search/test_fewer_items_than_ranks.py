@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 
 from cluster import Solo
-from cluster.timed import Rehearsal
-from core.problems import strings
-from core.problems.knapsack import Knapsack
-from core.problems.qap import Qap
+from cluster.mpi.proxies import Rehearsal
+from core.problems.qap.problem import Qap
+from core.problems.tables import strings
+from core.problems.tables.knapsack import Knapsack
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp import held_karp, knapsack, lcs, restricted
+from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp import search as held_karp_search
+from core.search.dp.knapsack import search as knapsack_search
+from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
+from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 from tests.core.search.searches import Kind, cities
 from tests.core.search.test_states import Kept, impatient, said, some
 from tests.thread_ranks import on_ranks, twin
@@ -47,16 +50,16 @@ WALKS = [
 
 def common(one, other):
     pair = strings.from_texts(one, other)
-    return Kind(lcs.LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
+    return Kind(lcs_search.LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
 
 
 def things(weight):
-    return Kind(knapsack.KnapsackSearch, (Knapsack("k", np.array([weight]), np.array([5]), 1),), {}, None, "")
+    return Kind(knapsack_search.KnapsackSearch, (Knapsack("k", np.array([weight]), np.array([5]), 1),), {}, None, "")
 
 
 CASES = {
     **{f"{count} walks, {one.name}, exchange {k}": walking(one, count, k, history) for count, one, k, history in WALKS},
-    **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
+    **{f"{count} climbers": Kind(IterativeHillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
     "1 ant that climbs by lists": ants(ants=1, local_search="2opt-near"),
@@ -68,8 +71,8 @@ CASES = {
     "a tree without a bound": exact(5, "none"),
     "tours by number": exact(5, "none", enumerate="permutations"),
     "a tree as published": exact(8, "edges", mapping="published"),
-    "a table of 4 cities": Kind(held_karp.HeldKarp, (cities(4),), {}, None, ""),
-    "a restricted table": Kind(restricted.RestrictedTour, (cities(4), 2, np.arange(4)), {"improve": True}, None, ""),
+    "a table of 4 cities": Kind(held_karp_search.HeldKarp, (cities(4),), {}, None, ""),
+    "a restricted table": Kind(balas_simonetti.BalasSimonettiSearch, (cities(4), 2, np.arange(4)), {"improve": True}, None, ""),
     "a table of 2 letters": common("AB", "BAB"),
     "a table without a letter": common("", "A"),
     "a table of 1 thing": things(1),
@@ -86,7 +89,7 @@ def run(kind, backend, ranks, keeper=None):
     """Run as programs do: each rank is made and warmed up alone, and all meet then."""
     search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
-    history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
+    history = kind.settings.get("history", False) or kind.search in (AntColony, IterativeHillClimbing)
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
 

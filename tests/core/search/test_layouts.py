@@ -5,9 +5,17 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import held_karp_states, lcs_stretches, pauses
-from core.search.layouts import StateArray, ascending, history_rows, intervals, permutations
-from core.search.states import SECONDS, Keeper
+from core.search.checkpoint import SECONDS, Checkpointer
+from core.search.checkpoint_layout import (
+    CheckpointArray,
+    ascending_fault,
+    history_array,
+    interval_array,
+    permutation_fault,
+)
+from core.search.dp.engine import pauses
+from core.search.dp.held_karp import checkpoint
+from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from tests.core.search import test_states
 from tests.core.search.dp import test_states as test_states_of_tables
 
@@ -24,20 +32,20 @@ class AcceptedError(Exception):
     """The state has passed its layout."""
 
 
-class Taking(Keeper):
+class Taking(Checkpointer):
     """A keeper that ends the run when its state has been checked."""
 
     def taken(self, layout):
-        """See `Keeper`."""
+        """See `Checkpointer`."""
         super().taken(layout)
         raise AcceptedError
 
 
 @pytest.fixture
 def many_pauses(monkeypatch):
-    monkeypatch.setattr(pauses, "LOOK_S", 0)
-    monkeypatch.setattr(lcs_stretches, "FILLS", 0)
-    monkeypatch.setattr(held_karp_states, "PART", 100)
+    monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
+    monkeypatch.setattr(checkpoint, "PART", 100)
 
 
 def searched(name, cpu):
@@ -131,7 +139,7 @@ def test_a_forged_checkpoint_that_has_its_layout_ends_with_a_result_or_one_line(
             one = {**state, array: changed}
             if outcome(run, Taking, one) is None:
                 try:
-                    outcome(run, Keeper, one)
+                    outcome(run, Checkpointer, one)
                 except Exception as error:
                     error.add_note(f"{array}: {what}")
                     raise
@@ -154,7 +162,7 @@ def test_a_run_that_claims_more_than_its_work_is_refused(cpu):
 def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
     state = {} if seconds is None else {SECONDS: seconds}
     with pytest.raises(UserError, match=r"^w\.state: array 'seconds': found "):
-        Keeper(None, state, source="w.state")
+        Checkpointer(None, state, source="w.state")
 
 
 # --- declarations ---
@@ -163,22 +171,22 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
 @pytest.mark.parametrize(
     ("array", "found", "said"),
     [
-        (StateArray("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
-        (StateArray("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
-        (StateArray("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
-        (StateArray("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
-        (StateArray("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
-        (StateArray("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
-        (StateArray("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
-        (StateArray("a", np.int64, (2, 3), (), permutations), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
-        (StateArray("a", np.int64, (3,), (), ascending), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
-        (intervals("a", 0, 9), np.array([[0, 3], [2, 9]]), "found 2 after 3, expected ascending numbers"),
-        (intervals("a", 0, 9, lambda pairs: "found few"), np.array([[0, 9]]), "found few"),
-        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 7.0]]), None),
-        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.6, 7.0]]), "found 1.6 in column 2, expected 0 to 1.5"),
-        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 8.0]]), "found 8.0 as the last cost, expected 7"),
-        (history_rows("a", 9, 99, 1.5, 7), np.array([[1, 9, 0.5, 7], [9, 99, 1, 7.0]]), "found a cost that is no impr"),
-        (history_rows("a", 9, 99, 1.5, None), np.zeros((0, 4)), None),
+        (CheckpointArray("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
+        (CheckpointArray("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
+        (CheckpointArray("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
+        (CheckpointArray("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
+        (CheckpointArray("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
+        (CheckpointArray("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
+        (CheckpointArray("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
+        (CheckpointArray("a", np.int64, (2, 3), (), permutation_fault), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
+        (CheckpointArray("a", np.int64, (3,), (), ascending_fault), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
+        (interval_array("a", 0, 9), np.array([[0, 3], [2, 9]]), "found 2 after 3, expected ascending numbers"),
+        (interval_array("a", 0, 9, lambda pairs: "found few"), np.array([[0, 9]]), "found few"),
+        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 7.0]]), None),
+        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.6, 7.0]]), "found 1.6 in column 2, expected 0 to 1.5"),
+        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 8.0]]), "found 8.0 as the last cost, expected 7"),
+        (history_array("a", 9, 99, 1.5, 7), np.array([[1, 9, 0.5, 7], [9, 99, 1, 7.0]]), "found a cost that is no impr"),
+        (history_array("a", 9, 99, 1.5, None), np.zeros((0, 4)), None),
     ],
 )  # fmt: skip
 def test_a_declaration_names_the_first_fault(array, found, said):

@@ -10,22 +10,30 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Row, bundle, i32
-from core.problems import knapsack, strings, tsp, tsp_moves
-from core.search import ihc
+from core.problems import tsp
+from core.problems.tables import knapsack, strings
+from core.problems.tsp import problem as tsp_problem
 from core.search.ant_colony import AntColony, Settings
-from core.search.ant_colony.shape import shape_for
-from core.search.dp import grid, held_karp, held_karp_cells, held_karp_waves, lcs, lcs_table, restricted
-from core.search.dp.cells import CellEngine, CellWaves
-from core.search.dp.waves import MOST_CELLS, WaveEngine, Waves
+from core.search.ant_colony.launch_shape import shape_for
+from core.search.dp.engine import grid
+from core.search.dp.engine.cells import CellEngine, CellWaves
+from core.search.dp.engine.waves import MOST_CELLS, WaveEngine, Waves
+from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp import cells as cells_module
+from core.search.dp.held_karp import search as held_karp_search
+from core.search.dp.held_karp import waves as waves_module
+from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
+from core.search.hill_climbing import search
+from core.search.hill_climbing.scans import ColumnsScan, check_table
 from core.search.local_search import LocalSearch, Permutation, TabuSearch
 from core.search.local_search.plan import Plan
-from core.search.two_opt_scans import ColumnsScan, check_table
 from tests.conftest import ROOT
 from tests.lightest import Lightest
 
@@ -53,10 +61,10 @@ def square(n):
 
 
 def tsp_table(n):
-    big = object.__new__(tsp.Instance)
+    big = object.__new__(tsp.TspInstance)
     vars(big).update(name="big", n=n, _distances=np.ones((1, 1), int), coordinates=None, edge_weight_type="EXPLICIT")
     vars(big).update(optimum=None, sha256="")
-    return tsp_moves.TspTour(big).data_for("table")
+    return tsp_problem.TspTour(big).data_for("table")
 
 
 def ordered_copies(teams):
@@ -105,35 +113,35 @@ class Long(Waves):
 
 
 def engine(waves, cells):
-    from core.kernels.knapsack import Items, best_value
+    from core.kernels.dp.knapsack import KnapsackItems, best_value
 
     problem = Long(waves, cells)
-    problem.cell, problem.data = best_value, Items(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem)
 
 
 def cells_engine(waves=9, rows=40):
     """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
-    from core.kernels.knapsack import Items, best_value
+    from core.kernels.dp.knapsack import KnapsackItems, best_value
 
     class Kept(Long, CellWaves):
         lookback = rows - 1 - 32
 
     problem = Kept(waves, 1)
-    problem.cell, problem.data = best_value, Items(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         CellEngine(Full(), Solo(), problem, team_size=1)
 
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        held_karp_cells.ByLayersOnTheHost(Full(), Solo(), square(n))
+        cells_module.HeldKarpOnHost(Full(), Solo(), square(n))
 
 
 def by_waves(n):
     with pytest.raises(MemoryAskedError):
-        held_karp_waves.ByWaves(Full(), Solo(), square(n), 2**40)
+        waves_module.HeldKarpByWaves(Full(), Solo(), square(n), 2**40)
 
 
 def ants(n, team=(64, 1), **changes):
@@ -168,27 +176,27 @@ def one_way(length):
 
 def held_karp_of(length):
     with pytest.raises(MemoryAskedError):
-        held_karp.HeldKarp(Full(), Solo(), one_way(length))
+        held_karp_search.HeldKarp(Full(), Solo(), one_way(length))
 
 
 def restricted_to(length):
     with pytest.raises(MemoryAskedError):
-        restricted.RestrictedTour(Full(), Solo(), one_way(length), 2)
+        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), 2)
 
 
 def letters(n):
-    lcs.check_letters(3, n)
+    lcs_search.check_letters(3, n)
 
 
 def carries(k):
-    lcs_table.check_size(
-        9, 9, lcs_table.Layout(lcs_table.Shape(1, 1, 2, 1), k), lcs_table.Alphabet(np.zeros(1, np.uint8))
+    table.check_size(
+        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, 1, 2, 1), k), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 
 def masks(k):
-    lcs_table.check_size(
-        9, 9, lcs_table.Layout(lcs_table.Shape(1, k, 1, 1), 1), lcs_table.Alphabet(np.zeros(1, np.uint8))
+    table.check_size(
+        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, k, 1, 1), 1), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 
@@ -204,13 +212,13 @@ CLIMBING, SAME = "hill climbing, every 2-opt, tables of `tsp`", "the same, ants,
 MAPPED, LAUNCH = "hill climbing, `--mapping published`", "hill climbing, a launch"
 LIMITS = {
     (CLIMBING, "46,340 cities"): [
-        Limit(lambda n: ihc.check_cities(n, "big"), 46_340, "big has 46341 cities: hill climbing takes 5 to 46340 cities"),
-        Limit(lambda n: restricted.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
+        Limit(lambda n: search.check_cities(n, "big"), 46_340, "big has 46341 cities: hill climbing takes 5 to 46340 cities"),
+        Limit(lambda n: balas_simonetti.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
         Limit(tsp_table, 46_340, "big has 46341 cities: a table of distances takes at most 46340"),
     ],
     (SAME, "n * longest distance < 2^31"): [
-        Limit(lambda d: ihc.check_lengths(1000, d, "big"), LARGEST // 1000, "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
-        Limit(lambda d: restricted.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
+        Limit(lambda d: search.check_lengths(1000, d, "big"), LARGEST // 1000, "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
+        Limit(lambda d: balas_simonetti.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
         Limit(ants_at, LARGEST // 1000, "tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
     ],
     (MAPPED, "4 * n * n bytes in the memory that a team shares: 110 cities in 48 KiB, 1,024 on a core"): [
@@ -227,15 +235,15 @@ LIMITS = {
     ("ants, a colony", "ants * n < 2^31"): [
         Limit(lambda count: Settings(ants=count).check(1000), LARGEST // 1000, "pass 2.31 cities"),
     ],
-    ("restricted tours", "65,535 cities"): [Limit(restricted.check_cities, 65_535, "65536 cities: at most 65535")],
+    ("restricted tours", "65,535 cities"): [Limit(balas_simonetti.check_cities, 65_535, "65536 cities: at most 65535")],
     ("restricted tours", "k 2 to 14"): [
-        Limit(lambda k: restricted.check_k(k, 9, "big"), 14, "k = 15: at most 14"),
-        Limit(lambda k: restricted.check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
+        Limit(lambda k: balas_simonetti.check_k(k, 9, "big"), 14, "k = 15: at most 14"),
+        Limit(lambda k: balas_simonetti.check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
     ],
     ("restricted tours", "start tour below 2^30 - 1"): [
         Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
     ],
-    ("Held-Karp", "36 cities"): [Limit(lambda n: held_karp.checked(square(n)), 36, "37 cities: .* at most 36")],
+    ("Held-Karp", "36 cities"): [Limit(lambda n: held_karp_search.checked_distances(square(n)), 36, "37 cities: .* at most 36")],
     ("Held-Karp", "lengths below 2^30 - 1"): [
         Limit(held_karp_of, 2**30 - 2, "tours of length 1073741823 and more: expected below 1073741823"),
     ],
@@ -274,8 +282,8 @@ LIMITS = {
         Limit(lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
     ],
     ("generic engine", "whole tiles < 2^31 rows and columns"): [
-        Limit(lambda n: grid.Tiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
-        Limit(lambda n: grid.Tiles(n, 5, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
+        Limit(lambda n: grid.GridTiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
+        Limit(lambda n: grid.GridTiles(n, 5, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
     ],
     ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
     ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "elements; expected 1 to 65535")],
@@ -320,15 +328,15 @@ def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
     scan = SimpleNamespace(fewest_climbers=lambda: 10**9)
     for asked, part in ((most, most), (most + 1, most)):
         climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[])
-        assert ihc.HillClimbing._batch(climbing, asked) == part
+        assert search.IterativeHillClimbing._batch(climbing, asked) == part
         assert climbing.tours.size <= LARGEST
 
 
 def test_many_cities_are_refused_without_counting_their_layers():
     with pytest.raises(UserError, match="60000 cities: .* would need more than [0-9]{20,40} bytes"):
-        held_karp.checked(square(60_000))
+        held_karp_search.checked_distances(square(60_000))
 
 
 def test_choices_that_no_machine_keeps_are_refused_with_the_bytes():
     with pytest.raises(UserError, match="big has 100000000 cities: k = 14 keeps 6,143,999,938,560 bytes"):
-        restricted.check_k(14, 10**8, "big")
+        balas_simonetti.check_k(14, 10**8, "big")

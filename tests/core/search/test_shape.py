@@ -9,14 +9,14 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.search.ant_colony import AntColony, Settings
-from core.search.shape import Found, Progress, Search, Watch
-from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
+from core.search.protocol import Progress, ProgressMonitor, Search, SearchResult
+from core.search.stop import Iterations, NoImprovement, Seconds, Stop, Target
 from tests.core.search.searches import KINDS, cities
 from tests.thread_ranks import on_ranks, twin
 
 ENDED = [name for name, kind in KINDS.items() if kind.endless]
 SHARED = [name for name in ENDED if KINDS[name].shared]
-FOUND = [name for name in vars(Found) if not name.startswith("_")]
+FOUND = [name for name in vars(SearchResult) if not name.startswith("_")]
 
 
 @pytest.fixture(params=KINDS)
@@ -109,9 +109,9 @@ def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
 
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
     now = 0.0
-    monkeypatch.setattr("core.search.shape.time.perf_counter", lambda: now)
+    monkeypatch.setattr("core.search.protocol.time.perf_counter", lambda: now)
     told = []
-    watch = Watch(Stop(), told.append, 7)
+    watch = ProgressMonitor(Stop(), told.append, 7)
     for done in range(1, 7):
         now += 0.1
         if watch.is_due():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.search.intervals import Intervals
-from core.search.shares import alike, parts_by_speed, share
+from core.search.partition import equal_part, have_equal_devices, parts_by_speed
 
 TOTALS = st.integers(0, 2**70)
 SPEEDS = st.lists(st.one_of(st.integers(0, 10**12), st.floats(0, 1e300)), min_size=1, max_size=40).filter(any)
@@ -24,7 +24,7 @@ def assert_contiguous(shares, total):
 
 @given(TOTALS, st.integers(1, 100))
 def test_equal_shares_cover_everything_and_differ_by_at_most_one(total, size):
-    shares = [share(total, rank, size) for rank in range(size)]
+    shares = [equal_part(total, rank, size) for rank in range(size)]
     assert_contiguous(shares, total)
     lengths = [end - begin for begin, end in shares]
     assert max(lengths) - min(lengths) <= 1
@@ -67,18 +67,18 @@ def test_what_are_no_speeds_and_no_total_is_refused(total, speeds, words):
 def test_ranks_are_alike_whose_devices_are_of_one_kind(others):
     backend = SimpleNamespace(name="cpu", device=SimpleNamespace(name="A"), capabilities=1)
     ranks = SimpleNamespace(size=2, is_silent=False, gather=lambda own: [own, others], bcast=lambda found: found)
-    assert alike(backend, ranks) == (others == ("cpu", "A", 1))
+    assert have_equal_devices(backend, ranks) == (others == ("cpu", "A", 1))
 
 
 def test_a_rank_alone_or_in_a_rehearsal_is_alike_and_asks_nobody():
-    assert alike(None, SimpleNamespace(size=1, is_silent=False))
-    assert alike(None, SimpleNamespace(size=4, is_silent=True))
+    assert have_equal_devices(None, SimpleNamespace(size=1, is_silent=False))
+    assert have_equal_devices(None, SimpleNamespace(size=4, is_silent=True))
 
 
 @pytest.mark.parametrize(("total", "rank", "size"), [(-1, 0, 1), (10, 2, 2), (10, 0, 0)])
 def test_a_share_that_cannot_be_is_refused(total, rank, size):
     with pytest.raises(ValueError, match="found -?[0-9]"):
-        share(total, rank, size)
+        equal_part(total, rank, size)
 
 
 # --- intervals ---

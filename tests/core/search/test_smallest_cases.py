@@ -8,29 +8,29 @@ import pytest
 
 from backends.python import PythonBackend
 from cluster import Solo
-from core.problems.flow_shop import FlowShop
-from core.problems.knapsack import Knapsack
-from core.problems.labs import Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut
-from core.problems.max_k_cut import MaxKCut
-from core.problems.max_sat import MaxSat
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.sat import SatInstance
+from core.problems.more.flow_shop.problem import FlowShop
+from core.problems.more.labs.problem import Labs
+from core.problems.more.linear_ordering.problem import LinearOrdering
+from core.problems.more.max_cut.k_cut import MaxKCut
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat.formulas import SatInstance
+from core.problems.more.max_sat.problem import MaxSat
+from core.problems.ppp.problem import Ppp
+from core.problems.qap.problem import Qap
+from core.problems.tables.knapsack import Knapsack
 from core.problems.tsp import tour_length
-from core.problems.tsp_moves import TspTour
-from core.problems.weierstrass import Weierstrass
+from core.problems.tsp.problem import TspTour
+from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.knapsack_bound import BoundSearch
-from core.search.dp.lcs import TILINGS, LongestCommonSubsequence
-from core.search.dp.restricted import RestrictedTour
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs.search import TILINGS, LongestCommonSubsequence
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
-from core.search.stops import Iterations
+from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.stop import Iterations
 from tests.core.search.local_search.scored import Ordering
 from tests.core.search.test_ihc import plain_climb
 
@@ -78,7 +78,7 @@ def warmed_up(search):
 @whole_warps
 def test_one_climber_through_five_cities(device, way):
     distances = distances_of(5).astype(np.uint16)
-    search = warmed_up(HillClimbing(device, Solo(), distances, **way))
+    search = warmed_up(IterativeHillClimbing(device, Solo(), distances, **way))
     found = search.run(Iterations(1))
     tour = search.tour_of(0)
     assert (found.climber, found.length) == (0, tour_length(distances, tour))
@@ -101,7 +101,7 @@ def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
 @some_lanes
 def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, tiling, rotations):
     distances, how = distances_of(n, directed=True), {"rotations": min(rotations, n), "tiling": tiling}
-    search = warmed_up(RestrictedTour(device, Solo(), distances, k, np.arange(n), **how))
+    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, k, np.arange(n), **how))
     found = search.run()
     assert found.length == tour_length(distances, found.tour) <= tour_length(distances, np.arange(n))
     assert found.length == shortest(distances) or k < n
@@ -209,7 +209,7 @@ ITEMS = ([(7, 6), (7, 9), (7, 8)], [(0, 0)], [(3, 2), (9, 9)], [(5, 0), (2, 1), 
 def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
     values, weights = zip(*items, strict=True)
     instance = Knapsack("least", np.array(weights), np.array(values), capacity)
-    make = BoundSearch if tiling == "bound" else functools.partial(KnapsackSearch, tiling=tiling)
+    make = KnapsackBranchAndBound if tiling == "bound" else functools.partial(KnapsackSearch, tiling=tiling)
     search = warmed_up(make(device, Solo(), instance))
     for _ in range(2):
         found = search.run()

@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from backends.threads import ThreadsBackend
+from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
-from core.problems.weierstrass import Weierstrass
+from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp.knapsack_bound import BoundSearch
+from core.search.checkpoint import SECONDS, Checkpointer
+from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
-from core.search.ihc import Outcome as Climbs
-from core.search.states import SECONDS, Keeper
-from core.search.stops import Iterations, Stop
+from core.search.hill_climbing.search import HillClimbOutcome as Climbs
+from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.stop import Iterations, Stop
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
-SEARCHES = (local_search.LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
+SEARCHES = (local_search.LocalSearch, IterativeHillClimbing, AntColony, ExactSearch, KnapsackBranchAndBound)
 SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
 SIXTY = Iterations(60)
 EVEN = 1 - np.eye(8, dtype=int)
@@ -82,7 +82,7 @@ class Kept:
         def write(state):
             self.states.append({name: np.array(array) for name, array in state.items()})
 
-        return Keeper(write, earlier, every_s=0.0)
+        return Checkpointer(write, earlier, every_s=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def run(kind, backend, ranks, keeper=None):
     history = (
         kind.settings.get("history", False)
         if kind.search is local_search.LocalSearch
-        else kind.search is not BoundSearch
+        else kind.search is not KnapsackBranchAndBound
     )
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
@@ -261,12 +261,12 @@ def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu
 
 
 def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
-    whole = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run()
+    whole = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run()
     kept = Kept()
-    assert BoundSearch(cpu, Solo(), HARD, most_nodes=20_000).run(keeper=kept.keeper()).nodes == 20_000
+    assert KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=20_000).run(keeper=kept.keeper()).nodes == 20_000
     assert kept.states
     for state in kept.states:
-        found = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run(keeper=Kept().keeper(state))
+        found = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(keeper=Kept().keeper(state))
         assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
 
 

@@ -7,14 +7,15 @@ from math import inf
 import pytest
 
 from cluster import Solo
-from core.kernels.hooks import ANNEAL
-from core.search import ihc, local_search
+from core.kernels.local_search.hooks import ANNEAL
+from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp.knapsack_bound import BoundSearch
+from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
-from core.search.shape import Watch
-from core.search.stops import Iterations, Seconds
-from core.search.time_limits import MOST_LATE_S, UNEVEN, allowance_s, is_time_for, longest_launch_s
+from core.search.hill_climbing import search
+from core.search.protocol import ProgressMonitor
+from core.search.stop import Iterations, Seconds
+from core.search.time_limits import MOST_LATE_S, SAFETY_FACTOR, allowance_s, is_time_for, longest_launch_s
 from tests.core.search.searches import HARD, QAP, cities
 
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
@@ -33,7 +34,7 @@ class Machine:
         self.limit_s = limit_s
         self.now, self.launches, self.work = 0.0, 0, 0.0
         monkeypatch.setattr(time, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(ihc, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(search, "perf_counter", lambda: self.now)
 
     def launch(self, seconds):
         self.launches += 1
@@ -66,7 +67,7 @@ def test_a_run_without_a_limit_has_launches_of_any_length():
 def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(limit, allowed):
     assert allowance_s(limit) == pytest.approx(allowed) and allowed <= late_s(limit)
     for spent in (0.0, 0.5 * limit, limit):
-        assert spent + UNEVEN * longest_launch_s(limit, spent) == pytest.approx(limit + allowed)
+        assert spent + SAFETY_FACTOR * longest_launch_s(limit, spent) == pytest.approx(limit + allowed)
 
 
 # --- searches ---
@@ -141,7 +142,7 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     monkeypatch.setattr(one.colonies[0], "make_places", lambda count: None)
     monkeypatch.setattr(one.colonies[0], "replay", lambda count: machine.launch(count * pace))
     stop = Seconds(limit_s)
-    made, by_time = one._iterate(stop, Watch(stop, None), 0, None)
+    made, by_time = one._iterate(stop, ProgressMonitor(stop, None), 0, None)
     # Of an iteration that is as slow as no other before it nothing can be known.
     surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
     assert made >= 1 and by_time
@@ -150,7 +151,7 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
 
 @limits
 def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
-    one = BoundSearch(cpu, Solo(), HARD)
+    one = KnapsackBranchAndBound(cpu, Solo(), HARD)
     machine = Machine(limit_s, monkeypatch)
     monkeypatch.setattr(one, "_explore", lambda budget: machine.launch(budget * 1e-8))
     one.run(Seconds(limit_s))
@@ -160,7 +161,7 @@ def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
 @pytest.mark.parametrize("climb_s", [1e-6, 1e-2])
 @limits
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
-    one = ihc.HillClimbing(cpu, Solo(), cities(8), start="philox")
+    one = search.IterativeHillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
     monkeypatch.setattr(one, "_climb_batch", lambda first, count: machine.launch(count * climb_s))
     one.run(Seconds(limit_s), trace=False)

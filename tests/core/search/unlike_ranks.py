@@ -8,13 +8,13 @@ import json
 import sys
 import time
 
-from backends.cpu import CpuBackend
-from cluster import communicator
-from cluster.timed import Rehearsal
+from backends.cpu.single_core import CpuBackend
+from cluster import default_communicator
+from cluster.mpi.proxies import Rehearsal
 from core.problems import tsp
-from core.problems.qap import Qap
+from core.problems.qap.problem import Qap
 from core.search.exact import ExactSearch
-from core.search.ihc import HillClimbing
+from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
 
@@ -35,7 +35,7 @@ class SlowBackend(CpuBackend):
 
 def climbers(backend, ranks, count):
     """Climbs; how many climbs each rank made."""
-    search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
+    search = IterativeHillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
     made = []
     climb = search._climb
@@ -80,7 +80,7 @@ KINDS = {"climbers": climbers, "walks": walking, "subtrees": subtrees}
 def main() -> None:
     """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps of each."""
     works, *times = sys.argv[1:]
-    ranks = communicator()
+    ranks = default_communicator()
     backend = SlowBackend(float(times[ranks.rank]))
     for work in works.split(","):
         kind, count = work.split("=")

@@ -7,11 +7,11 @@ import pytest
 
 import backends
 from drivers.bench.c_programs import Compiler
-from drivers.bench.contests import Field
-from drivers.bench.devices import Place
-from drivers.bench.instances import Instances
+from drivers.bench.cases import BenchmarkContext
+from drivers.bench.devices import BenchmarkDevice
+from drivers.bench.instances import BenchmarkInstances
 
-ONE_CORE = Place("cpu", "0", "core", 1, "a core", "cpu")
+ONE_CORE = BenchmarkDevice("cpu", "0", "core", 1, "a core", "cpu")
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +54,6 @@ def make_field():
     def make(cores=(ONE_CORE,), gpus=(), compiler=None, **options):
         given = {"instance": None, "data": None, "repeats": 2, "seed": 3, "full": False, "climbers": 20}
         asked = SimpleNamespace(**{**given, "gpu_climbers": 30, **options})
-        return Field(asked, cores, gpus, compiler or Compiler(False), Instances(None))
+        return BenchmarkContext(asked, cores, gpus, compiler or Compiler(False), BenchmarkInstances(None))
 
     return make

@@ -8,17 +8,17 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.stops import Iterations
-from drivers.bench import ant_strategies, ants, main
-from drivers.bench.contests import Contest
-from drivers.bench.engine import Bench
-from drivers.endings import run_driver
-from reports.records import load
+from core.search.stop import Iterations
+from drivers.bench import ant_colonies, ant_strategies, main
+from drivers.bench.cases import BenchmarkCase
+from drivers.bench.runner import BenchmarkRun
+from drivers.cli.exit_codes import run_driver
+from reports.records.files import load
 
 
-@pytest.fixture(params=ants.C_FORMS)
+@pytest.fixture(params=ant_colonies.C_FORMS)
 def program(compiler, request):
-    return compiler.program(ants.C_SOURCE, ants.C_FORMS[request.param])
+    return compiler.program(ant_colonies.C_SOURCE, ant_colonies.C_FORMS[request.param])
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def gpu(place):
 
 def in_c(program, tmp_path, distances, settings, iterations, seed):
     path = tmp_path / "instance.ants"
-    ants.write_instance(path, distances, settings.beta)
-    return ants.run_yardstick(program, path, settings.ants, iterations, settings.rho, seed)
+    ant_colonies.write_instance(path, distances, settings.beta)
+    return ant_colonies.run_yardstick(program, path, settings.ants, iterations, settings.rho, seed)
 
 
 @pytest.mark.parametrize(
@@ -53,21 +53,21 @@ def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, coun
 
 def test_the_c_yardstick_refuses_a_file_that_is_cut_short(program, tmp_path):
     path = tmp_path / "short.ants"
-    ants.write_instance(path, tsp.load("uniform:32:seed=2").distances, 2.0)
+    ant_colonies.write_instance(path, tsp.load("uniform:32:seed=2").distances, 2.0)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(subprocess.CalledProcessError) as stopped:
-        ants.run_yardstick(program, path, 1, 1, 0.1, 0)
+        ant_colonies.run_yardstick(program, path, 1, 1, 0.1, 0)
     assert stopped.value.returncode == 2
     assert "cut short" in stopped.value.stderr
 
 
 def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, compiler, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(ants, "ON_CORES", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
+    monkeypatch.setattr(ant_colonies, "ON_CORES", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
     path = tmp_path / "r.jsonl"
     assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--yardsticks", "--record", str(path)]) == 0
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if "selections/s" in line]
-    assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ants.C_FORMS]
+    assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ant_colonies.C_FORMS]
     assert all(float(re.search(r"(\S+) ns a step of a tour", line)[1]) > 0 for line in lines)
     assert said.count("x as fast as cpu") == 2
     assert "found by all: length" in said
@@ -80,21 +80,21 @@ def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, c
 def test_the_papers_ratios_stand_beside_ours():
     published = ant_strategies.published_seconds()
     ours = {"coarse": 3.0, "fine": 2.0}
-    assert ant_strategies.beside(ours, None) == ["coarse / fine: 1.50, paper: not published"]
+    assert ant_strategies.ratio_notes(ours, None) == ["coarse / fine: 1.50, paper: not published"]
     if not published:
         pytest.skip("menezes2019's figures are not at hand")
     assert len(published) == len(ant_strategies.TABLE_II) * len(ant_strategies.TABLE_II_ANTS)
     # Section V-A: fine is 1.58x faster than coarse on dj38 with 1,024 ants.
-    assert ant_strategies.beside(ours, published["dj38", 1024]) == ["coarse / fine: 1.50, paper: 1.58"]
+    assert ant_strategies.ratio_notes(ours, published["dj38", 1024]) == ["coarse / fine: 1.50, paper: 1.58"]
 
 
 @pytest.mark.parametrize("chosen", [None, "nowhere,uniform:20:seed=1"])
 def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, monkeypatch, capsys, tmp_path, chosen):
     monkeypatch.setattr(ant_strategies, "TABLE_II", ("another",) if chosen else ("nowhere", "uniform:20:seed=1"))
     monkeypatch.setattr(ant_strategies, "TABLE_II_ANTS", (2, 5))
-    monkeypatch.setattr(ant_strategies, "TIME_ENOUGH_S", 0.0)
+    monkeypatch.setattr(ant_strategies, "TIMED_S", 0.0)
     path = tmp_path / "r.jsonl"
-    Bench(list(ant_strategies.contests(make_field(cores=(), gpus=[gpu], instance=chosen))), 3, str(path)).run()
+    BenchmarkRun(list(ant_strategies.cases(make_field(cores=(), gpus=[gpu], instance=chosen))), 3, str(path)).run()
     said = capsys.readouterr().out
     assert "nowhere: not measured (" in said
     titles = [line for line in said.splitlines() if line.startswith("[")]
@@ -109,9 +109,9 @@ def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, mon
     field = make_field(cores=(), gpus=[gpu], seed=7)
     instance = field.instances.named("uniform:20:seed=1")
     monkeypatch.setattr(instance, "optimum", 300)
-    contest = ants.mmas(field, instance, ants.Climbed(instance.name, 3, 0.0042, 0.5), gpu)
+    contest = ant_colonies.mmas_case(field, instance, ant_colonies.MmasInstance(instance.name, 3, 0.0042, 0.5), gpu)
     path = tmp_path / "r.jsonl"
-    Bench([contest], 1, str(path)).run()
+    BenchmarkRun([contest], 1, str(path)).run()
     said = capsys.readouterr().out
     assert "20 ants, 3 iterations, seeds 7 to 11" in said
     assert "GPU-MMAS on an H200: +0.42% in 0.50 s" in said
@@ -126,12 +126,12 @@ def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, mon
 
 
 def test_gpus_have_rates_phases_and_candidate_lists_beside_full_roulette(make_field, gpu, monkeypatch, capsys):
-    monkeypatch.setattr(ants, "ON_GPU", (("uniform:40:seed=1", 5, 3),))
-    monkeypatch.setattr(ants, "CLIMBED", (ants.Climbed("nowhere", 3, 0.0, 0.5),))
-    monkeypatch.setattr(ants, "ROULETTES", (("uniform:40:seed=1", 3, 2),))
-    contests = list(ants.contests(make_field(cores=(), gpus=[gpu])))
-    assert all(isinstance(one, Contest) and one.where == "gpu on a core" for one in contests)
-    Bench(contests, 2).run()
+    monkeypatch.setattr(ant_colonies, "ON_GPU", (("uniform:40:seed=1", 5, 3),))
+    monkeypatch.setattr(ant_colonies, "MMAS_INSTANCES", (ant_colonies.MmasInstance("nowhere", 3, 0.0, 0.5),))
+    monkeypatch.setattr(ant_colonies, "ROULETTES", (("uniform:40:seed=1", 3, 2),))
+    contests = list(ant_colonies.cases(make_field(cores=(), gpus=[gpu])))
+    assert all(isinstance(one, BenchmarkCase) and one.where == "gpu on a core" for one in contests)
+    BenchmarkRun(contests, 2).run()
     said = capsys.readouterr().out
     assert re.search(r"ms an iteration: .*construct \S+ ms \(\S+%\)", said)
     assert re.search(r"32 candidates .*x as fast as all cities", said)

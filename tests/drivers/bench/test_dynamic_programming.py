@@ -7,14 +7,14 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from core.problems import small_tours
-from core.problems.strings import common_length
+from core.problems.tables.strings import lcs_length
+from core.problems.tsp import small_tours
 from drivers.bench import dynamic_programming as dp
 from drivers.bench import main
-from drivers.endings import run_driver
-from reports.records import load
+from drivers.cli.exit_codes import run_driver
+from reports.records.files import load
 
-TINY = dp.Sizes(700, 300, 12, 400, (5, 8), (9,), 4096)
+TINY = dp.TableSizes(700, 300, 12, 400, (5, 8), (9,), 4096)
 WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of room"]
 
 
@@ -31,7 +31,7 @@ def solve_flat(flat, n):
 
 PACKAGES = {
     "rapidfuzz": {},
-    "rapidfuzz.distance": {"LCSseq": SimpleNamespace(similarity=common_length)},
+    "rapidfuzz.distance": {"LCSseq": SimpleNamespace(similarity=lcs_length)},
     "held_karp": {"solve_flat": solve_flat},
 }
 
@@ -58,7 +58,7 @@ def only(contests, *titles):
 @pytest.mark.parametrize("is_full", [True, False])
 def test_every_problem_is_measured_with_and_without_a_trace(make_field, packages, is_full):
     """The largest Held-Karp is measured only when it is asked for."""
-    contests = list(dp.contests(make_field(full=is_full)))
+    contests = list(dp.cases(make_field(full=is_full)))
     assert entered(contests) == {
         "LCS, 700 random letters of 4, cpu on a core": ["cpu", "rapidfuzz"],
         "LCS, 300 random letters of 4, cpu on a core": WITH_TRACE,
@@ -81,13 +81,13 @@ def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_
 
 
 def test_gpus_have_no_packages_beside_them(make_field, packages, place):
-    contests = dp.contests(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
+    contests = dp.cases(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
     assert {tuple(names) for names in entered(contests).values()} == {("cpu",), tuple(WITH_TRACE)}
 
 
 def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monkeypatch):
     monkeypatch.setattr(dp.importlib.util, "find_spec", lambda name: None)
-    assert "rapidfuzz" not in str(entered(dp.contests(make_field())))
+    assert "rapidfuzz" not in str(entered(dp.cases(make_field())))
     assert capsys.readouterr().out.splitlines() == [
         "no rapidfuzz beside dynamic programming: pip install rapidfuzz",
         "no held-karp beside dynamic programming: pip install held-karp",
@@ -96,7 +96,7 @@ def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monk
 
 @pytest.mark.parametrize("title", ["LCS, 300", "knapsack", "Held-Karp, 8"])
 def test_what_was_traced_wrong_is_not_confirmed(make_field, cpu, title):
-    (contest,) = only(dp.contests(make_field()), title)
+    (contest,) = only(dp.cases(make_field()), title)
     prepared = contest.contestants[-1].prepare(cpu)
     outcome = prepared.solve(0)
     changed = {

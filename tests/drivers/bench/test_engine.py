@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers.bench.contests import Contest, Contestant, Finding, Prepared, Subject
-from drivers.bench.engine import Bench, rate, rough, spread
-from reports.records import load
+from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate, RecordSubject
+from drivers.bench.runner import BenchmarkRun, format_rate, format_rough_time, format_spread
+from reports.records.files import load
 
 INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
 
@@ -27,21 +27,21 @@ def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
         def read(outcome):
             result = {"seed": 0, "best_cost": outcome, "best_index": 0, "evaluations": 5, "details": {}}
             facts = {"cost": outcome, "hash": "0123"}
-            return Finding(100, facts, confirmed, {**result, "trajectory_hash": "0123"})
+            return CandidateResult(100, facts, confirmed, {**result, "trajectory_hash": "0123"})
 
-        subject = Subject("nothing", INSTANCE, {"size": 1}, {"who": name}, "answer")
-        return Prepared(solve, read, lambda outcomes, median: f"{len(outcomes)} runs", subject)
+        subject = RecordSubject("nothing", INSTANCE, {"size": 1}, {"who": name}, "answer")
+        return PreparedCandidate(solve, read, lambda outcomes, median: f"{len(outcomes)} runs", subject)
 
-    return Contestant(name, prepare, place, **more)
+    return BenchmarkCandidate(name, prepare, place, **more)
 
 
 def contest(*contestants, work="counting", **more):
-    return Contest(work, contestants, "steps", 1000.0, 100.0, **more)
+    return BenchmarkCase(work, contestants, "steps", 1000.0, 100.0, **more)
 
 
 def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
     three = contest(contestant("A"), contestant("B", effort=3.0), repeats=4)
-    bench = Bench([three, contest(contestant("C"), rehearsed=True)], 2)
+    bench = BenchmarkRun([three, contest(contestant("C"), rehearsed=True)], 2)
     # 10 s a run: 4 runs, 4 that take thrice as long, 3 with the rehearsal, and half a second to prepare each.
     assert bench.seconds == 40 + 120 + 30 + 1.5
     bench.run()
@@ -54,7 +54,7 @@ def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys
 def test_each_contestant_has_a_line_as_soon_as_its_contest_is_over(capsys):
     shown = []
     first = contest(contestant("A"), contestant("B"), contestant("C", against="B"))
-    Bench([first, contest(contestant("D", lambda *call: shown.append(capsys.readouterr().out)))], 2).run()
+    BenchmarkRun([first, contest(contestant("D", lambda *call: shown.append(capsys.readouterr().out)))], 2).run()
     lines = [line.strip() for line in shown[0].splitlines() if line.startswith("    ")]
     assert re.search(r"^A +\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", lines[0])
     assert re.search(r"^B .*steps/s  \d+\.\d\dx as fast as A  2 runs$", lines[1])
@@ -67,13 +67,13 @@ def test_a_contestant_that_finds_something_else_ends_the_bench(same_contest):
     one, other = contestant("A"), contestant("B", cost=8)
     contests = [contest(one, other)] if same_contest else [contest(one), contest(other, where="elsewhere")]
     with pytest.raises(RuntimeError, match="counting: cost is 8 by B, but 7 by A"):
-        Bench(contests, 1).run()
-    Bench([contest(one), contest(other, work="other")], 1).run()
+        BenchmarkRun(contests, 1).run()
+    BenchmarkRun([contest(one), contest(other, work="other")], 1).run()
 
 
 def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such(tmp_path):
     with pytest.raises(RuntimeError, match="what A found is NOT CONFIRMED by the scorer"):
-        Bench([contest(contestant("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
+        BenchmarkRun([contest(contestant("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
     (record,) = load(tmp_path / "r.jsonl")
     assert (record.scored, len(record.samples)) == (False, 1)
 
@@ -81,7 +81,7 @@ def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such
 @pytest.mark.parametrize(("confirmed", "scored"), [(True, True), (None, False)])
 def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
     contestants = (contestant("A", confirmed=confirmed), contestant("B", confirmed=None))
-    Bench([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
+    BenchmarkRun([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
     records = load(tmp_path / "r.jsonl")
     assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
     assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
@@ -95,7 +95,7 @@ def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_pa
 
     path = tmp_path / "r.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        Bench([contest(contestant("A", interrupt), contestant("B", interrupt))], 5, str(path)).run()
+        BenchmarkRun([contest(contestant("A", interrupt), contestant("B", interrupt))], 5, str(path)).run()
     assert [record.ways["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
 
 
@@ -110,7 +110,7 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
         return contestant("A", place=place).prepare(backend)
 
     path = tmp_path / "r.jsonl"
-    Bench([contest(Contestant("A", prepare, place))], 2, str(path)).run()
+    BenchmarkRun([contest(BenchmarkCandidate("A", prepare, place))], 2, str(path)).run()
     (record,) = load(path)
     assert [sample.compile_s for sample in record.samples] == [50.0, 0.0]
     assert record.samples[0].total_s > 50.0
@@ -121,14 +121,14 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (spread([2.0, 3.0, 10.0]), "3 s (2 .. 10)"),
-        (spread([0.0123456]), "12.35 ms (12.35 .. 12.35)"),
-        (spread([0.0]), "0 us (0 .. 0)"),
-        (rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
-        (rate(5, 0.0, "cells"), "too short to count cells/s"),
-        (rough(0.4), "0.4 s"),
-        (rough(150), "2.5 min"),
-        (rough(9000), "2.5 h"),
+        (format_spread([2.0, 3.0, 10.0]), "3 s (2 .. 10)"),
+        (format_spread([0.0123456]), "12.35 ms (12.35 .. 12.35)"),
+        (format_spread([0.0]), "0 us (0 .. 0)"),
+        (format_rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
+        (format_rate(5, 0.0, "cells"), "too short to count cells/s"),
+        (format_rough_time(0.4), "0.4 s"),
+        (format_rough_time(150), "2.5 min"),
+        (format_rough_time(9000), "2.5 h"),
     ],
 )
 def test_times_and_rates_have_their_unit(shown, expected):

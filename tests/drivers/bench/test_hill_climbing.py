@@ -9,16 +9,16 @@ import pytest
 
 from cluster import Solo
 from core.problems import tsp
-from core.search.ihc import HillClimbing
-from core.search.stops import Iterations
+from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.stop import Iterations
 from drivers.bench import hill_climbing, main
-from drivers.bench.devices import Place
-from drivers.bench.engine import Bench
-from drivers.endings import run_driver
-from reports.records import load
+from drivers.bench.devices import BenchmarkDevice
+from drivers.bench.runner import BenchmarkRun
+from drivers.cli.exit_codes import run_driver
+from reports.records.files import load
 
 PLACES = (("threads", "cores", 2), ("cpu", "core", 1), ("joblib", "cores", 2))
-DEVICES = [Place(name, "0", kind, cores, "a processor", name) for name, kind, cores in PLACES]
+DEVICES = [BenchmarkDevice(name, "0", kind, cores, "a processor", name) for name, kind, cores in PLACES]
 
 
 def matrix(entries):
@@ -51,7 +51,7 @@ def in_c(program, tmp_path, distances, climbers):
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
     distances = INSTANCES[name]
-    ours = HillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
+    ours = IterativeHillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
     theirs, digest, seconds = in_c(program, tmp_path, distances, 40)
     assert theirs == ours
     assert digest == f"{ours.digest:016x}"
@@ -77,14 +77,14 @@ def test_the_c_yardstick_refuses_what_it_cannot_climb(program, tmp_path, damage,
 
 
 def test_c_stands_beside_one_core_one_core_beside_all_and_these_beside_others():
-    found = hill_climbing.against(DEVICES, "C, plain loops")
+    found = hill_climbing.comparison_partner(DEVICES, "C, plain loops")
     assert {name: other for name, other in found.items() if name.endswith("full")} == {
         "threads full": "cpu full",
         "cpu full": "C, plain loops",
         "joblib full": "threads full",
     }
-    assert hill_climbing.against(DEVICES, "")["cpu pruned"] == ""
-    assert hill_climbing.against(DEVICES[2:], "") == {"joblib full": "", "joblib pruned": ""}
+    assert hill_climbing.comparison_partner(DEVICES, "")["cpu pruned"] == ""
+    assert hill_climbing.comparison_partner(DEVICES[2:], "") == {"joblib full": "", "joblib pruned": ""}
 
 
 def test_both_scans_and_both_forms_of_c_are_timed_and_recorded(only_cpu, compiler, tmp_path, capsys):
@@ -107,13 +107,13 @@ def test_gpus_climb_on_the_first_instance_and_on_large_ones(make_field, place, m
     monkeypatch.setattr(hill_climbing, "LONG", 61)
     gpu = place._replace(kind="gpu", label="gpu")
     field = make_field(cores=(), gpus=[gpu], instance="uniform:5:seed=1")
-    contests = list(hill_climbing.contests(field))
+    contests = list(hill_climbing.cases(field))
     assert [(one.work.split(", ")[1:], one.repeats) for one in contests] == [
         (["uniform:5:seed=1:side=10000", "30 climbers"], None),
         (["uniform:61:seed=3:side=10000", "4 climbers"], 2),
     ]
     assert all(one.where == "gpu on a core" and len(one.contestants) == 2 for one in contests)
-    Bench(contests, 1).run()
+    BenchmarkRun(contests, 1).run()
     said = capsys.readouterr().out
     assert said.count("x as fast as full") == 2
     assert "nowhere: not measured (" in said
@@ -138,11 +138,11 @@ def test_without_a_working_gcc_the_rest_is_measured_and_a_line_says_why(only_cpu
 
 def test_a_tour_that_the_scorer_finds_longer_ends_the_bench(make_field, monkeypatch):
     field = make_field(instance="uniform:5:seed=1")
-    (contest,) = hill_climbing.contests(field)
+    (contest,) = hill_climbing.cases(field)
     instance = field.instances.named("uniform:5:seed=1")
     monkeypatch.setattr(instance, "tour_length", lambda tour: 1)
     with pytest.raises(RuntimeError, match="what cpu full found is NOT CONFIRMED"):
-        Bench([contest], 1).run()
+        BenchmarkRun([contest], 1).run()
 
 
 def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, capsys):

@@ -6,13 +6,13 @@ import pytest
 
 import drivers.bench
 from core.errors import UserError
-from core.search.dp.knapsack_bound import BoundSearch
-from core.search.stops import Seconds
+from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+from core.search.stop import Seconds
 from drivers.bench import command_line, ranks, time_limits
 from drivers.bench.ranks import ON_CORES
-from drivers.command import parse
-from drivers.workloads import OF_PAPERS, named
-from reports.records import load
+from drivers.runs.workload_main import parse_options
+from drivers.workload.registry import PAPER_WORKLOADS, get_workload
+from reports.records.files import load
 
 TABLE = ("-m", "drivers.bench", "--workload", "ranks", "--backend", "cpu")
 SHORT = """
@@ -30,11 +30,11 @@ def test_every_option_is_looked_at():
 
 @pytest.mark.parametrize("rows", [ranks.ON_GPUS, ON_CORES, time_limits.ROWS], ids=["GPUs", "cores", "limits"])
 def test_every_row_has_a_command_line_that_is_read(rows):
-    assert rows is time_limits.ROWS or {row.workload for row in rows} == set(OF_PAPERS)
+    assert rows is time_limits.ROWS or {row.workload for row in rows} == set(PAPER_WORKLOADS)
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
-        workload = named(row.workload)
-        assert parse(workload, None, row.arguments.split()) != workload.options(), row.name
+        workload = get_workload(row.workload)
+        assert parse_options(workload, None, row.arguments.split()) != workload.options(), row.name
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_wrong_rows_wrong_ranks_and_a_time_that_is_over_are_said(mpirun):
 
 
 def test_the_table_says_where_one_rank_has_no_room():
-    lines = [ranks.Line("a", 1.0, 0.5, 2.0, 0.01), ranks.Line("b", None, 7.25, None, 0.5)]
-    assert list(ranks.markdown(lines, 2))[2:] == [
+    lines = [ranks.RankBenchmarkLine("a", 1.0, 0.5, 2.0, 0.01), ranks.RankBenchmarkLine("b", None, 7.25, None, 0.5)]
+    assert list(ranks.format_table(lines, 2))[2:] == [
         "| a | 1 | 0.5 | 2.00 | 1.0% |",
         "| b | no room | 7.25 |  | 50.0% |",
     ]
@@ -100,12 +100,12 @@ def test_the_table_says_where_one_rank_has_no_room():
     [(0.1, [0.01, 0.049], True), (0.1, [0.051, 0.01], False), (1.0, [0.099], True), (1.0, [-0.5, 0.11], False)],
 )
 def test_a_run_may_be_late_by_a_tenth_or_50_ms(limit_s, late_s, kept):
-    assert time_limits.Line("one", limit_s, late_s).is_kept is kept
+    assert time_limits.TimeLimitLine("one", limit_s, late_s).is_kept is kept
 
 
 @pytest.mark.parametrize(("late_s", "code"), [(0.01, 0), (0.2, 1)])
 def test_rows_are_measured_with_both_limits(late_s, code, monkeypatch, capsys):
-    monkeypatch.setattr(time_limits, "ran_s", lambda search, limit_s: limit_s + late_s)
+    monkeypatch.setattr(time_limits, "run_seconds", lambda search, limit_s: limit_s + late_s)
     assert command_line.main([*LIMITS, "--rows", "maxsat"]) == code
     said = capsys.readouterr().out
     assert said.count("| maxsat, ils | ") == 2 and f"{2 * code} of 2 later than 10% of the limit, or 0.05 s" in said
@@ -114,6 +114,6 @@ def test_rows_are_measured_with_both_limits(late_s, code, monkeypatch, capsys):
 def test_a_run_is_made_with_its_limit(monkeypatch):
     asked = []
     monkeypatch.setattr(time_limits, "LIMITS", (0.002,))
-    monkeypatch.setattr(BoundSearch, "run", lambda self, stop: asked.append(stop))
+    monkeypatch.setattr(KnapsackBranchAndBound, "run", lambda self, stop: asked.append(stop))
     assert command_line.main([*LIMITS, "--rows", "knapsack"]) == 0
     assert asked == [Seconds(0.002)] * 2

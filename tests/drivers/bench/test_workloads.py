@@ -5,19 +5,19 @@ import re
 
 import pytest
 
-from drivers.bench import ants, dynamic_programming, exact, local_search, main
-from drivers.bench.engine import Bench
-from drivers.bench.local_search import Experiment
-from drivers.endings import run_driver
-from reports.records import load
+from drivers.bench import ant_colonies, dynamic_programming, exact, local_search, main
+from drivers.bench.local_search import TabuExperiment
+from drivers.bench.runner import BenchmarkRun
+from drivers.cli.exit_codes import run_driver
+from reports.records.files import load
 
 EXPERIMENTS = (
-    Experiment("qap", "taillard:8:seeds=1,2", "exchange2", 5, 28, 1e8, published_s=342),
-    Experiment("ppp", "11-13:seed=5", "flip2", 5, 78, 1e7),
-    Experiment("tsp", "uniform:9:seed=1", "exchange2", 5, 36, 1e8),
-    Experiment("weierstrass", "2", "crowns", 2, 10, 1e5, "solution"),
+    TabuExperiment("qap", "taillard:8:seeds=1,2", "exchange2", 5, 28, 1e8, published_s=342),
+    TabuExperiment("ppp", "11-13:seed=5", "flip2", 5, 78, 1e7),
+    TabuExperiment("tsp", "uniform:9:seed=1", "exchange2", 5, 36, 1e8),
+    TabuExperiment("weierstrass", "2", "crowns", 2, 10, 1e5, "solution"),
 )
-SIZES = dynamic_programming.Sizes(300, 300, 12, 400, (5,), (), 4096)
+SIZES = dynamic_programming.TableSizes(300, 300, 12, 400, (5,), (), 4096)
 
 LINES = {
     "ihc": "--instance uniform:9:seed=1 --climbers 20 --scan full",
@@ -38,8 +38,8 @@ LINES = {
 def tiny(monkeypatch):
     """Benches of all workloads that take no time."""
     monkeypatch.setattr(local_search, "ON_ONE_CORE", (EXPERIMENTS[0], *EXPERIMENTS[2:]))
-    monkeypatch.setattr(local_search, "SHARED_OUT", EXPERIMENTS[1])
-    monkeypatch.setattr(ants, "ON_CORES", (("uniform:9:seed=1", 4, 2),))
+    monkeypatch.setattr(local_search, "ALL_CORES_EXPERIMENT", EXPERIMENTS[1])
+    monkeypatch.setattr(ant_colonies, "ON_CORES", (("uniform:9:seed=1", 4, 2),))
     monkeypatch.setattr(exact, "published", lambda: {"uniform:9:seed=1": "0.5 s"})
     monkeypatch.setattr(exact, "ON_CORES", {"uniform:8:seed=1": 100.0})
     monkeypatch.setattr(dynamic_programming, "ON_CORES", SIZES)
@@ -65,9 +65,9 @@ def test_one_bench_measures_all_workloads_and_its_records_are_those_of_their_dri
 
 
 def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field, place, capsys):
-    contest = local_search.contest(make_field(), EXPERIMENTS[0], place)
+    contest = local_search.make_case(make_field(), EXPERIMENTS[0], place)
     assert contest.amount == 5 * 28
-    Bench([contest], 2).run()
+    BenchmarkRun([contest], 2).run()
     said = capsys.readouterr().out
     assert re.search(r"neighbours/s  [\d,]+ iterations/s, paper 342 s\n", said)
     assert re.search(r"^    cost \d+, hash [0-9a-f]{16}$", said, re.M)
@@ -76,9 +76,9 @@ def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field
 def test_exact_search_shows_its_nodes_and_the_thesis_time(make_field, monkeypatch, capsys):
     monkeypatch.setattr(exact, "published", lambda: {"nowhere": "1 s", "uniform:8:seed=1": "33.5 s"})
     monkeypatch.setattr(exact, "ON_CORES", {"uniform:8:seed=1": 100.0})
-    contests = list(exact.contests(make_field()))
+    contests = list(exact.cases(make_field()))
     assert [contest.work.split(", ")[2] for contest in contests] == ["1-trees", "the bound of the thesis"]
-    Bench(contests, 1).run()
+    BenchmarkRun(contests, 1).run()
     said = capsys.readouterr().out
     assert "nowhere: not measured (" in said
     assert said.count("the thesis, RTX 3090: 33.5 s") == 2
@@ -88,7 +88,7 @@ def test_exact_search_shows_its_nodes_and_the_thesis_time(make_field, monkeypatc
 def test_a_shortest_tour_that_is_not_the_known_optimum_is_not_confirmed(make_field, cpu, monkeypatch):
     field = make_field()
     instance = field.instances.named("uniform:8:seed=1")
-    prepared = exact.proving(field, instance, exact.ONE_TREE, cpu)
+    prepared = exact.prepare_search(field, instance, exact.ONE_TREE, cpu)
     outcome = prepared.solve(0)
     assert prepared.read(outcome).confirmed is True
     monkeypatch.setattr(instance, "optimum", outcome.length - 1)

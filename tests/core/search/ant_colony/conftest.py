@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.search.ant_colony import colony, published, shape
+from core.search.ant_colony import colony, launch_shape, published
 
 
 @pytest.fixture
 def few_update_lanes(monkeypatch):
     """Let few lanes change the pheromone; in plain Python each is a generator."""
-    for module in (colony, published, shape):
+    for module in (colony, published, launch_shape):
         monkeypatch.setattr(module, "UPDATE_LANES", 4)

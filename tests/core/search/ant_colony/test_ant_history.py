@@ -7,7 +7,7 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 
 CITIES, ITERATIONS = 13, 12
 CASES = {

@@ -8,7 +8,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 from tests.core.search.ant_colony.test_against_the_reference import INSTANCES
 from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, distances_of, found, same

@@ -6,7 +6,7 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 
 DORIGO = {"alpha": 1.0, "beta": 5.0, "rho": 0.5}
 """The numbers of Dorigo, Maniezzo and Colorni 1996, with as many ants as cities."""

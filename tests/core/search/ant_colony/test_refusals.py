@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends.base import OutOfMemory
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
+from backends.device import OutOfMemory
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 
 N = 13
 MMAS = {"variant": "mmas", "colonies": 4}

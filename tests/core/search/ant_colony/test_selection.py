@@ -6,7 +6,7 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 from tests.core.search.ant_colony.reference import Colonies, weights_of
 
 N = 10

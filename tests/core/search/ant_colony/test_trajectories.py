@@ -15,13 +15,13 @@ import pytest
 import backends
 from backends.python import PythonBackend
 from cluster import Solo
-from core.kernels import ants as ants_kernels
-from core.kernels.ants import STATES, Ant
-from core.kernels.roulette import COLUMNS, Choice
+from core.kernels.ant_colony import ants as ants_kernels
+from core.kernels.ant_colony.ants import STATES, Ant
+from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.ant_colony.shape import layout_of, shape_for
-from core.search.stops import Iterations
+from core.search.ant_colony.launch_shape import layout_of, shape_for
+from core.search.stop import Iterations
 from tests.core.kernels.near_climbs import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
 
@@ -182,7 +182,7 @@ def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5)
     near_weights = np.take_along_axis(weights, lists.astype(np.int64), axis=1)
     iteration, number = 3, 2
     rows_of_ants = backend.rows(Ant(n=n, first=first), ants)
-    choice = backend.load(Choice(weights.reshape(-1), shape.stride, lists.reshape(-1), near_weights.reshape(-1)))
+    choice = backend.load(ChoiceWeights(weights.reshape(-1), shape.stride, lists.reshape(-1), near_weights.reshape(-1)))
     colony = backend.load(colony_at(iteration, number))
     backend.launch(ants_kernels.construct, teams, shape.team_size, rows_of_ants, choice, colony, shape.layout)
     drawn = draws(SEED, number, iteration, first + ants, n)[first:]
@@ -196,7 +196,7 @@ def colony_at(iteration, number):
     state[ants_kernels.ITERATION] = iteration
     unused = {"best": np.uint16, "least": np.uint64, "curve": np.uint32, "digest": np.uint64, "ticket": np.uint32}
     arrays = {name: np.zeros(1, dtype) for name, dtype in unused.items()}
-    return ants_kernels.Colony(number=number, seed=SEED, state=state, **arrays)
+    return ants_kernels.ColonyState(number=number, seed=SEED, state=state, **arrays)
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ PROGRAM = """
 import sys
 import backends
 from cluster import communicator
-from cluster.timed import Rehearsal
+from cluster.mpi.proxies import Rehearsal
 from core.search.ant_colony import AntColony, Settings, colony, shape
-from core.search.stops import Iterations
+from core.search.stop import Iterations
 from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, found
 kinds, *titles = sys.argv[1:]
 kinds = kinds.split(",")

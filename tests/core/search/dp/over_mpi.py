@@ -9,12 +9,12 @@ import json
 import sys
 
 import backends
-from cluster import communicator
-from cluster.timed import Rehearsal, Timed
+from cluster import default_communicator
+from cluster.mpi.proxies import Rehearsal, TimedCommunicator
 from core.errors import UserError
-from core.search.dp import held_karp_table
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.held_karp_plan import bytes_needed
+from core.search.dp.held_karp import table
+from core.search.dp.held_karp.plan import bytes_needed
+from core.search.dp.held_karp.search import HeldKarp
 from tests.core.search.dp.tables import random_distances
 
 TOURS = [(2, 9, True), (4, 3, False), (5, 5, True), (11, 60, False), (12, 70_000, True), (16, 500, False)]
@@ -42,8 +42,8 @@ def refusals(backend, ranks):
 
 
 def main(names, hosts):
-    held_karp_table.SMALL = held_karp_table.SMALL_OF_A_CORE = 30
-    ranks = Timed(communicator())
+    table.SMALL = table.SMALL_OF_A_CORE = 30
+    ranks = TimedCommunicator(default_communicator())
     ranks.host = lambda: f"host {ranks.rank % int(hosts)}"
     names = names.split(",")
     backend = backends.create(names[ranks.rank % len(names)])

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from core.problems.knapsack import Knapsack
+from core.problems.tables.knapsack import Knapsack
 
 BIG = 2**32 - 1
 

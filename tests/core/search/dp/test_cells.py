@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.lang import u32, u64
-from core.problems.knapsack import Knapsack, generate
+from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
-from core.search.dp import cells, host_memory
-from core.search.dp.cells import CellEngine
-from core.search.dp.diagonals import CommonByDiagonals, CommonLengths, KnapsackByDiagonals, PackedValues
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.held_karp_cells import ByLayersOnTheHost
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.lcs import LongestCommonSubsequence
-from core.search.dp.subset_ranks import subset
+from core.search.dp.diagonals import KnapsackByDiagonals, KnapsackDiagonals, LcsByDiagonals, LcsDiagonals
+from core.search.dp.engine import cells, host_memory
+from core.search.dp.engine.cells import CellEngine
+from core.search.dp.held_karp.cells import HeldKarpOnHost
+from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.held_karp.subset_ranks import subset_of_rank
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs.search import LongestCommonSubsequence
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
@@ -60,7 +60,7 @@ def pairs_of(found):
 
 def check_common_cells(backend, n, m, lanes=None):
     a, b = strings(n, n, m)
-    engine = CellEngine(backend, Solo(), CommonLengths(a, b), team_size=lanes)
+    engine = CellEngine(backend, Solo(), LcsDiagonals(a, b), team_size=lanes)
     last = engine.run()
     table = common_table(a, b)
     for i, j in itertools.product(range(n), range(m)):
@@ -70,7 +70,7 @@ def check_common_cells(backend, n, m, lanes=None):
 
 
 def check_packed_cells(backend, instance, value_type, lanes=None):
-    engine = CellEngine(backend, Solo(), PackedValues(instance, value_type), team_size=lanes)
+    engine = CellEngine(backend, Solo(), KnapsackDiagonals(instance, value_type), team_size=lanes)
     last = engine.run()
     table, _ = packed_table(instance)
     for k, capacity in itertools.product(range(instance.n), range(instance.capacity + 1)):
@@ -81,13 +81,13 @@ def check_packed_cells(backend, instance, value_type, lanes=None):
 
 def check_path_cells(backend, n, lanes=None):
     distances = random_distances(n, 0, 30, True)
-    way = ByLayersOnTheHost(backend, Solo(), distances, team_size=lanes)
+    way = HeldKarpOnHost(backend, Solo(), distances, team_size=lanes)
     way.find(True, None)
     expected = path_lengths(distances)
     for size in range(1, n):
         layer = way.engine.cells.wave(size - 1).reshape(-1, size)
         for rank, row in enumerate(layer.tolist()):
-            cities = [element + 1 for element in subset(rank, size)]
+            cities = [element + 1 for element in subset_of_rank(rank, size)]
             assert row == [expected[frozenset(cities), i] for i in cities]
     assert way.streamed_bytes == 4 * (n - 1) * 2 ** (n - 2)
 
@@ -121,7 +121,7 @@ def test_every_cell_is_that_of_numpy_on_every_backend(backend):
 
 def same_common(backend, a, b):
     """The same pairs as by the suite's kernels, twice, and as by the plain table; and the length alone."""
-    made = CommonByDiagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
+    made = LcsByDiagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
     own = LongestCommonSubsequence(backend, Solo(), a, b).run()
     for _ in range(2):
         found = made.run()
@@ -198,7 +198,7 @@ def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
 def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
     backend, lanes = oracle
     for a, b in itertools.product(map(letters, [b"", b"a", b"\xff", b"ab"]), repeat=2):
-        for made in (CommonByDiagonals(backend, Solo(), a, b, team_size=lanes), CommonByDiagonals(cpu, Solo(), a, b)):
+        for made in (LcsByDiagonals(backend, Solo(), a, b, team_size=lanes), LcsByDiagonals(cpu, Solo(), a, b)):
             assert pairs_of(made.run()) == common_pairs(a, b)
     for items in ([(0, 0)], [(1, 5)], [(2, 5)], [(0, 3), (1, 1)], [(1, 1), (1, 2), (0, 0)]):
         for capacity in (0, 1):
@@ -246,9 +246,9 @@ def late(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("most", [0, 1, cells.ON_THE_WAY])
+@pytest.mark.parametrize("most", [0, 1, cells.MOST_IN_FLIGHT])
 def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch, most):
-    monkeypatch.setattr(cells, "ON_THE_WAY", most)
+    monkeypatch.setattr(cells, "MOST_IN_FLIGHT", most)
     check_common_cells(late, 50, 70)
     check_packed_cells(late, generate("paper", 20, 70, seed=2), u32)
     check_path_cells(late, 8)
@@ -260,7 +260,7 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
 
 def by_diagonals(backend, **options):
     """A search whose cells have 19,200 bytes."""
-    return CommonByDiagonals(backend, Solo(), *strings(4, 60, 80), **options)
+    return LcsByDiagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 
 def no_launches(*arguments):
@@ -301,7 +301,7 @@ def test_several_ranks_are_refused(cpu):
         size = 2
 
     for made in (
-        lambda: CommonByDiagonals(cpu, Two(), *strings(1, 5, 5)),
+        lambda: LcsByDiagonals(cpu, Two(), *strings(1, 5, 5)),
         lambda: KnapsackByDiagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
     ):
@@ -311,7 +311,7 @@ def test_several_ranks_are_refused(cpu):
 
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
-        ByLayersOnTheHost(cpu, Solo(), np.full((5, 5), 500_000_000))
+        HeldKarpOnHost(cpu, Solo(), np.full((5, 5), 500_000_000))
     with pytest.raises(UserError, match="mapping 'own'; choose one of suite, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), mapping="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))
@@ -324,7 +324,7 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
 
 
 def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
+    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
 
     def told_by(search):
         told = []
@@ -332,7 +332,7 @@ def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
         assert told == sorted(told)
         return told
 
-    told = told_by(CommonByDiagonals(cpu, Solo(), *strings(8, 900, 110)))
+    told = told_by(LcsByDiagonals(cpu, Solo(), *strings(8, 900, 110)))
     assert told[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in told} == {1009}
     assert told_by(KnapsackByDiagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
     told = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), mapping="published"))

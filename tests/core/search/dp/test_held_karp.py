@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.base import OutOfMemory
-from backends.host_memory import host_buffer
+from backends.cpu.host_memory import host_buffer
+from backends.device import OutOfMemory
 from cluster import Solo
 from core.errors import UserError
-from core.problems import tsplib
+from core.problems.instances import tsplib
 from core.problems.tsp import tour_length
-from core.search.dp import held_karp_launches
-from core.search.dp.held_karp import LONGEST, MOST_CITIES, HeldKarp
-from core.search.dp.held_karp_plan import bytes_needed
-from core.search.dp.held_karp_waves import most_cities
+from core.search.dp.held_karp import launcher
+from core.search.dp.held_karp.plan import bytes_needed
+from core.search.dp.held_karp.search import LONGEST, MOST_CITIES, HeldKarp
+from core.search.dp.held_karp.waves import most_cities
 from tests.core.search.dp.tables import by_permutations, by_sets, random_distances
 
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
@@ -76,7 +76,7 @@ def test_same_tour_on_every_backend(backend, cpu, directed):
 def test_lanes_of_a_team_do_not_race_and_a_single_one_goes_through_runs_of_sets(
     cpu, in_order, monkeypatch, n, directed, lanes
 ):
-    monkeypatch.setattr(held_karp_launches, "TEAM_SIZE", 4)
+    monkeypatch.setattr(launcher, "TEAM_SIZE", 4)
     if lanes == 1:
         in_order.capabilities = in_order.capabilities._replace(lanes_resident=1)
     distances = random_distances(n, 5, 5, directed)
@@ -89,8 +89,8 @@ def test_lanes_of_a_team_do_not_race_and_a_single_one_goes_through_runs_of_sets(
 def test_few_teams_and_short_runs_of_sets_change_nothing(cpu, monkeypatch, run, n, directed):
     distances = random_distances(n, 2, 300, directed)
     expected = checked(cpu, distances)
-    monkeypatch.setattr(held_karp_launches, "RUN_OF_A_CORE", run)
-    monkeypatch.setattr(held_karp_launches, "TEAMS_OF_A_CORE", 2)
+    monkeypatch.setattr(launcher, "RUN_OF_A_CORE", run)
+    monkeypatch.setattr(launcher, "TEAMS_OF_A_CORE", 2)
     assert checked(cpu, distances).tour.tolist() == expected.tour.tolist()
 
 

@@ -7,13 +7,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from backends.base import Buffer
+from backends.device import Buffer
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import held_karp_launches, held_karp_table
-from core.search.dp.held_karp import RESERVE, HeldKarp
-from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed
-from core.search.dp.held_karp_table import Table, bytes_of_rank
+from core.search.dp.held_karp import launcher, table
+from core.search.dp.held_karp.plan import (
+    ALL,
+    WITH_0,
+    WITHOUT_0,
+    HeldKarpPlan,
+    SubsetRows,
+    bytes_needed,
+    part_boundaries,
+)
+from core.search.dp.held_karp.search import RESERVE, HeldKarp
+from core.search.dp.held_karp.table import HeldKarpTable, bytes_of_rank
 from tests.core.search.dp.tables import random_distances
 
 H200 = 139 << 30
@@ -24,8 +32,8 @@ H200 = 139 << 30
 
 
 def test_borders_are_the_first_sets_with_other_highest_elements():
-    assert borders(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
-    assert borders(5, 2, 3) == [3, 6]  # no half of three ranks
+    assert part_boundaries(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
+    assert part_boundaries(5, 2, 3) == [3, 6]  # no half of three ranks
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 200])
@@ -34,7 +42,10 @@ def test_shares_are_every_set_once(ranks, at_elements):
     for elements, size in ((1, 1), (5, 1), (5, 5), (9, 4)):
         for numbering in (ALL, WITH_0, WITHOUT_0):
             end = comb(elements - numbering.least, size - numbering.held)
-            for rows in (Rows(elements, size, numbering, 0, end), Rows(elements, size, numbering, end // 3, end // 2)):
+            for rows in (
+                SubsetRows(elements, size, numbering, 0, end),
+                SubsetRows(elements, size, numbering, end // 3, end // 2),
+            ):
                 bounds = rows.bounds(ranks, at_elements)
                 assert len(bounds) == ranks + 1
                 assert (bounds[0], bounds[-1], bounds) == (rows.first, rows.end, sorted(bounds))
@@ -81,7 +92,7 @@ def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
         one = search.halves
         together = InTurn(backend, rank, ranks, arrays, is_one_memory)
-        one.table = Table(one.plan, one.launches, together, one.firsts, at_elements)
+        one.table = HeldKarpTable(one.plan, one.launches, together, one.firsts, at_elements)
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
         every.append(one)
         assert bool(search.notes) == (one.table.is_alone or not is_one_memory)
@@ -110,7 +121,7 @@ def alone(backend, distances):
     ],
 )
 def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_elements, least):
-    monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", least)
+    monkeypatch.setattr(table, "SMALL_OF_A_CORE", least)
     for n, most, directed in (
         (4, 9, False),
         (5, 9, True),
@@ -125,8 +136,8 @@ def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_eleme
 
 @pytest.mark.parametrize(("n", "directed", "is_one_memory"), [(7, True, False), (7, True, True), (8, False, True)])
 def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, is_one_memory):
-    monkeypatch.setattr(held_karp_launches, "TEAM_SIZE", 4)
-    monkeypatch.setattr(held_karp_table, "SMALL", 0)
+    monkeypatch.setattr(launcher, "TEAM_SIZE", 4)
+    monkeypatch.setattr(table, "SMALL", 0)
     distances = random_distances(n, 5, 5, directed)
     assert in_turn(in_order, distances, 2, is_one_memory, at_elements=True) == alone(cpu, distances)
 
@@ -157,7 +168,7 @@ def launches_of(wide):
 
 @pytest.mark.parametrize("at_elements", [False, True])
 def test_36_cities_have_room_in_two_gpus_together_if_shares_are_equal(at_elements):
-    plan, launches = Plan(35, False), launches_of(True)
+    plan, launches = HeldKarpPlan(35, False), launches_of(True)
     every = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
     assert sum(every) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
     assert (max(every) <= H200 - RESERVE) != at_elements
@@ -183,7 +194,7 @@ def test_gpus_share_at_elements_where_all_have_room(cpu):
 
 
 def test_ranks_that_do_not_share_memory_hold_everything():
-    plan, needed = Plan(20, True), bytes_needed(21, 2, True)
+    plan, needed = HeldKarpPlan(20, True), bytes_needed(21, 2, True)
     assert bytes_of_rank(plan, launches_of(True), together_of(1), 0, False) == needed
     apart = together_of(3, is_one_memory=False, is_apart=True, groups=[0, 1, 2])
     assert bytes_of_rank(plan, launches_of(True), apart, 2, True) == needed

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.knapsack import Decisions, Passes, Slice, two_items
-from core.problems.knapsack import CLASSES, Knapsack, generate
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.knapsack_bound import BoundSearch
-from core.search.dp.knapsack_table import cells_that_matter
-from core.search.stops import Seconds
+from core.kernels.dp.knapsack import DecisionBits, Passes, Slice, add_two_items
+from core.problems.tables.knapsack import CLASSES, Knapsack, generate
+from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.knapsack.table import cells_that_matter
+from core.search.stop import Seconds
 from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
 
 numbers = st.one_of(st.integers(0, 9), st.integers(0, 70))
@@ -54,8 +54,8 @@ def passed(backend, row, reach, weights, values, at_once=1):
         clock=np.array([1], np.int32),
     )
     words = len(row) // 32
-    decisions, own = Decisions(kept, words, 1), Slice(0, len(row))
-    backend.launch(two_items, 1, 1, backend.load(passes), source, target, decisions, own, True, at_once, 1)
+    decisions, own = DecisionBits(kept, words, 1), Slice(0, len(row))
+    backend.launch(add_two_items, 1, 1, backend.load(passes), source, target, decisions, own, True, at_once, 1)
     bits = backend.download(kept)[: 2 * words, None] >> np.arange(32, dtype=np.uint32) & 1
     return backend.download(target), bits.reshape(2, len(row))
 
@@ -155,7 +155,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
 
 
 def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
+    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
     told = []
     search = KnapsackSearch(cpu, Solo(), instance)
@@ -189,7 +189,7 @@ def test_branch_and_bound_finds_the_same_value(cpu):
         for seed in range(6):
             capacity = None if kind != "paper" else 400
             instance = generate(kind, 8 + seed % 9, capacity, seed, 1000)
-            result = BoundSearch(cpu, Solo(), instance).run()
+            result = KnapsackBranchAndBound(cpu, Solo(), instance).run()
             assert result.optimal
             assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
             assert result.weight <= instance.capacity
@@ -199,14 +199,14 @@ def test_branch_and_bound_finds_the_same_value(cpu):
 @settings(max_examples=60, deadline=None)
 @given(instances)
 def test_branch_and_bound_of_odd_cases(cpu, instance):
-    result = BoundSearch(cpu, Solo(), instance).run()
+    result = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
     assert (result.optimal, result.value) == (True, best_selection(instance)[0])
 
 
 def test_branch_and_bound_on_every_backend(backend, cpu):
     instance = generate("weakly-correlated", 9, seed=2)
-    result, expected = (BoundSearch(b, Solo(), instance).run() for b in (backend, cpu))
+    result, expected = (KnapsackBranchAndBound(b, Solo(), instance).run() for b in (backend, cpu))
     assert (result.value, result.nodes) == (expected.value, expected.nodes)
     assert np.array_equal(result.chosen, expected.chosen)
 
@@ -214,28 +214,28 @@ def test_branch_and_bound_on_every_backend(backend, cpu):
 def test_a_limit_ends_the_search_without_a_proof(cpu):
     # even weights and an odd capacity: the bound is never reached, so nothing is cut off
     hard = Knapsack("hard", *[np.random.default_rng(1).integers(100, 999, 60) * 2] * 2, 20_001)
-    stopped = BoundSearch(cpu, Solo(), hard, most_nodes=10_000).run()
+    stopped = KnapsackBranchAndBound(cpu, Solo(), hard, most_nodes=10_000).run()
     assert not stopped.optimal and stopped.nodes == 10_000
     assert hard.weight_and_value(stopped.chosen) == (stopped.weight, stopped.value)
     assert stopped.value <= KnapsackSearch(cpu, Solo(), hard).run(trace=False).value
-    timed = BoundSearch(cpu, Solo(), hard).run(Seconds(0.01))
+    timed = KnapsackBranchAndBound(cpu, Solo(), hard).run(Seconds(0.01))
     assert not timed.optimal and timed.nodes > 0
 
 
 def test_an_incumbent_that_reaches_the_bound_is_proved_when_the_limit_comes(cpu):
     instance = generate("subset-sum", 100, seed=0)
-    result = BoundSearch(cpu, Solo(), instance, most_nodes=1000).run()
+    result = KnapsackBranchAndBound(cpu, Solo(), instance, most_nodes=1000).run()
     assert (result.optimal, result.value) == (True, instance.capacity)
 
 
 def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
-    whole = BoundSearch(cpu, Solo(), instance).run()
+    whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     told = []
-    monkeypatch.setattr("core.search.dp.knapsack_bound.FIRST_BUDGET", 7)
-    monkeypatch.setattr("core.search.dp.knapsack_bound.MOST_BUDGET", 7)
-    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
-    parted = BoundSearch(cpu, Solo(), instance).run(callback=told.append)
+    monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
+    monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.MOST_BUDGET", 7)
+    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=told.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
     assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)
 
@@ -250,6 +250,6 @@ def test_what_is_no_such_search_is_refused_in_one_line(cpu):
     with pytest.raises(UserError, match="several ranks"):
         KnapsackSearch(cpu, Several(), instance, tiling="none")
     with pytest.raises(UserError, match="2 ranks: expected one"):
-        BoundSearch(cpu, Several(), instance)
+        KnapsackBranchAndBound(cpu, Several(), instance)
     with pytest.raises(UserError, match="two rows of decisions need"):
         KnapsackSearch(cpu, Solo(), instance, room=8).run()

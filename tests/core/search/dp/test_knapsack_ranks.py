@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluster.timed import Rehearsal
-from core.problems.knapsack import CLASSES, Knapsack, generate
-from core.search.dp import knapsack, knapsack_halves
-from core.search.dp.knapsack import KnapsackSearch, bounds_of_parts
-from core.search.dp.knapsack_halves import KnapsackHalf, cut_at, cut_items
+from cluster.mpi.proxies import Rehearsal
+from core.problems.tables.knapsack import CLASSES, Knapsack, generate
+from core.search.dp.knapsack import halves
+from core.search.dp.knapsack import search as knapsack_search
+from core.search.dp.knapsack.halves import KnapsackHalf, split_at, split_items
+from core.search.dp.knapsack.search import KnapsackSearch, bounds_of_parts
 from tests.core.search.dp.tables import BIG, best_selection, taken
 from tests.core.search.dp.tables import knapsack as made
 from tests.thread_ranks import on_ranks, twin
@@ -18,7 +19,7 @@ from tests.thread_ranks import on_ranks, twin
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of a row of a block or more, as the capacities of these tests are small."""
-    monkeypatch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+    monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
 
 
 def over_ranks(backend, size, instance, hosts=1, **options):
@@ -53,15 +54,15 @@ sums = st.tuples(
 def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts):
     instance = made(*given_)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knapsack_halves, "FEW", few)
-        patch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+        patch.setattr(halves, "FEW", few)
+        patch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
         assert over_ranks(cpu, size, instance, hosts)[:2] == best_selection(instance)
 
 
 @pytest.mark.parametrize("few", [1, 1024])
 def test_the_first_of_many_best_selections_is_that_of_one_rank(cpu, monkeypatch, few):
     """Classes in which nearly every split is best, and decisions that leave the device in several chunks."""
-    monkeypatch.setattr(knapsack_halves, "FEW", few)
+    monkeypatch.setattr(halves, "FEW", few)
     counts = []
     mark = KnapsackHalf.mark
     monkeypatch.setattr(KnapsackHalf, "mark", lambda half, value: counts.append(mark(half, value)) or counts[-1])
@@ -78,13 +79,13 @@ def test_the_first_of_many_best_selections_is_that_of_one_rank(cpu, monkeypatch,
 def test_teams_of_lanes_do_not_race_on_several_ranks(in_order, small_parts, monkeypatch):
     ties = Knapsack("ties", np.array([1, 2, 3, 2, 5, 90, 7]), np.array([1, 2, 3, 2, 5, 9, 7]), 95)
     for few, size in ((1, 3), (1024, 2)):
-        monkeypatch.setattr(knapsack_halves, "FEW", few)
+        monkeypatch.setattr(halves, "FEW", few)
         assert over_ranks(in_order, size, ties, team_size=2)[:2] == best_selection(ties)
 
 
 @pytest.mark.parametrize(("few", "size"), [(1, 2), pytest.param(1024, 3, marks=pytest.mark.slow)])
 def test_ranks_of_every_backend_find_the_same(backend, small_parts, monkeypatch, few, size):
-    monkeypatch.setattr(knapsack_halves, "FEW", few)
+    monkeypatch.setattr(halves, "FEW", few)
     items, capacity = {"cuda": (5, 60), "python": (3, 40)}.get(backend.name, (11, 9000))
     lanes = {"team_size": 4} if backend.name in ("cuda", "python") else {}
     instance = generate("paper", items, capacity, seed=size)
@@ -104,12 +105,12 @@ def test_halves_take_as_long_and_have_all_items():
         capacity = min(instance.capacity, int(instance.weights[items].sum()))
         longest = 4 * (capacity + 1)
         for wide in (False, True):
-            first, second = cut_items(instance, items, np.uint32, capacity, wide)
-            launches = knapsack_halves.CELLS_OF_A_LAUNCH[wide] * (first.items.passes - second.items.passes)
-            assert abs(first.work - second.work + launches) <= longest + 2 * knapsack_halves.CELLS_OF_A_LAUNCH[wide]
+            first, second = split_items(instance, items, np.uint32, capacity, wide)
+            launches = halves.CELLS_OF_A_LAUNCH[wide] * (first.items.passes - second.items.passes)
+            assert abs(first.work - second.work + launches) <= longest + 2 * halves.CELLS_OF_A_LAUNCH[wide]
         assert np.array_equal(np.concatenate([first.items.numbers, second.items.numbers]), items)
         for k in (0, 1, len(items) - 1, len(items)):
-            some, others = cut_at(instance, items, np.uint32, capacity, k)
+            some, others = split_at(instance, items, np.uint32, capacity, k)
             # What one half leaves of the capacity is what the other wants to know.
             assert (some.lowest + others.highest, some.highest + others.lowest) == (capacity, capacity)
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.problems import strings
-from core.search.dp import lcs
-from core.search.dp.lcs import TILINGS, LongestCommonSubsequence, Shape
+from core.problems.tables import strings
+from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs.search import TILINGS, LcsLaunchShape, LongestCommonSubsequence
 from tests.core.search.dp.tables import common_pairs, drawn, letters
 
 every_tiling = pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_every_backend_finds_the_same_pairs(device, tiling):
 )
 def test_lanes_may_run_in_any_order_and_strips_have_any_shape(in_order, shape):
     a, b = drawn(5, 75, 64 * shape[0] * shape[1] * shape[2] - 20)
-    assert traced(in_order, a, b, shape=Shape(*shape)) == common_pairs(a, b)
+    assert traced(in_order, a, b, shape=LcsLaunchShape(*shape)) == common_pairs(a, b)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 12, 1), (1, 3, 4, 5), (1, 12, 1, 100), (1, 2, 6, 2)], ids=str)
 def test_the_shape_of_a_launch_does_not_matter(cpu, shape):
     a, b = drawn(6, 333, 700)
-    assert traced(cpu, a, b, shape=Shape(*shape)) == common_pairs(a, b)
+    assert traced(cpu, a, b, shape=LcsLaunchShape(*shape)) == common_pairs(a, b)
 
 
 # --- less memory than the table wants ---
@@ -120,7 +120,7 @@ def test_the_shape_of_a_launch_does_not_matter(cpu, shape):
 def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(device, tiling):
     """Run twice, with room for some words of the bits that a trace needs."""
     rows, columns, window = {
-        "auto": (170, 75, {"room": 2048, "shape": Shape(1, 2, 1, 1)}),
+        "auto": (170, 75, {"room": 2048, "shape": LcsLaunchShape(1, 2, 1, 1)}),
         "tiles": (100, 60, {"room": 1200}),
         "none": (20, 30, {"room": 400}),
     }[tiling]
@@ -138,17 +138,17 @@ def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(de
     [(400, 700, 2), (1000, 400, 4), *(pytest.param(33, 2000, k, marks=pytest.mark.slow) for k in (2, 4))],
 )
 def test_the_trace_is_the_same_however_little_memory_there_is(cpu, monkeypatch, n, m, alphabet):
-    own = lcs.host_bytes()
+    own = lcs_search.host_bytes()
     a, b = drawn(n, n, m, letters=alphabet)
     expected = common_pairs(a, b)
     for room, host in ((1, own), (600, own), (3000, own), (600, 2000), (3000, 20_000)):
-        monkeypatch.setattr(lcs, "host_bytes", lambda host=host: host)
+        monkeypatch.setattr(lcs_search, "host_bytes", lambda host=host: host)
         found = search(cpu, a, b, room=room).run()
         assert (found.method, pairs_of(found)) == (BLOCKS, expected)
 
 
 def test_the_trace_is_the_same_on_every_backend_when_memory_is_short(device, monkeypatch):
-    monkeypatch.setattr(lcs, "host_bytes", lambda: 2000)
+    monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
     for n, m in ((70, 150),) if device.name == "python" else ((70, 150), (190, 90)):
         a, b = drawn(n, n, m, letters=2)
         found = search(device, a, b, room=700).run()
@@ -179,7 +179,7 @@ def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
 
 @pytest.mark.parametrize("tiling", TILINGS)
 def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
-    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
+    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
     a, b = drawn(8, 9000, 1100)
     told = []
     search(cpu, a, b, tiling=tiling).run(callback=lambda progress: told.append(progress[:2]))

@@ -6,10 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cluster import Solo
-from cluster.timed import Rehearsal
-from core.search.dp.lcs import LongestCommonSubsequence, Shape
-from core.search.dp.lcs_both_ends import Places, Stair
-from core.search.dp.lcs_table import Layout
+from cluster.mpi.proxies import Rehearsal
+from core.search.dp.lcs.bidirectional import Stair, StairPieces
+from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
+from core.search.dp.lcs.table import LcsTableLayout
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
 
@@ -44,7 +44,7 @@ TEXT = st.text("abcd", min_size=1, max_size=200) | st.text("a", min_size=1, max_
 def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, text, other, size, steps, hosts):
     a, b = text.encode(), other.encode()
     assert over_ranks(cpu, size, a, b, hosts=hosts, shape=None) == [expected(a, b)] * size
-    shape = Shape(1, 1, -(-len(b) // 64), steps)
+    shape = LcsLaunchShape(1, 1, -(-len(b) // 64), steps)
     assert over_ranks(cpu, size, a, b, (False,), shape=shape) == [expected(a, b, (False,))] * size
 
 
@@ -55,7 +55,7 @@ def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, te
 def test_teams_of_lanes_meet_from_both_ends(in_order, size, lanes, words, steps):
     for n, m in ((150, 500), (40, 900), (600, 70)):
         a, b = drawn(n, n, m)
-        found = over_ranks(in_order, size, a, b, (False,), shape=Shape(lanes, words, 1, steps))
+        found = over_ranks(in_order, size, a, b, (False,), shape=LcsLaunchShape(lanes, words, 1, steps))
         assert found == [expected(a, b, (False,))] * size
 
 
@@ -67,13 +67,15 @@ def test_ranks_of_every_backend_find_the_same(device, size):
 
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, monkeypatch, size):
-    from core.search.dp import lcs
+    from core.search.dp.lcs import search as lcs_search
 
     a, b = drawn(size, 500, 900, letters=2)
-    shape = Shape(1, 1, -(-LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).columns // 64), 2)
+    shape = LcsLaunchShape(
+        1, 1, -(-LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).columns // 64), 2
+    )
     wanted = [expected(a, b, (True, True))] * size
     assert over_ranks(cpu, size, a, b, (True, True), room=8192, shape=shape) == wanted
-    monkeypatch.setattr(lcs, "host_bytes", lambda: 2000)
+    monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
     assert over_ranks(cpu, size, a, b, (True, True), room=600) == wanted
 
 
@@ -86,7 +88,7 @@ class Ranks(Solo):
 
 def test_unlike_devices_meet_in_a_row(cpu):
     a, b = drawn(3, 333, 700)
-    shapes = [Shape(1, 2, 1, 3), Shape(1, 1, 1, 5), Shape(1, 3, 1, 2)]
+    shapes = [LcsLaunchShape(1, 2, 1, 3), LcsLaunchShape(1, 1, 1, 5), LcsLaunchShape(1, 3, 1, 2)]
 
     def run(ranks):
         search = LongestCommonSubsequence(twin(cpu), ranks, letters(a), letters(b), shape=shapes[ranks.rank])
@@ -123,12 +125,12 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
     sums = [upper[point] + lower[point] for point in line]
     assert max(sums) == upper[-1, -1]
     steps = np.diff(sums)
-    more, less = (np.zeros((Places(stair).count, 64), np.uint8) for _ in range(2))
+    more, less = (np.zeros((StairPieces(stair).count, 64), np.uint8) for _ in range(2))
     # A piece is a word of 64 columns, or a batch of 32 rows.
     bits = iter(steps)
-    kinds = np.zeros(Places(stair).count, int)
-    kinds[Places(stair).words] = 64
-    kinds[Places(stair).rises] = 32
+    kinds = np.zeros(StairPieces(stair).count, int)
+    kinds[StairPieces(stair).words] = 64
+    kinds[StairPieces(stair).rises] = 32
     for piece, size in enumerate(kinds):
         for k in range(size):
             step = next(bits)
@@ -136,7 +138,7 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
     assert next(bits, None) is None
     packed = (np.packbits(one, axis=1, bitorder="little").view(np.uint64).ravel() for one in (more, less))
     # What cancels is left out above, so the right end's sum is not known from these bits: shift by it.
-    found = Places(stair).largest_sum(*packed)
+    found = StairPieces(stair).largest_sum(*packed)
     assert found - sums_end(more, less, kinds) == max(sums) - sums[-1]
 
 
@@ -147,9 +149,9 @@ def sums_end(more, less, kinds):
 
 def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):
     """As on a GPU whose lanes are never all busy, where the way from strip to strip counts."""
-    shape = Shape(32, 1, 489, 8)
-    alone = Layout(shape, 31_250).launches
+    shape = LcsLaunchShape(32, 1, 489, 8)
+    alone = LcsTableLayout(shape, 31_250).launches
     stair = Stair.sharing(489, 32, 31_250, shape.delay * shape.steps, 1, 1)
-    launches = [Layout(shape, 31_250, one.reach, one.slope).launches for one in (stair, stair.from_end())]
+    launches = [LcsTableLayout(shape, 31_250, one.reach, one.slope).launches for one in (stair, stair.from_end())]
     assert abs(launches[0] - launches[1]) <= 1
     assert max(launches) < 0.505 * alone

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
-from core.kernels import grid, waves
+from core.kernels.dp import grid, waves
 from core.search.dp import Grid, GridEngine
 
 PYTHON, CPU = (kind(kind.devices()[0]) for kind in (PythonBackend, CpuBackend))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cluster import Solo
-from core.search.dp.held_karp_plan import bytes_needed
+from core.search.dp.held_karp.plan import bytes_needed
 from tests.core.search.dp import over_mpi
 
 slow = pytest.mark.slow

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import GridEngine, waves
+from core.search.dp import GridEngine
+from core.search.dp.engine import waves
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]

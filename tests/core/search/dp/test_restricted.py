@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.neighbourhood_tours import network
-from core.problems.small_tours import greedy_edge_tour, held_karp, improved_by_2opt
-from core.search.dp import restricted
-from core.search.dp.restricted import RestrictedTour, start_tour, states_of
-from core.search.start_tours import nearest_neighbour_tour
+from core.kernels.dp.restricted_tour import network
+from core.problems.tsp.small_tours import greedy_edge_tour, held_karp, improve_by_2opt
+from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, start_tour, states_of
+from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 CPU = CpuBackend(CpuBackend.devices()[0])
 
@@ -41,7 +41,7 @@ def lengths_of(distances, tours):
 
 def found(distances, k, start, backend=CPU, **options):
     """What the search finds, after a look at its tour."""
-    one = RestrictedTour(backend, Solo(), distances, k, start, **options).run()
+    one = BalasSimonettiSearch(backend, Solo(), distances, k, start, **options).run()
     assert one.tour.dtype == np.uint16
     assert one.tour[0] == 0
     assert sorted(one.tour) == list(range(len(distances)))
@@ -148,11 +148,11 @@ def test_of_the_rotations_the_best_and_of_equals_the_first():
 
 @pytest.mark.parametrize("rotations", [1, 4])
 def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
-    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
+    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
     distances, start = case(15, 40, 1000)
     once = found(distances, 5, start, rotations=rotations)
     told = []
-    search = RestrictedTour(CPU, Solo(), distances, 5, start, True, rotations=rotations)
+    search = BalasSimonettiSearch(CPU, Solo(), distances, 5, start, True, rotations=rotations)
     one = search.run(callback=lambda progress: told.append((progress.done, progress.cost)))
     assert one.length < once.length
     assert told[0] == (1, once.length)
@@ -166,10 +166,10 @@ def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeyp
     for high in (1000, 1 << 20):
         distances, _ = case(17, 40, high, symmetric=True)
         np.fill_diagonal(distances, 9999)
-        expected = improved_by_2opt(distances, greedy_edge_tour(distances))
+        expected = improve_by_2opt(distances, greedy_edge_tour(distances))
         assert start_tour(CPU, distances).tolist() == expected.tolist()
         with monkeypatch.context() as patch:
-            patch.setattr(restricted, "HOST_CITIES", 10)
+            patch.setattr(balas_simonetti, "HOST_CITIES", 10)
             device = start_tour(CPU, distances)
         device = np.roll(device, -int(device.argmin()))
         assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
@@ -204,5 +204,5 @@ def test_what_cannot_be_solved_is_refused_in_one_line():
         (2 * far, 3, {}, "tours of 5 cities do not fit 31 bits"),
     ):
         with pytest.raises(UserError, match=message) as refusal:
-            RestrictedTour(CPU, Solo(), distances, k, **options)
+            BalasSimonettiSearch(CPU, Solo(), distances, k, **options)
         assert "\n" not in str(refusal.value)

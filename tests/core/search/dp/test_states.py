@@ -8,20 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster import Solo
-from cluster.timed import Rehearsal
+from cluster.mpi.proxies import Rehearsal
 from core.errors import UserError
-from core.problems.knapsack import Knapsack, generate
-from core.search import states
-from core.search.dp import checkpoints, held_karp_states, held_karp_table, knapsack, lcs, lcs_stretches, pauses
-from core.search.dp.checkpoints import Checkpoints
-from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.lcs import LongestCommonSubsequence
-from core.search.dp.pauses import Pauses
-from core.search.dp.restricted import RestrictedTour
-from core.search.states import Keeper, Terminated
-from core.search.stops import Iterations
+from core.problems.tables.knapsack import Knapsack, generate
+from core.search import checkpoint
+from core.search.checkpoint import Checkpointer, Terminated
+from core.search.dp.diagonals import KnapsackByDiagonals, LcsByDiagonals
+from core.search.dp.engine import checkpoints, pauses
+from core.search.dp.engine.checkpoints import RowCheckpoints
+from core.search.dp.engine.pauses import CheckpointPauses
+from core.search.dp.held_karp import checkpoint as held_karp_checkpoint
+from core.search.dp.held_karp import table
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.knapsack import search as knapsack_search
+from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs import checkpoint as lcs_checkpoint
+from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs.search import LongestCommonSubsequence
+from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
 from tests.core.search.dp.tables import knapsack as made
 from tests.thread_ranks import on_ranks, twin
@@ -30,11 +35,11 @@ from tests.thread_ranks import on_ranks, twin
 @pytest.fixture(autouse=True)
 def many_pauses(monkeypatch):
     """Pause after every step, of problems of some hundreds of them, and share what is small."""
-    monkeypatch.setattr(pauses, "LOOK_S", 0)
-    monkeypatch.setattr(lcs_stretches, "FILLS", 0)
-    monkeypatch.setattr(held_karp_states, "PART", 100)
-    monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", 64)
-    monkeypatch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+    monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
+    monkeypatch.setattr(held_karp_checkpoint, "PART", 100)
+    monkeypatch.setattr(table, "SMALL_OF_A_CORE", 64)
+    monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
 
 
 class Kind(NamedTuple):
@@ -65,7 +70,7 @@ KINDS = {
     "odd": Kind(HeldKarp, (random_distances(10, 8, 60, False),), {}),
     "directed": Kind(HeldKarp, (random_distances(9, 8, 60, True),), {}),
     "restricted": Kind(
-        RestrictedTour, (random_distances(40, 3, 900, False), 3),
+        BalasSimonettiSearch, (random_distances(40, 3, 900, False), 3),
         {"start": np.arange(40), "improve": True, "rotations": 3}, False,
     ),
 }  # fmt: skip
@@ -88,7 +93,8 @@ def states_of(kind, backend, size=1, earlier=None):
     """The answer of a run, and its states, one at each pause."""
     kept = []
     found = on_ranks(
-        size, lambda ranks: kind.run(twin(backend), ranks, Keeper(copied(kept), earlier if earlier else None, 0.0))
+        size,
+        lambda ranks: kind.run(twin(backend), ranks, Checkpointer(copied(kept), earlier if earlier else None, 0.0)),
     )
     assert found == found[:1] * size
     return found[0], kept
@@ -132,13 +138,13 @@ def test_states_go_on_on_every_backend(name, device, cpu):
 
 @EVERY
 def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypatch):
-    monkeypatch.setattr(held_karp_states, "PART", 1 << 20)  # what is computed of a layer is lost
+    monkeypatch.setattr(held_karp_checkpoint, "PART", 1 << 20)  # what is computed of a layer is lost
     kind = KINDS[name]
     for size in (1, 2):
         earlier, lives = [None], 0
 
         def live(ranks, earlier=earlier):
-            keeper = Keeper(copied(earlier), earlier[-1], 1e9)
+            keeper = Checkpointer(copied(earlier), earlier[-1], 1e9)
             keeper.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
             return kind.run(twin(cpu), ranks, keeper)
 
@@ -156,11 +162,13 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
 
 @EVERY
 def test_states_that_all_ranks_hold_lead_to_the_same_answer_for_those_who_are_left(name, cpu, monkeypatch):
-    monkeypatch.setattr(states, "HOLD_EVERY_S", 0)
-    monkeypatch.setattr(states, "HOLD_RATIO", 0)
+    monkeypatch.setattr(checkpoint, "HOLD_EVERY_S", 0)
+    monkeypatch.setattr(checkpoint, "HOLD_RATIO", 0)
     kind = KINDS[name]
     held = [[] for _ in range(3)]
-    found = on_ranks(3, lambda ranks: kind.run(twin(cpu), ranks, Keeper(None, None, hold=held[ranks.rank].append)))
+    found = on_ranks(
+        3, lambda ranks: kind.run(twin(cpu), ranks, Checkpointer(None, None, hold=held[ranks.rank].append))
+    )
     undisturbed = kind.run(cpu, Solo())
     assert found == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
     for state in some(held[1], 4):  # as they are in memory after all that the run did behind them
@@ -173,10 +181,10 @@ def test_the_length_alone_goes_on_too(name, cpu):
     undisturbed = kind.run(cpu, Solo(), trace=False)
     assert undisturbed[2] is None
     kept = []
-    assert kind.run(cpu, Solo(), Keeper(copied(kept), None, 0.0), trace=False) == undisturbed
+    assert kind.run(cpu, Solo(), Checkpointer(copied(kept), None, 0.0), trace=False) == undisturbed
     for state in some(kept, 3):
         for size in (1, 3):
-            keeper = lambda state=state: Keeper(lambda state: None, state, 0.0)  # noqa: E731
+            keeper = lambda state=state: Checkpointer(lambda state: None, state, 0.0)  # noqa: E731
             found = on_ranks(size, lambda ranks, keeper=keeper: kind.run(twin(cpu), ranks, keeper(), trace=False))
             assert found == [undisturbed] * size
 
@@ -197,7 +205,7 @@ def through(kind, backend, lives):
         kept = []
 
         def live(ranks, kept=kept, pause=pause, earlier=earlier):
-            keeper = Keeper(copied(kept), earlier, 0.0)
+            keeper = Checkpointer(copied(kept), earlier, 0.0)
             keep = keeper.keep
 
             def counted(ranks, state):
@@ -211,7 +219,7 @@ def through(kind, backend, lives):
             return on_ranks(size, live)[0]
         except Terminated:
             earlier = kept[-1]
-    return kind.run(backend, Solo(), Keeper(lambda state: None, earlier, 1e9))
+    return kind.run(backend, Solo(), Checkpointer(lambda state: None, earlier, 1e9))
 
 
 @settings(max_examples=25, deadline=None)
@@ -243,7 +251,7 @@ def test_tours_are_shortest_whenever_runs_are_ended(cpu, n, directed, seed, live
 
 def test_a_trace_behind_a_state_goes_block_by_block_where_bits_do_not_fit(cpu, monkeypatch):
     undisturbed, kept = states_of(KINDS["strings"], cpu)
-    monkeypatch.setattr(lcs, "host_bytes", lambda: 2000)
+    monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
     for size in (1, 2):
         for state in some(kept, 4):
             kind = KINDS["strings"]._replace(settings={"room": 600})
@@ -265,20 +273,20 @@ def test_a_state_without_room_for_all_rows_leads_to_the_same_answer(name, limit,
 
 def test_rows_go_whose_neighbours_are_close_and_never_the_last(monkeypatch):
     monkeypatch.setattr(checkpoints, "MOST_ROWS", 3)
-    rows = Checkpoints()
+    rows = RowCheckpoints()
     for place in (10, 20, 21, 40, 41):
         rows = rows.with_row(place, np.full(2, place))
         assert rows.last[0] == place
     assert rows.places == [20, 40, 41] or rows.places == [10, 21, 41]
     assert [row[0] for row in rows.rows] == rows.places
-    same = Checkpoints.of(rows.state(2, np.int64))
+    same = RowCheckpoints.of(rows.state(2, np.int64))
     assert same.places == rows.places and same.before(41).places == rows.places[:-1]
 
 
 def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu, monkeypatch):
     kind = KINDS["even"]
     undisturbed = kind.run(cpu, Solo())
-    monkeypatch.setattr(held_karp_states, "MOST_BYTES", 2 * 3 * 120 + 1)  # paths through 3 of 10 cities
+    monkeypatch.setattr(held_karp_checkpoint, "MOST_BYTES", 2 * 3 * 120 + 1)  # paths through 3 of 10 cities
     with pytest.warns(UserWarning, match="^layers of more than 3 cities are no part of a state"):
         found, kept = states_of(kind, cpu, 2)
     assert found == undisturbed and max(int(state["at"][0]) for state in kept) == 3
@@ -292,16 +300,16 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
 def test_a_run_without_states_refuses_to_keep_one(cpu):
     square = random_distances(6, 1, 9, False)
     for search, problem, changes, way in (
-        (CommonByDiagonals, PAIR, {}, "--mapping published: no state of it is kept: expected --mapping s"),
+        (LcsByDiagonals, PAIR, {}, "--mapping published: no state of it is kept: expected --mapping s"),
         (KnapsackByDiagonals, (SUMS,), {}, "--mapping published: no state of it is kept: expected --mapping s"),
         (HeldKarp, (square,), {"mapping": "published"}, "--mapping published"),
         (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: no state of"),
         (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: no state of it is kept: expected"),
         (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: no state of it is kept"),
-        (RestrictedTour, (square, 3), {}, "a single pass: no state of it is kept"),
+        (BalasSimonettiSearch, (square, 3), {}, "a single pass: no state of it is kept"),
     ):
         with pytest.raises(UserError) as refusal:
-            search(cpu, Solo(), *problem, **changes).run(keeper=Keeper(lambda state: None))
+            search(cpu, Solo(), *problem, **changes).run(keeper=Checkpointer(lambda state: None))
         assert str(refusal.value).startswith(f"--state with {way}") and "\n" not in str(refusal.value)
 
 
@@ -309,7 +317,7 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
     kind = KINDS["restricted"]
     _, kept = states_of(kind, cpu)
     search = kind.search(cpu, Solo(), *kind.problem, **kind.settings)
-    found = search.run(Iterations(3), keeper=Keeper(lambda state: None, kept[0], 1e9))
+    found = search.run(Iterations(3), keeper=Checkpointer(lambda state: None, kept[0], 1e9))
     assert found.passes == 3 and answer(found) == answer(search.run(Iterations(3)))
 
 
@@ -317,11 +325,11 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
 
 
 def test_pauses_come_a_quarter_of_a_second_after_each_other_by_the_first_rank_s_clock(monkeypatch):
-    monkeypatch.setattr(pauses, "LOOK_S", 0.25)
+    monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0.25)
     now = 0.0
     monkeypatch.setattr(pauses.time, "perf_counter", lambda: now)
-    keeper = Keeper(lambda state: None, None, 10.0)
-    course = Pauses(keeper, Solo())
+    keeper = Checkpointer(lambda state: None, None, 10.0)
+    course = CheckpointPauses(keeper, Solo())
     taken, due = [], []
     while now < 12:
         taken.append(course.steps)

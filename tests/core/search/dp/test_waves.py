@@ -11,8 +11,9 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Array, bundle, function, i32, i64, u32
-from core.search.dp import Window, waves
-from core.search.dp.waves import WaveEngine, Waves
+from core.search.dp import Window
+from core.search.dp.engine import waves
+from core.search.dp.engine.waves import WaveEngine, Waves
 
 
 @bundle

@@ -6,7 +6,7 @@ mpirun -n 3 python -m tests.core.search.exact.proofs
 import numpy as np
 
 from backends import create
-from cluster import Solo, communicator
+from cluster import Solo, default_communicator
 from core.problems import tsp
 from core.search.exact import ExactSearch, enumeration
 
@@ -117,9 +117,9 @@ def check_shared_histories(ranks, backend):
 
 def main():
     moved = []
-    plan = enumeration.moves
-    enumeration.moves = lambda every: moved.append(plan(every)) or moved[-1]
-    ranks = communicator()
+    plan = enumeration.plan_transfers
+    enumeration.plan_transfers = lambda every: moved.append(plan(every)) or moved[-1]
+    ranks = default_communicator()
     backend = create("cpu")
     for line in shared_proofs(ranks, backend):
         if ranks.rank == 0:

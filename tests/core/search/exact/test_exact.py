@@ -5,10 +5,10 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.branch_and_bound import OpenNode, stack_room
-from core.kernels.tour_search import BestTour
+from core.kernels.exact.branch_and_bound import OpenNode, stack_room
+from core.kernels.exact.tour_search import BestTour
 from core.problems import tsp
-from core.problems.small_tours import all_tours, held_karp
+from core.problems.tsp.small_tours import enumerate_tours, held_karp
 from core.search.exact import ExactSearch, enumeration
 from tests.core.search.exact.proofs import (
     EDGES,
@@ -38,7 +38,7 @@ def test_the_length_and_the_count_of_full_search(cpu, few_on_the_device, kind):
     for n in range(1, 9):
         for seed in range(3 if n < 8 else 1):
             distances = distances_of(kind, n, seed)
-            length, _, optimal_tours = all_tours(distances)
+            length, _, optimal_tours = enumerate_tours(distances)
             for method in METHODS:
                 if n > 4 or method == METHODS[0]:
                     assert proved(cpu, distances, **method) == (length, optimal_tours), (n, seed, method)
@@ -60,7 +60,7 @@ def test_the_same_proof_on_every_backend(backend, few_on_the_device, method):
         pytest.skip("the simulator takes minutes")
     for n, kind in ((5, "uniform"), (6, "clustered")) if backend.name == "python" else ((5, "uniform"), (8, "grid")):
         distances = distances_of(kind, n, 5)
-        length, _, optimal_tours = all_tours(distances)
+        length, _, optimal_tours = enumerate_tours(distances)
         assert proved(backend, distances, **method) == (length, optimal_tours)
 
 
@@ -92,7 +92,7 @@ def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, mpirun):
 
 def test_the_shape_of_a_launch_does_not_matter(oracle):
     distances = distances_of("any", 6, 4)
-    expected = all_tours(distances)
+    expected = enumerate_tours(distances)
     for team_size in (1, 4):
         for bound in ("edges", "one-tree"):
             search = ExactSearch(oracle, Solo(), distances, bound=bound, count=True)
@@ -148,10 +148,10 @@ def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, oracle, few_on_t
     """
     for seed in range(4):
         distances = with_long_edges(8, seed, [1 << 26, 1 << 27, 2**31 - 1])
-        expected = all_tours(distances)
+        expected = enumerate_tours(distances)
         assert proved(cpu, distances, **method) == (expected.length, expected.optimal_tours)
     distances = with_long_edges(6, 3, [2**31 - 1])
-    expected = all_tours(distances)
+    expected = enumerate_tours(distances)
     assert proved(oracle, distances, **method) == (expected.length, expected.optimal_tours)
 
 

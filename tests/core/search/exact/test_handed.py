@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.exact.handed import Holding, moves
+from core.search.exact.redistribution import PendingWork, plan_transfers
 
 
 def holding(records, lanes=1, room=1000, speed=10):
-    return Holding(records, lanes, room, speed)
+    return PendingWork(records, lanes, room, speed)
 
 
 def after(every, found):
@@ -33,10 +33,10 @@ def after(every, found):
         ([holding(900_000, lanes=1000, room=10**6), holding(100, lanes=1000, room=10**6)], [450_050, 450_050]),
         ([holding(1, speed=1), holding(0, lanes=1000, speed=1000)], [0, 1]),
     ],
-    ids=lambda value: None if isinstance(value[0], Holding) else "-".join(map(str, value)),
+    ids=lambda value: None if isinstance(value[0], PendingWork) else "-".join(map(str, value)),
 )
 def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(every, records):
-    assert after(every, moves(every)) == records
+    assert after(every, plan_transfers(every)) == records
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(e
     ids=str,
 )
 def test_nothing_is_moved_where_it_would_save_no_time(every):
-    assert moves(every) == []
+    assert plan_transfers(every) == []
 
 
 @given(
     st.lists(
-        st.builds(Holding, st.integers(0, 500), st.integers(1, 64), st.integers(500, 2000), st.integers(0, 10**9)),
+        st.builds(PendingWork, st.integers(0, 500), st.integers(1, 64), st.integers(500, 2000), st.integers(0, 10**9)),
         min_size=1,
         max_size=9,
     )
 )
 def test_moves_keep_all_records_and_every_room(every):
-    found = moves(every)
+    found = plan_transfers(every)
     records = after(every, found)
     assert sum(records) == sum(one.records for one in every)
     assert all(0 <= count <= one.room for count, one in zip(records, every, strict=True))

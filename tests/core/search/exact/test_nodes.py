@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cluster import Solo
-from core.kernels.published_search import search_items
-from core.kernels.tour_enumeration import permute
+from core.kernels.exact.enumeration import permute
+from core.kernels.exact.published_search import search_items
 from core.problems import tsp
-from core.problems.small_tours import all_tours
+from core.problems.tsp.small_tours import enumerate_tours
 from core.search.exact import ExactSearch
 from tests.core.search.exact.proofs import EDGES, PERMUTATIONS, PUBLISHED, WORKLIST, distances_of, name_of, proved
 
@@ -112,7 +112,7 @@ def test_without_a_bound_all_nodes_are_explored(cpu):
 def test_a_tour_that_is_shorter_than_the_start_is_kept(oracle, few_on_the_device, method):
     distances = tsp.load("uniform:7:seed=24").distances.astype(np.int64)
     solution = ExactSearch(oracle, Solo(), distances, **method).run()
-    assert solution.length == all_tours(distances).length < solution.start_length
+    assert solution.length == enumerate_tours(distances).length < solution.start_length
     assert distances[solution.tour, np.roll(solution.tour, -1)].sum() == solution.length
 
 
@@ -129,7 +129,10 @@ def test_up_to_seven_cities_are_searched_on_the_host(cpu, n):
         search.warm_up()
         found = search.run()
         assert search.on_host and search.method is None
-        assert (found.length, found.optimal_tours) == (all_tours(distances).length, all_tours(distances).optimal_tours)
+        assert (found.length, found.optimal_tours) == (
+            enumerate_tours(distances).length,
+            enumerate_tours(distances).optimal_tours,
+        )
 
 
 def test_lengths_at_the_limit_are_searched(oracle, few_on_the_device):
@@ -182,7 +185,7 @@ def test_a_lane_that_looks_up_often_counts_the_same(cpu):
 @pytest.mark.parametrize("method", [WORKLIST, PERMUTATIONS], ids=name_of)
 def test_slices_lose_and_double_no_item(cpu, method):
     distances = distances_of("any", 8, 1)
-    length, _, optimal_tours = all_tours(distances)
+    length, _, optimal_tours = enumerate_tours(distances)
     for most in (1, 5, 64):
         search = ExactSearch(cpu, Solo(), distances, count=True, **method)
         search.method.first_slice = search.method.least_slice = search.method.most_slice = most
@@ -206,7 +209,7 @@ def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monk
     search = ExactSearch(oracle, Solo(), distances, depth=2, count=True, **method)
     assert (search.method.team_size, search.method.slice_seconds) == (4, 10)
     found = search.run()
-    length, _, optimal_tours = all_tours(distances)
+    length, _, optimal_tours = enumerate_tours(distances)
     assert (found.length, found.optimal_tours) == (length, optimal_tours)
     items = search.method.items
     expected = permute if method is PERMUTATIONS else search_items

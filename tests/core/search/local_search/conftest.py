@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.search.local_search import validation
+from core.search.local_search.checks import validation
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from core.kernels.index_mappings import pair_column, pair_row, triple_first, triple_rest
-from core.kernels.moves import OWN
+from core.kernels.local_search.index_mappings import pair_column, pair_row, triple_first, triple_rest
+from core.kernels.local_search.moves import OWN
 from core.lang import Array, Generic, barrier, bundle, function, i32, lane, team_size, u32
 from core.search.local_search import AnyMove, Bits, Move, Neighbourhood, Permutation, Problem, Values, moved
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from core.problems.flow_shop import FlowShop
-from core.problems.labs import Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut
-from core.problems.max_k_cut import MaxKCut
-from core.problems.max_sat import MaxSat
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.tsp_moves import TspTour
-from core.problems.weierstrass import Weierstrass
+from core.problems.more.flow_shop.problem import FlowShop
+from core.problems.more.labs.problem import Labs
+from core.problems.more.linear_ordering.problem import LinearOrdering
+from core.problems.more.max_cut.k_cut import MaxKCut
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat.problem import MaxSat
+from core.problems.ppp.problem import Ppp
+from core.problems.qap.problem import Qap
+from core.problems.tsp.problem import TspTour
+from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from tests.core.search.local_search.scored import Ordering
 

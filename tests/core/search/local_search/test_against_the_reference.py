@@ -6,8 +6,8 @@ import itertools
 import pytest
 
 from cluster import Solo
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
+from core.problems.ppp.problem import Ppp
+from core.problems.qap.problem import Qap
 from core.search import local_search
 from tests.core.search.local_search.reference import Annealing, Descent, Tabu, random_start
 from tests.core.search.local_search.scored import Ordering

@@ -10,14 +10,15 @@ import pytest
 
 import core.problems
 from core.search import local_search
-from core.search.local_search import Evaluation, ProblemError, check, validation
-from core.search.local_search.benches import Bench, DeviceBench
-from core.search.local_search.cost_trials import check_costs
-from core.search.local_search.courses import Course
-from core.search.local_search.likely_causes import likely_cause
-from core.search.local_search.plain_bench import PlainBench
-from core.search.local_search.trials import Trial
-from drivers.trying import backends_here
+from core.search.local_search import Evaluation, ProblemError, check
+from core.search.local_search.checks import validation
+from core.search.local_search.checks.cost import check_costs
+from core.search.local_search.checks.evaluation import EvaluationCheck
+from core.search.local_search.checks.executors import CheckExecutor, DeviceExecutor
+from core.search.local_search.checks.interpreter import InterpreterExecutor
+from core.search.local_search.checks.likely_causes import likely_cause
+from core.search.local_search.checks.move_sequences import MoveSequence
+from drivers.library.validation import open_usable_backends
 from tests.core.search.local_search import weighted, wrong
 from tests.core.search.local_search.scored import BLOCKS, Ordering
 from tests.core.search.local_search.table import PROBLEMS
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 @pytest.fixture(scope="module")
 def devices():
-    with backends_here() as made:
+    with open_usable_backends() as made:
         yield {one.name: one for one in made}
 
 
@@ -45,7 +46,7 @@ def device(request, devices):
 
 def along(problem, name, bench):
     """Let a bench alone take a course, without plain Python before it."""
-    Trial(Course(check_costs(problem, 0), name, 0, 64, 16, 6), bench).run(24, (0, 3))
+    EvaluationCheck(MoveSequence(check_costs(problem, 0), name, 0, 64, 16, 6), bench).run(24, (0, 3))
 
 
 def said_of(mistake, problem, *asked, **how):
@@ -60,7 +61,7 @@ def said_of(mistake, problem, *asked, **how):
 def said_by(device, mistake, problem, name):
     """What a device alone says of it, without plain Python before it."""
     with pytest.raises(getattr(local_search, mistake)) as found:
-        along(problem, name, DeviceBench(device, problem, name, "only", 1))
+        along(problem, name, DeviceExecutor(device, problem, name, "only", 1))
     return str(found.value)
 
 
@@ -94,7 +95,7 @@ def test_that_fewer_elements_were_right_is_told_where_nothing_else_explains_it()
 def test_a_value_is_held_to_the_same(device):
     right, problem = (RingCut(delta=None, value=value) for value in (wrong.whole, wrong.one_too_many))
     assert check(right, "flip2").moves > 0
-    along(right, "flip2", DeviceBench(device, right, "flip2", "only", 1))
+    along(right, "flip2", DeviceExecutor(device, right, "flip2", "only", 1))
     said = said_of("WrongDelta", problem, "flip2")
     claimed, cost = map(int, re.search(r"value says (\d+), cost says (\d+)", said).groups())
     assert claimed == cost + 1  # whole costs, as the user wrote it, and not what the move adds
@@ -111,8 +112,8 @@ def test_a_neighbourhood_of_one_s_own_is_tried_by_its_own_moves(device):
 
 def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     problem = PROBLEMS["tsp"]()
-    course = Course(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
-    trial = Trial(course, PlainBench(problem, "2opt", "table"))
+    course = MoveSequence(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
+    trial = EvaluationCheck(course, InterpreterExecutor(problem, "2opt", "table"))
     trial.run(0)
     course.station(0).claims[:] = 1 - course.station(0).claims
     with pytest.raises(local_search.WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
@@ -227,7 +228,7 @@ def test_a_row_that_a_move_does_not_keep_is_named(device):
 def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
     """As long as every difference is right: lists may be kept in any order."""
     problem = weighted.Weighted(range(24), only=kept())
-    monkeypatch.setattr(Trial, "difference_of_rows", lambda *_: "row 'cut' holds 1 at 2, begin gives 0")
+    monkeypatch.setattr(EvaluationCheck, "difference_of_rows", lambda *_: "row 'cut' holds 1 at 2, begin gives 0")
     note = check(problem, "flip1").notes[0]
     assert re.match(r"row 'cut' .* after 3 moves \(flip1, evaluation only, in plain .*; none of 24 moves adds", note)
 
@@ -240,7 +241,7 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
 
 def test_the_first_of_equal_neighbours_is_taken(device):
     problem = RingCut(weights=np.full(24, 3, np.int32))
-    bench = DeviceBench(device, problem, "flip2", "only", 1)
+    bench = DeviceExecutor(device, problem, "flip2", "only", 1)
     bench.build(np.zeros(24, np.int32))
     said = bench.ask(np.array([[i, j, -1] for i in range(24) for j in range(i + 1, 24)], np.int32))
     assert (said == said.min()).sum() > 1
@@ -248,7 +249,7 @@ def test_the_first_of_equal_neighbours_is_taken(device):
 
 
 def test_another_choice_is_told(monkeypatch):
-    monkeypatch.setattr(Bench, "chosen", lambda self, size: size - 1)
+    monkeypatch.setattr(CheckExecutor, "chosen", lambda self, size: size - 1)
     said = said_of("WrongChoice", RingCut(), "flip1")
     assert re.search(r"a scan takes neighbour 23 of \(23\), expected neighbour \d+ of \(\d+\), the first", said)
 

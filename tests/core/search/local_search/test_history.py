@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from backends.tuning import Tuner
+from backends.tuning import ShapeTuner
 from cluster import Solo
 from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target
 from core.search.local_search import history as module
@@ -118,7 +118,7 @@ def test_a_search_with_a_history_is_the_same_search(cpu, row):
 @pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)
 def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how):
     if "tune" in how:
-        how = {"tune": lambda kernel, n, size: Tuner(cpu.capabilities, n, size, 2)}
+        how = {"tune": lambda kernel, n, size: ShapeTuner(cpu.capabilities, n, size, 2)}
     expected = plain_history(plain_walk("qap6", "exchange2", "tabu"))
     for places in (1, 4096):
         monkeypatch.setattr(module, "MOST_PLACES", places)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from backends.cuda import lanes_with
+from backends.cuda.backend import resident_lanes
 from backends.python import PythonBackend
 from cluster import Solo
-from core.problems.qap import Qap
+from core.problems.qap.problem import Qap
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
-from core.search.local_search.launches import even_team
+from core.search.local_search.launcher import even_team
 from core.search.local_search.search import LONGEST_BATCH_S, MOST_GROWTH, next_batch
 
 
@@ -19,7 +19,7 @@ def test_a_last_round_of_few_teams_is_avoided():
 
 def test_registers_leave_room_for_so_many_lanes():
     """As NVIDIA's table of occupancy has it, for 65,536 registers and teams of one warp."""
-    assert [lanes_with(registers, 65_536) for registers in (32, 33, 40, 90, 255)] == [2048, 1536, 1536, 640, 256]
+    assert [resident_lanes(registers, 65_536) for registers in (32, 33, 40, 90, 255)] == [2048, 1536, 1536, 640, 256]
 
 
 @pytest.mark.parametrize(("walks", "size"), [(6, 32), (2, 64)])

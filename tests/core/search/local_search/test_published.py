@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from backends.tuning import Tuner
+from backends.tuning import ShapeTuner
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.fitness_reduction import BLOCK, reduction_kernels
-from core.kernels.hooks import BEST, FIRST, NO_KEY
-from core.kernels.moves import NEVER
-from core.problems import max_cut, perceptron, ppp, qap
+from core.kernels.local_search.fitness_reduction import BLOCK, reduction_kernels
+from core.kernels.local_search.hooks import BEST, FIRST, NO_KEY
+from core.kernels.local_search.moves import NEVER
+from core.problems.more.max_cut import problem as max_cut_problem
+from core.problems.ppp import perceptron
+from core.problems.ppp import problem as ppp_problem
+from core.problems.qap import problem as qap_problem
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
-from core.search.local_search.host_driven import blocks_of
+from core.search.local_search.host_loop import blocks_of
 from tests.core.problems.neighbours import neighbours
 from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, found, named
 
@@ -64,7 +67,7 @@ def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
     ("layout", "select"), [("columns", "host"), pytest.param("rows", "device", marks=pytest.mark.slow)]
 )
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
-    problem = ppp.Ppp(perceptron.load("9-11"), layout)
+    problem = ppp_problem.Ppp(perceptron.load("9-11"), layout)
     one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
     assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
 
@@ -87,7 +90,7 @@ def test_no_walk_begins_after_the_time_is_over(cpu):
 def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, cpu):
     def tune(kernel, n, size):
         assert kernel.name == "write_fitness"
-        return Tuner(python.capabilities._replace(max_team_size=8), n, size, 2)
+        return ShapeTuner(python.capabilities._replace(max_team_size=8), n, size, 2)
 
     one = published(python, row, tune=tune)
     assert found(one) == found(made(cpu, row))
@@ -101,7 +104,7 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
     ("select", "reduced"), [("host", []), ("device", [("reduce_fitnesses", 2, 256), ("reduce_keys", 1, 256)])]
 )
 def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
-    problem = max_cut.MaxCut("random:40:seed=1")
+    problem = max_cut_problem.MaxCut("random:40:seed=1")
     one = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
     one.run(Iterations(1))
     # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
@@ -121,7 +124,7 @@ def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluati
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):
-    monkeypatch.setattr("core.problems.tsp_moves.LARGEST_TABLE", 0)
+    monkeypatch.setattr("core.problems.tsp.problem.LARGEST_TABLE", 0)
     names = [
         LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).evaluation_name
         for mapping in ("suite", "published")
@@ -131,7 +134,7 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 def copied_bytes(cpu, **how):
     """What five iterations copy between host and device."""
-    one = LocalSearch(cpu, Solo(), qap.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
+    one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
     one.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
     one.iterate(5)
@@ -179,7 +182,7 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
     one = LocalSearch(
-        python, Solo(), ppp.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
+        python, Solo(), ppp_problem.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
     one.begin(Iterations(9), None)
     one.host_loop.evaluate(0, 0, 55)
@@ -212,16 +215,21 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 def test_what_the_paper_does_not_map_is_refused(cpu, algorithm, how, words):
     with pytest.raises(UserError, match=words):
         LocalSearch(
-            cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), algorithm, "exchange2", **{"mapping": "published"} | how
+            cpu,
+            Solo(),
+            qap_problem.Qap.load("taillard:6:seeds=1,2"),
+            algorithm,
+            "exchange2",
+            **{"mapping": "published"} | how,
         )
 
 
 def test_a_layout_that_there_is_not_and_arrays_beyond_32_bits_are_refused(cpu):
     with pytest.raises(UserError, match="histograms in layout 'tiles': expected local, columns, rows"):
-        ppp.Ppp.load("9-11", layout="tiles")
+        ppp_problem.Ppp.load("9-11", layout="tiles")
     on_host = {"mapping": "published", "select": "host", "generate": "host"}
     with pytest.raises(UserError, match=r"2001000 whole neighbours of 2001 elements from the host: expected less than"):
-        LocalSearch(cpu, Solo(), ppp.Ppp.load("3-2001"), TabuSearch(), "flip2", **on_host)
-    problem = ppp.Ppp.load("3-2000", layout="rows")
+        LocalSearch(cpu, Solo(), ppp_problem.Ppp.load("3-2001"), TabuSearch(), "flip2", **on_host)
+    problem = ppp_problem.Ppp.load("3-2000", layout="rows")
     with pytest.raises(UserError, match=r"histograms of 2001 groups for 1100000 neighbours .* use layout local"):
         problem.with_room(problem.data_for("histogram"), 1_100_000)

@@ -57,7 +57,7 @@ MORE = {
 }  # fmt: skip
 PROGRAM = """
 import sys
-from backends.cpu import CpuBackend
+from backends.cpu.single_core import CpuBackend
 from cluster import communicator
 from tests.core.search.local_search import test_ranks
 ranks = communicator()

@@ -7,7 +7,9 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.problems import encodings, qap, weierstrass
+from core.problems import encodings
+from core.problems.qap import problem
+from core.problems.weierstrass import problem as weierstrass_problem
 from core.search import local_search
 
 TABU = local_search.TabuSearch()
@@ -31,7 +33,7 @@ TABU = local_search.TabuSearch()
 )
 def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
     with pytest.raises(UserError, match=words):
-        local_search.LocalSearch(cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
+        local_search.LocalSearch(cpu, Solo(), problem.Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,10 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
         (lambda: local_search.SimulatedAnnealing(cooling=0), "cooling factor of 0"),
         (lambda: local_search.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
         (lambda: local_search.SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
-        (lambda: weierstrass.Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or"),
+        (
+            lambda: weierstrass_problem.Weierstrass.load("3", dtype="float16"),
+            "precision 'float16': expected float32 or",
+        ),
         (lambda: encodings.Values(5, 1), "over 1 values; expected 2 to 2147483647"),
         (lambda: encodings.Values(5, "3"), "a solution of '3' values; expected an integer"),
         (lambda: encodings.Reals(5, "int8"), "a vector of reals of type 'int8'; expected 'float32' or 'float64'"),
@@ -79,6 +84,6 @@ def test_a_start_in_other_types_is_the_same_solution():
 
 
 def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
-    search = local_search.LocalSearch(cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
+    search = local_search.LocalSearch(cpu, Solo(), problem.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
         search.run(local_search.Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))

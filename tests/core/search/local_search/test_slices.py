@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.threads import ThreadsBackend
+from backends.cpu.single_core import CpuBackend
+from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
 from core.search.local_search import Iterations, Seconds, Target
 from core.search.local_search import search as searching

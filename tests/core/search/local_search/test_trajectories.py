@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from backends.python import PythonBackend
-from backends.tuning import Shape, Tuner
+from backends.tuning import LaunchShape, ShapeTuner
 from cluster import Solo
-from core.problems.qap import Qap
+from core.problems.qap.problem import Qap
 from core.search import local_search
 from core.search.local_search import search as search_module
 from tests.conftest import ROOT
@@ -128,14 +128,14 @@ def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
 @pytest.mark.parametrize("row", cases([KEPT], [WORDS]))
 def test_tuned_launches_are_the_same_search(python, row, cpu):
     shapes = python.capabilities._replace(max_team_size=8)
-    tuned = search(python, Solo(), row, tune=lambda kernel, n, size: Tuner(shapes, n, size, 2))
+    tuned = search(python, Solo(), row, tune=lambda kernel, n, size: ShapeTuner(shapes, n, size, 2))
     assert found(tuned) == found(search(cpu, Solo(), row))
     assert tuned.tuner.done
 
 
 def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
     def tune(kernel, n, size):
-        return Tuner(python.capabilities, n, size, best=Shape(3, 5))
+        return ShapeTuner(python.capabilities, n, size, best=LaunchShape(3, 5))
 
     assert found(search(python, Solo(), KEPT, tune=tune)) == found(search(cpu, Solo(), KEPT))
     assert [one for one in launches if one[0] == "scan_shared"] == [("scan_shared", 3, 5)] * table.ITERATIONS

@@ -13,8 +13,8 @@ from core.search.local_search import (
     ProblemError,
     TabuSearch,
     Unconfirmed,
-    trials,
 )
+from core.search.local_search.checks import evaluation
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import TWELVE, Weighted
@@ -37,13 +37,13 @@ def searched(problem, python, name="flip1", **how):
 def tried_first(monkeypatch):
     """What is tried while a test runs."""
     tried = []
-    run = trials.Trial.run
+    run = evaluation.EvaluationCheck.run
 
     def noted(trial, moves):
         tried.append((trial.bench.problem.name, trial.bench.name, trial.bench.evaluation_name))
         run(trial, moves)
 
-    monkeypatch.setattr(trials.Trial, "run", noted)
+    monkeypatch.setattr(evaluation.EvaluationCheck, "run", noted)
     return tried
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.moves import ATTRIBUTES, MOVES, NEVER
+from core.kernels.local_search.moves import ATTRIBUTES, MOVES, NEVER
 from core.lang import Array, KernelError, function, i32
 from core.search import local_search
 from core.search.local_search import AnyMove, HillClimbing, Iterations, LocalSearch, Move, TabuSearch, exchanged, moved

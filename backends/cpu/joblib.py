@@ -1,0 +1,197 @@
+"""All cores through joblib's processes (loky): arrays lie in shared memory, so a call carries names and numbers only.
+
+The machine code is that of `backends.cpu.single_core`, loaded by each process from its object file; atomics work across
+processes.
+
+A backend has one pool of processes, from its first launch to `JoblibBackend.close`. That of ``joblib.Parallel`` belongs
+to the whole program: another part may resize it, so that workers of a replay wait for one that is not there. It stops
+workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends.cpu import native, shared_memory
+from backends.cpu.shared_memory import SharedBuffer
+from backends.cpu.single_core import CpuBackend, argument_slots
+from backends.device import Buffer, DeviceInfo, Launch, Unavailable, cpu_device
+
+SOURCE_ROOT = str(Path(__file__).parents[2])
+"""Where the suite's packages lie."""
+PARENT_POLL_S = 0.25
+"""How often a worker looks whether the process that started it is still there."""
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Environment of a worker: NumPy needs no threads of its own beside the workers."""
+
+
+class JoblibBackend(CpuBackend):
+    """Runs each launch on as many processes as its device has cores."""
+
+    name = "joblib"
+    automatic_for = ""  # threads do the same at less expense
+    same_as = "threads"
+    takes_cores = True
+    packs = False  # processes take arguments apart
+    replays_host_steps = False  # only this process meets other ranks
+
+    def __init__(self, device: DeviceInfo) -> None:
+        super().__init__(device, device.compute_units)
+        self.pool: Any = None
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        try:
+            import joblib  # noqa: F401
+        except ImportError as error:
+            raise Unavailable("joblib is not installed; pip install joblib") from error
+        return [cpu_device()]
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        return SharedBuffer.create(shape, dtype)
+
+    def execute(self, launch: Launch) -> None:
+        began = time.perf_counter()
+        total, workers = launch.teams, min(self.workers, launch.teams)
+        cuts = [total * k // workers for k in range(workers + 1)]
+        described = [describe_argument(a) for a in launch.arguments]
+        self.work_in_parallel(
+            run_teams,
+            [(launch.executable, begin, end, total, described) for begin, end in zip(cuts, cuts[1:], strict=False)],
+        )
+        self.timings.kernel_s += time.perf_counter() - began
+
+    def prepare(self, launches: list[Any]) -> Any:
+        meeting = self.allocate(1, np.uint64)
+        described = [(one.executable, one.teams, [describe_argument(a) for a in one.arguments]) for one in launches]
+        return meeting, described
+
+    def replay(self, prepared: Any, times: int) -> None:
+        began = time.perf_counter()
+        meeting, launches = prepared
+        meeting.handle[:] = 0
+        self.work_in_parallel(
+            run_replay,
+            [
+                (native.replay_code(), launches, describe_argument(meeting), times, k, self.workers)
+                for k in range(self.workers)
+            ],
+        )
+        self.timings.kernel_s += time.perf_counter() - began
+
+    def work_in_parallel(self, function: Callable[..., None], parts: list[tuple[Any, ...]]) -> None:
+        """Call a function once for each part, every call in a worker of its own at the same time, and wait.
+
+        The next call starts new workers if this one fails: those that are left may wait for each other in a replay for
+        ever, or write into memory that is no longer theirs.
+        """
+        from concurrent.futures import FIRST_EXCEPTION, wait
+
+        if self.pool is None:
+            from joblib.externals import loky
+
+            self.pool = loky.ProcessPoolExecutor(
+                self.workers, initializer=start_worker, initargs=(os.getpid(),), env=ONE_THREAD
+            )
+        try:
+            with prepend_import_path(SOURCE_ROOT):
+                jobs = [self.pool.submit(function, *part) for part in parts]
+            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+            for job in done:
+                job.result()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the workers; memory goes back as soon as nothing refers to its buffers."""
+        pool, self.pool = self.pool, None
+        if pool is not None:
+            pool.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def prepend_import_path(folder: str) -> Iterator[None]:
+    """Let workers that start meanwhile, who look for modules where this process does, look into a folder before all.
+
+    The folder of the user's program comes first here, and may hold a module of a name that workers import.
+    """
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+# --- in a worker ---
+
+
+def start_worker(parent: int) -> None:
+    """Make a new worker end with its parent, however that ends, and not by itself.
+
+    Parameters
+    ----------
+    parent
+        The process that started this one.
+
+    """
+    from joblib.externals.loky import process_executor
+
+    # Shared memory counts as a worker's own: loky would take large buffers for a leak and replace the worker.
+    process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
+    # Ctrl-C reaches all processes of a terminal; the parent ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended; machine code that runs meanwhile does not hold the thread up."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_POLL_S)
+    shared_memory.unlink_opened()
+    os._exit(1)
+
+
+def describe_argument(value: Any) -> Any:
+    """An argument as it travels to a process: a segment and its elements, or the number itself."""
+    if isinstance(value, SharedBuffer):
+        return (value.segment, value.size, value.dtype.str)
+    return (type(value).__name__, value.item() if hasattr(value, "item") else int(value))
+
+
+FLOATS = {"float32": "f32", "float64": "f64"}
+
+
+def attach_argument(description: Any) -> Any:
+    """The argument again, in the worker process."""
+    from core.lang.types import BY_NAME
+
+    if len(description) == 2:
+        kind, value = description
+        return BY_NAME[FLOATS.get(kind, kind)](value)
+    segment, count, dtype = description
+    return Buffer(np.ndarray(count, np.dtype(dtype), shared_memory.open_segment(segment)), (count,), dtype)
+
+
+def run_teams(path: str, begin: int, end: int, total: int, described: list[Any]) -> None:
+    """One process's slice of a launch."""
+    packed = argument_slots(tuple(attach_argument(d) for d in described))
+    native.load(path)(begin, end, total, packed.ctypes.data)
+
+
+def run_replay(code: str, launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
+    """One process's part of a replay."""
+    packed = [argument_slots(tuple(attach_argument(d) for d in described)) for _, _, described in launches]
+    counter = attach_argument(meeting).handle
+    recorded = native.CompiledReplay([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)
+    recorded.run(times, worker, workers)

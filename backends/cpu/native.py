@@ -1,0 +1,295 @@
+"""Machine code for the CPU family: compiled by numba once, saved as an object file, loaded by llvmlite alone.
+
+A process that finds the object file runs it without importing numba, which is what lets 64 ranks start on two cores.
+Every kernel has one signature, ``entry(begin, end, team_count, slots)``, with its arguments in 64-bit slots.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import itertools
+import json
+import os
+import sys
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from backends.cache import cache_folder, read_sealed, write_sealed
+
+ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
+
+RELEASE_COUNT = 1 << 63
+"""More than workers ever count where they meet."""
+
+_engine: Any = None
+_loaded: dict[str, tuple[Any, Any]] = {}
+# Where this process saved the object files that it compiled, by where they belong: the cache may not have taken one.
+_elsewhere: dict[str, str] = {}
+
+
+def object_path(source: str, stem: str) -> str:
+    """Where the machine code of an emitted module is kept, for this CPU, these versions and numba's settings."""
+    here = os.path.dirname(os.path.dirname(__file__))
+    digest = hashlib.sha256(source.encode())
+    for name in ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py"):
+        with open(os.path.join(here, name), "rb") as file:
+            digest.update(file.read())
+    digest.update(f"{_machine()} {_versions()}".encode())
+    return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
+
+
+@functools.cache
+def cpu_tag() -> str:
+    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code.
+
+    The first core tells for all: a machine with many takes long to list them, and longest when every rank asks.
+    """
+    try:
+        with open("/proc/cpuinfo") as file:
+            first = itertools.takewhile(str.strip, file)
+            kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
+    except OSError:
+        import platform
+
+        kinds = [platform.machine(), platform.processor()]
+    return hashlib.sha256("".join(kinds).encode()).hexdigest()[:8]
+
+
+def _machine() -> str:
+    """The CPU that machine code is made for."""
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+
+
+@functools.cache
+def _versions() -> str:
+    """The compilers' versions, and the settings by which numba compiles; numba itself need not be imported."""
+    said = [f"python {sys.version_info[:2]}"]
+    for package in ("numba", "llvmlite"):
+        spec = importlib.util.find_spec(package)
+        folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
+        with open(os.path.join(folder, "_version.py")) as file:
+            said.append(file.read())
+    said += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+    if os.path.exists(".numba_config.yaml"):  # numba reads it in the folder in which a program starts
+        with open(".numba_config.yaml") as file:
+            said.append(file.read())
+    return "\n".join(said)
+
+
+def compile_object(source: str, path: str) -> str:
+    """Compile an emitted module with numba and save its machine code.
+
+    The module's name, and with it every symbol, is made from the source: code that different processes compiled can be
+    loaded into one, and a function never stands in for another of the same name.
+
+    Parameters
+    ----------
+    source
+        A module printed by `backends.emit.numba_python.CpuPython`.
+    path
+        The object file, as `object_path` gives it.
+
+    Returns
+    -------
+    Where it is saved: ``path``, or a temporary place if the cache does not take it.
+
+    """
+    import numba
+    from numba.core import types
+
+    from backends.emit.cpu_operations import EmittedCompiler
+
+    scope: dict[str, Any] = {"__name__": "emitted_" + hashlib.sha256(source.encode()).hexdigest()[:16]}
+    exec(compile(source, os.path.basename(path), "exec"), scope)
+    signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
+    compiled = numba.cfunc(signature, pipeline_class=EmittedCompiler)(scope["entry"])
+    library = compiled._library
+    declared = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    header = json.dumps({"entry": compiled._wrapper_name, "declared": declared}).encode()
+    return write_sealed(path, header + b"\n" + library._get_compiled_object())
+
+
+def load(path: str) -> Any:
+    """The function in an object file, callable through ctypes; the interpreter lock is free while it runs.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file is missing or damaged.
+
+    """
+    if path not in _loaded:
+        content = read_sealed(path)
+        if content is None:
+            raise FileNotFoundError(f"{path}: no object file, or a damaged one")
+        header, _, code = content.partition(b"\n")
+        address = _link(**json.loads(header), code=code)
+        _loaded[path] = (ENTRY(address), address)
+    return _loaded[path][0]
+
+
+def load_or_compile(source: str, path: str) -> str:
+    """Load an object file; compile it first if no run before has left it whole. Returns where it is."""
+    place = _elsewhere.get(path, path)
+    try:
+        load(place)
+    except FileNotFoundError:
+        place = _elsewhere[path] = compile_object(source, path)
+        load(place)
+    return place
+
+
+def address(path: str) -> int:
+    """The address of the function in an object file."""
+    load(path)
+    return int(_loaded[path][1])
+
+
+def _link(entry: str, declared: list[str], code: bytes) -> int:
+    """Hand machine code to llvmlite's linker; the address of its entry.
+
+    numba's code names functions of its runtime for exceptions, which a kernel cannot raise. A process without numba
+    has no such functions; the linker, which ends the process over a missing one, is told to abort there.
+    """
+    global _engine
+    import llvmlite.binding as llvm
+
+    if _engine is None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+        _engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    process = ctypes.CDLL(None)
+    for symbol in declared:
+        if llvm.address_of_symbol(symbol) is None and not hasattr(process, symbol):
+            llvm.add_symbol(symbol, ctypes.cast(process.abort, ctypes.c_void_p).value)
+    _engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    _engine.finalize_object()
+    return int(_engine.get_function_address(entry))
+
+
+REPLAY = """
+from backends.emit.cpu_operations import (
+    add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32,
+    literal_u64, load, lt_i32, lt_u64, mul_i64, pointer_i32, pointer_u64, slot_i32, u64_from_i32, yield_core,
+)
+
+def entry(worker, workers, times, slots):
+    launches = slot_i32(slots, 0)
+    entries = pointer_u64(slots, 1)
+    teams = pointer_i32(slots, 2)
+    arguments = pointer_u64(slots, 3)
+    meeting = pointer_u64(slots, 4)
+    zero, one = literal_i32(0), literal_i32(1)
+    expected = literal_u64(0)
+    done = zero
+    while lt_i32(done, times):
+        k = zero
+        while lt_i32(k, launches):
+            total = load(teams, k)
+            wide = i64_from_i32(total)
+            begin = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(worker)), i64_from_i32(workers)))
+            end = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(add_i32(worker, one))), i64_from_i32(workers)))
+            if lt_i32(begin, end):
+                call_entry(load(entries, k), begin, end, total, load(arguments, k))
+            if lt_i32(one, workers):
+                expected = add_u64(expected, u64_from_i32(workers))
+                atomic_add_u64(meeting, zero, literal_u64(1))
+                while lt_u64(atomic_add_u64(meeting, zero, literal_u64(0)), expected):
+                    yield_core()
+            k = add_i32(k, one)
+        done = add_i32(done, one)
+"""
+
+
+def replay_code() -> str:
+    """Where the machine code is that runs a recording; it is compiled if no run before has left it."""
+    return load_or_compile(REPLAY, object_path(REPLAY, "replay"))
+
+
+class HostStep:
+    """What the host does between two recorded launches: compiled code calls it as it calls a kernel of one team.
+
+    Nothing can be raised through compiled code, so what the step raises is kept for who runs the recording. What is
+    launched after it has no teams then, and nobody waits for anybody in it.
+    """
+
+    def __init__(self, act: Callable[[], None], teams: np.ndarray, meeting: Any) -> None:
+        self.act = act
+        self.teams = teams
+        self.meeting = meeting
+        self.seconds = 0.0
+        self.raised: BaseException | None = None
+        # Weak, as nothing looks for cycles in a driver, and the step holds buffers.
+        taken = weakref.WeakMethod(self.take)
+        self.callback = ENTRY(lambda *_: taken()())  # type: ignore[misc]
+        self.address = int(ctypes.cast(self.callback, ctypes.c_void_p).value or 0)
+
+    def take(self) -> None:
+        """Take the step, and add up how long that takes."""
+        began = time.perf_counter()
+        try:
+            self.act()
+        except BaseException as error:  # an interrupt too: ctypes would print it, and go on
+            self.raised = error
+            self.teams[:] = 0
+            self.meeting[:] = RELEASE_COUNT
+        self.seconds += time.perf_counter() - began
+
+
+class CompiledReplay:
+    """Recorded launches, replayed by compiled code: no Python between two of them, unless a step is the host's.
+
+    Several workers may run the same recording together; they meet after every launch at the counter ``meeting``, which
+    must be zero when they begin. The last of them takes the host's steps, for which the others wait there. ``code`` is
+    what `replay_code` returned to another process, if this is not the first.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[str | Callable[[], None]],
+        teams: list[int],
+        packed: list[np.ndarray],
+        meeting: Any = None,
+        code: str | None = None,
+    ) -> None:
+        self.wanted_teams = np.array(teams, np.int32)
+        self.teams = self.wanted_teams.copy()
+        self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
+        made = [one if isinstance(one, str) else HostStep(one, self.teams, self.meeting) for one in steps]
+        self.host_steps = [one for one in made if isinstance(one, HostStep)]
+        self.entries = np.array([address(one) if isinstance(one, str) else one.address for one in made], np.uint64)
+        self.packed = packed
+        self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
+        parts = [self.entries, self.teams, self.addresses, self.meeting]
+        self.slots = np.array([len(steps), *(p.ctypes.data for p in parts)], np.uint64)
+        self.entry = load(code or replay_code())
+
+    def run(self, times: int, worker: int, workers: int) -> None:
+        """This worker's part of ``times`` replays."""
+        self.entry(worker, workers, times, self.slots.ctypes.data)
+
+    def release(self) -> None:
+        """Let workers go on that wait for one who does not come; whatever they compute then is thrown away."""
+        self.meeting[:] = RELEASE_COUNT
+
+    def host_seconds(self) -> float:
+        """How long the host's steps took since the last call; raises what one of them raised."""
+        seconds = sum(one.seconds for one in self.host_steps)
+        raised = [one.raised for one in self.host_steps if one.raised is not None]
+        for one in self.host_steps:
+            one.seconds, one.raised = 0.0, None
+        if raised:
+            self.teams[:] = self.wanted_teams
+            raise raised[0]
+        return seconds

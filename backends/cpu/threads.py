@@ -1,0 +1,71 @@
+"""All cores of this machine: the machine code of `backends.cpu.single_core`, called by threads on slices of the teams.
+
+The thread that launches is one of them. A recording that meets other ranks keeps them all awake meanwhile: to hand out
+work anew for every launch took 80 us an iteration of PPP even with one worker.
+
+ctypes gives the interpreter lock back during a call, so there is no threading layer of numba's and none of its hazards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from backends.cpu import native
+from backends.cpu.single_core import CpuBackend
+from backends.device import DeviceInfo, cpu_device
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+class ThreadsBackend(CpuBackend):
+    """Runs each launch on all cores, or on as many as its device says; atomics are real."""
+
+    name = "threads"
+    automatic_for = "cores"
+    takes_cores = True
+
+    def __init__(self, device: DeviceInfo) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        super().__init__(device, device.compute_units)
+        self.pool = ThreadPoolExecutor(max(1, self.workers - 1))
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [cpu_device()]
+
+    def run(self, entry: Any, teams: int, address: int) -> None:
+        """Call machine code for all teams, a slice of them in every worker, the last of them in this thread."""
+        workers = min(self.workers, teams)
+        cuts = [teams * k // workers for k in range(workers + 1)]
+        jobs = [self.pool.submit(entry, cuts[k], cuts[k + 1], teams, address) for k in range(workers - 1)]
+        entry(cuts[-2], teams, teams, address)
+        finish(jobs)
+
+    def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
+        """Run a recording in all workers; this thread is the last, since MPI wants the host's steps from it."""
+        prepared.meeting[:] = 0
+        last = self.workers - 1
+        jobs: list[Future[None]] = []
+        try:
+            jobs += [self.pool.submit(prepared.run, times, k, self.workers) for k in range(last)]
+            prepared.run(times, last, self.workers)
+        except BaseException:
+            prepared.release()
+            raise
+        finally:
+            finish(jobs)
+
+    def close(self) -> None:
+        self.pool.shutdown()
+
+
+def finish(jobs: Sequence[Future[None]]) -> None:
+    """Wait until all jobs are over, and raise what one of them raised."""
+    from concurrent.futures import wait
+
+    wait(jobs)
+    for job in jobs:
+        job.result()

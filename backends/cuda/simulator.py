@@ -1,0 +1,91 @@
+"""The CUDA backend in numba's simulator: the same kernels and launches without a GPU, lane by lane and very slowly.
+
+With ``NUMBA_ENABLE_CUDASIM=1``, which numba reads when it is imported, `backends.create("cuda")` takes this class.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from backends.cuda.backend import CudaBackend, emitted_kernel
+from backends.cuda.launch import CudaExecutable
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch
+from core.lang import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+
+class CudaSimulator(CudaBackend):
+    """Marks are the host's times, since every launch has ended when it returns; there is neither driver nor graph."""
+
+    packs = False
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu")]
+
+    def select(self, index: int) -> Capabilities:
+        return Capabilities(1024, 48 << 10, 2, 2048)
+
+    def begin(self, index: int) -> None:
+        self.stream = self.cuda.stream()
+
+    def link(self) -> None:
+        return None
+
+    def mark(self, stream: Any = None) -> float:
+        return time.perf_counter()
+
+    def elapsed(self, first: float, last: float) -> float:
+        return last - first
+
+    def wait(self) -> None:
+        """Nothing is queued."""
+
+    def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        buffer.handle[start : start + host.size].copy_to_device(host)
+
+    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: Any) -> None:
+        host[:] = buffer.handle[start : start + host.size].copy_to_host()
+
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        first = self.mark()
+        self.copy_back(buffer, start, host, self.stream)
+        self.span("transfer", first)
+        return lambda: None
+
+    def compile(self, program: tree.Program) -> Any:
+        from backends.emit.numba_python import SimulatorPython
+
+        dispatcher = emitted_kernel(program, SimulatorPython(program).source())
+        return CudaExecutable(dispatcher, program.team_size, tree.shared_bytes(program))
+
+    def most_lanes(self, executable: CudaExecutable) -> int:
+        return self.capabilities.max_team_size
+
+    def lanes_side_by_side(self, executable: CudaExecutable) -> int:
+        return self.capabilities.lanes_resident
+
+    def execute(self, launch: Launch) -> None:
+        first = self.mark()
+        self.enqueue(launch)
+        self.span("kernel", first)
+
+    def enqueue(self, step: Any) -> None:
+        dispatcher, team_size, shared, _ = step.executable
+        values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in step.arguments]
+        dispatcher[step.teams, team_size, self.stream, shared](*values)
+
+    def prepare(self, launches: list[Launch]) -> list[Launch]:
+        return launches
+
+    def replay(self, prepared: list[Launch], times: int) -> None:
+        first = self.mark()
+        for _ in range(times):
+            for launch in prepared:
+                self.enqueue(launch)
+        self.span("kernel", first)

@@ -1,0 +1,80 @@
+"""What kernels of a backend assert and print: whether they are asked to, and from the device to the terminal."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.lang import device_messages
+from core.lang.types import f32, f64, i64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from backends.device import Backend, Buffer
+    from core.lang import Kernel, tree
+
+VARIABLE = "ONEKERNEL_CHECKS"
+
+
+def checks_enabled(usual: bool) -> bool:
+    """Whether machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` says 1 or 0.
+
+    Raises
+    ------
+    UserError
+        It says something else.
+
+    """
+    said = os.environ.get(VARIABLE, "")
+    if said not in ("", "0", "1"):
+        raise UserError(f"{VARIABLE}={said}: expected 1 (kernels assert and print on every device) or 0 (on none)")
+    return said == "1" if said else usual
+
+
+def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
+    """The entry among the types of a launch by which a kernel's machine code asserts and prints."""
+    return {device_messages.MESSAGES: device_messages.MessageSettings(kernel.says, f64 if float64 else f32)}
+
+
+class DeviceOutput:
+    """The hidden arrays of a backend, and who writes to them; they are made when the first kernel asserts or prints."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.integers: Buffer | None = None
+        self.floats: Buffer | None = None
+        self.numbers: dict[Any, int] = {}
+        self.programs: dict[int, Callable[[], tree.Program]] = {}
+
+    def arguments(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> list[Any]:
+        """The hidden arguments of a launch."""
+        if self.integers is None:
+            self.integers = self.backend.upload(np.zeros(device_messages.INTEGERS_SIZE, np.int64))
+            self.floats = self.backend.allocate(
+                device_messages.FLOATS_SIZE, types[device_messages.MESSAGES].floats.dtype
+            )
+        key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
+        number = self.numbers.setdefault(key, len(self.numbers) + 1)
+        # The tree is needed only if something is said, and machine code that was found is launched without one.
+        self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))
+        return [self.integers, self.floats, i64(number << 32)]
+
+    def hear(self) -> None:
+        """Wait for what was launched, print what it printed and raise what failed.
+
+        Raises
+        ------
+        KernelError
+            An assertion failed; an ``AssertionError`` too.
+
+        """
+        assert self.integers is not None and self.floats is not None
+        if not self.backend.read(self.integers, 0, device_messages.FIRST).any():
+            return
+        integers, floats = self.backend.download(self.integers), self.backend.download(self.floats)
+        self.backend.write(self.integers, np.zeros_like(integers))
+        device_messages.report_messages(integers, floats, self.programs)

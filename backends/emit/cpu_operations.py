@@ -1,0 +1,132 @@
+"""The words of `CpuPython`: arrays are bare pointers, arguments arrive in 64-bit slots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
+from numba.extending import intrinsic
+
+from backends.emit.llvm_operations import LlvmOperations
+
+
+class CpuOperations(LlvmOperations):
+    """Adds the words that read a launch's arguments; a team of one lane shares with nobody."""
+
+    def kind_pointer(self, kind: str) -> Any:
+        """``pointer_u16(slots, 3)``: the array whose address is in a slot."""
+        scalar = self.numba[kind]
+
+        def pointer(typing: Any, slots: Any, k: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                address = builder.load(builder.gep(values[0], [values[1]]))
+                return builder.inttoptr(address, context.get_data_type(scalar).as_pointer())
+
+            return types.CPointer(scalar)(slots, k), codegen
+
+        return pointer
+
+    def kind_slot(self, kind: str) -> Any:
+        """``slot_i32(slots, 3)``: the scalar in the low bytes of a slot."""
+        scalar = self.numba[kind]
+
+        def slot(typing: Any, slots: Any, k: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = builder.gep(values[0], [values[1]])
+                return builder.load(builder.bitcast(place, context.get_value_type(scalar).as_pointer()))
+
+            return scalar(slots, k), codegen
+
+        return slot
+
+    def word_call_entry(self) -> Any:
+        """``call_entry(address, begin, end, team_count, slots)``: run another kernel's machine code."""
+        i32, u64 = self.numba["i32"], self.numba["u64"]
+
+        def call_entry(typing: Any, address: Any, begin: Any, end: Any, team_count: Any, slots: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * 3 + [ir.IntType(64)])
+                builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
+                return context.get_dummy_value()
+
+            return self.types.void(u64, i32, i32, i32, u64), codegen
+
+        return call_entry
+
+    def word_yield_core(self) -> Any:
+        """``yield_core()``: let another thread run."""
+
+        def yield_core(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.IntType(32), [])
+                name = "sched_yield"
+                return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), [])
+
+            return self.numba["i32"](), codegen
+
+        return yield_core
+
+
+class EmittedCompiler(CompilerBase):
+    """numba's compiler with the passes that an emitted module needs, which takes four fifths of the time.
+
+    There are no closures, containers, `with` blocks or exceptions in it. A name has one type in all of a function, so
+    types are found without SSA too, but then one scan of PPP ran 4 % slower.
+    """
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Say which passes numba runs."""
+        passes = PassManager("emitted")
+        passes.add_pass(TranslateByteCode, "bytecode to numba's own code")
+        passes.add_pass(FixupArgs, "arguments")
+        passes.add_pass(IRProcessing, "control flow")
+        passes.add_pass(ReconstructSSA, "a variable for each assignment")
+        passes.add_pass(NopythonTypeInference, "types")
+        passes.add_pass(PreLowerStripPhis, "assignments where branches meet")
+        passes.add_pass(IRLegalization, "where variables end")
+        passes.add_pass(NativeLowering, "LLVM's code")
+        passes.add_pass(NoPythonBackend, "result")
+        passes.finalize()
+        return [passes]
+
+
+class InlineCompiler(EmittedCompiler):
+    """Compiles functions that are only ever inlined: to LLVM's code and no further, which takes half the time."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, locals_: Any
+    ) -> None:
+        flags = flags.copy()
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        super().__init__(typing, target, library, args, result, flags, locals_)
+
+    def _compile_core(self) -> Any:
+        """Give the function an entry point of its own, by which numba tells it from others; nobody calls it."""
+        unique_builtin: Any = [].append
+        done = super()._compile_core()
+        done.target_context.insert_user_function(unique_builtin, done.fndesc, [done.library])
+        return done._replace(entry_point=unique_builtin)
+
+
+def team_function() -> Any:
+    """The decorator of emitted functions."""
+    return njit(forceinline=True, pipeline_class=InlineCompiler)
+
+
+_words = CpuOperations(intrinsic, intrinsic(prefer_literal=True), types)
+
+
+def __getattr__(name: str) -> Any:
+    return _words[name]

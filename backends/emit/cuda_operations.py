@@ -1,0 +1,116 @@
+"""The words of `CudaPython`, for a GPU; under numba's simulator the same names come from `simulator_words`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import cuda
+from numba.cuda import types
+from numba.cuda.extending import _intrinsic, intrinsic
+
+from backends.emit.llvm_operations import LlvmOperations
+
+GLOBAL, SHARED = 1, 3
+SREG = {"lane": "tid.x", "team_rank": "ctaid.x", "team_count": "nctaid.x"}
+
+
+class CudaOperations(LlvmOperations):
+    """Float arithmetic is rounded operation by operation (``.rn``), which forbids contraction."""
+
+    atomic_ordering = "monotonic"
+
+    def make(self, name: str) -> Any:
+        """Add the words without arguments."""
+        if name in SREG:
+            return self.intrinsic(self.register(name))
+        if name == "barrier":
+            return cuda.syncthreads
+        return super().make(name)
+
+    def register(self, name: str) -> Any:
+        """A lane's place in its team and league."""
+
+        def place(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.IntType(32), [])
+                symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
+                function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
+                return builder.call(function, [])
+
+            return self.numba["i32"](), codegen
+
+        return place
+
+    def word_pointer(self) -> Any:
+        """``pointer(array)``: the address behind a kernel's array argument."""
+
+        def pointer(typing: Any, array: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                return context.make_array(sig.args[0])(context, builder, values[0]).data
+
+            return self.types.CPointer(array.dtype)(array), codegen
+
+        return pointer
+
+    def word_load_readonly(self) -> Any:
+        """``load_readonly(array, index)``: through the read-only path (ld.global.nc), as nobody stores to the array."""
+
+        def load_readonly(typing: Any, array: Any, index: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
+                loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
+                loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+                return loaded
+
+            return array.dtype(array, index), codegen
+
+        return load_readonly
+
+    def kind_shared(self, kind: str) -> Any:
+        """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
+        scalar = self.numba[kind]
+
+        def shared(typing: Any, offset: Any, count: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                block = builder.module.globals.get("team_memory")
+                if block is None:
+                    block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
+                    block.linkage, block.align = "external", 16
+                zero = ir.Constant(ir.IntType(64), 0)
+                place = builder.gep(block, [zero, values[0]], inbounds=True)
+                element = context.get_data_type(scalar)
+                return builder.addrspacecast(builder.bitcast(place, element.as_pointer(SHARED)), element.as_pointer())
+
+            return self.types.CPointer(scalar)(offset, count), codegen
+
+        return shared
+
+    def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """NVVM's intrinsics with a rounding mode are never fused; it has none that subtracts."""
+        if operation == "sub":
+            operation, values = "add", (values[0], builder.fsub(ir.Constant(values[1].type, -0.0), values[1]))
+        return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
+
+    def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """Libdevice's functions."""
+        return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
+
+
+def team_kernel(team_size: int) -> Any:
+    """The decorator of an emitted kernel."""
+    return cuda.jit(cache=True, launch_bounds=team_size)
+
+
+def team_function() -> Any:
+    """The decorator of emitted functions."""
+    return cuda.jit(device=True, forceinline=True)
+
+
+_words = CudaOperations(intrinsic, _intrinsic(prefer_literal=True, target="cuda"), types)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _words[name]

@@ -1,0 +1,367 @@
+"""The words of the numba dialects, each as the LLVM instructions that it stands for.
+
+A `LlvmOperations` turns a name such as ``add_i32`` or ``u16_from_i64`` into a numba intrinsic. CPU and GPU differ only
+in what a subclass overrides: float arithmetic that must not be contracted, atomics' ordering, mathematical functions,
+places.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from llvmlite import ir
+
+BOOLEAN = "boolean"
+ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+class LlvmOperations:
+    """Makes words for one target.
+
+    Parameters
+    ----------
+    intrinsic, literal_intrinsic
+        numba's decorators for the target; the second types an integer argument by its value.
+    types
+        numba's module of types for the target.
+
+    """
+
+    atomic_ordering = "seq_cst"
+
+    def __init__(self, intrinsic: Any, literal_intrinsic: Any, types: Any) -> None:
+        self.intrinsic = intrinsic
+        self.literal_intrinsic = literal_intrinsic
+        self.types = types
+        self.numba = {
+            **{f"{k}{b}": getattr(types, f"{'u' * (k == 'u')}int{b}") for k in "iu" for b in (8, 16, 32, 64)},
+            "f32": types.float32,
+            "f64": types.float64,
+            BOOLEAN: types.boolean,
+        }
+        self.made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """The intrinsic called ``name``."""
+        if name not in self.made:
+            self.made[name] = self.make(name)
+        return self.made[name]
+
+    def make(self, name: str) -> Any:
+        """Build an intrinsic, or raise AttributeError if there is no such word."""
+        if hasattr(self, "word_" + name):
+            return self.memory_word(getattr(self, "word_" + name))
+        if "_from_" in name:
+            target, source = name.split("_from_")
+            return self.plain(lambda b, x: self.convert(b, x, source, target), target, [source])
+        operation, _, kind = name.rpartition("_")
+        if kind not in self.numba:
+            raise AttributeError(f"no word {name}")
+        if operation.startswith("atomic"):
+            return self.atomic(operation, kind)
+        for group, count in ((BinaryOperations, None), (UnaryOperations, 1)):
+            if hasattr(group, operation):
+                method = getattr(group, operation)
+                result = "i32" if operation in ("popcount", "clz") else kind
+                return self.plain(partial(apply, method, self, kind), result, [kind] * (count or 2))
+        if operation in ORDER:
+            return self.plain(lambda b, x, y: compare(b, kind, ORDER[operation], x, y), BOOLEAN, [kind] * 2)
+        if operation in ("sin", "cos", "exp", "log", "pow"):
+            arity = 2 if operation == "pow" else 1
+            return self.plain(lambda b, *x: self.mathematics(b, operation, kind, x), kind, [kind] * arity)
+        if operation == "local":
+            return self.literal_intrinsic(self.kind_local(kind))
+        if operation in ("literal", "pointer", "slot", "shared"):
+            return self.memory_word(getattr(self, "kind_" + operation), kind)
+        raise AttributeError(f"no word {name}")
+
+    def plain(self, build: Any, result: str, arguments: list[str]) -> Any:
+        """An intrinsic from scalars to a scalar."""
+        numba_types = [self.numba[a] for a in arguments]
+        signature = self.numba[result](*numba_types)
+
+        def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            return build(builder, *values)
+
+        def one(typing: Any, a: Any) -> Any:
+            return signature, codegen
+
+        def two(typing: Any, a: Any, b: Any) -> Any:
+            return signature, codegen
+
+        return self.intrinsic(one if len(arguments) == 1 else two)
+
+    def memory_word(self, method: Any, *bound: str) -> Any:
+        """An intrinsic whose signature depends on its arguments' types."""
+        return self.intrinsic(method(*bound))
+
+    # --- memory ---
+
+    def element_pointer(self, builder: Any, pointer: Any, index: Any, index_type: Any) -> Any:
+        """The address of an element."""
+        wide = index
+        if index.type.width < 64:
+            wide = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
+        return builder.gep(pointer, [wide], inbounds=True)
+
+    def word_load(self) -> Any:
+        """``load(array, index)``."""
+
+        def load(typing: Any, array: Any, index: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
+
+            return array.dtype(array, index), codegen
+
+        return load
+
+    def word_view(self) -> Any:
+        """``view(array, offset)``: the address of an element, as an array."""
+
+        def view(typing: Any, array: Any, offset: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                return self.element_pointer(builder, values[0], values[1], sig.args[1])
+
+            return array(array, offset), codegen
+
+        return view
+
+    def word_store(self) -> Any:
+        """``store(array, index, value)``."""
+
+        def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
+                return context.get_dummy_value()
+
+            return self.types.void(array, index, array.dtype), codegen
+
+        return store
+
+    def kind_literal(self, kind: str) -> Any:
+        """``literal_u64(5)``."""
+        scalar = self.numba[kind]
+
+        def literal(typing: Any, value: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                width = ir.IntType(scalar.bitwidth)
+                return values[0] if values[0].type == width else builder.trunc(values[0], width)
+
+            return scalar(value), codegen
+
+        return literal
+
+    def kind_local(self, kind: str) -> Any:
+        """``local_u32(count)``: memory on the stack, taken once at the function's entry."""
+        scalar = self.numba[kind]
+
+        def local(typing: Any, count: Any) -> Any:
+            length = count.literal_value
+
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                array = ir.ArrayType(context.get_data_type(scalar), length)
+                with builder.goto_entry_block():
+                    place = builder.alloca(array)
+                    place.align = 64 if length * scalar.bitwidth >= 512 else 16
+                return builder.bitcast(place, array.element.as_pointer())
+
+            return self.types.CPointer(scalar)(count), codegen
+
+        return local
+
+    def atomic(self, operation: str, kind: str) -> Any:
+        """``atomic_add_u32(array, index, value)`` and its kin."""
+        scalar = self.numba[kind]
+        signed = "" if kind.startswith("i") else "u"
+        name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
+
+        def update(typing: Any, array: Any, index: Any, value: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
+                return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
+
+            return scalar(array, index, scalar), codegen
+
+        def exchange(typing: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
+                ordering = self.atomic_ordering
+                pair = builder.cmpxchg(place, values[2], values[3], ordering, ordering)
+                return builder.extract_value(pair, 0)
+
+            return scalar(array, index, scalar, scalar), codegen
+
+        return self.intrinsic(update if name else exchange)
+
+    # --- numbers ---
+
+    def convert(self, builder: Any, x: Any, source: str, target: str) -> Any:
+        """A cast between any two scalar types."""
+        to = (
+            ir.IntType(int(target[1:]))
+            if target[0] in "iu"
+            else {"f32": ir.FloatType(), "f64": ir.DoubleType()}[target]
+        )
+        if source[0] == "f" and target[0] == "f":
+            if source == target:
+                return x
+            return builder.fpext(x, to) if target == "f64" else builder.fptrunc(x, to)
+        if source[0] == "f":
+            return builder.fptosi(x, to) if target[0] == "i" else builder.fptoui(x, to)
+        if target[0] == "f":
+            return builder.sitofp(x, to) if source[0] == "i" else builder.uitofp(x, to)
+        if x.type == to:
+            return x
+        if x.type.width > to.width:
+            return builder.trunc(x, to)
+        return builder.sext(x, to) if source[0] == "i" else builder.zext(x, to)
+
+    def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """``add``, ``sub``, ``mul``, ``div`` or ``sqrt``, rounded once and never contracted."""
+        if operation == "sqrt":
+            return self.call(builder, f"llvm.sqrt.{kind}", values)
+        return getattr(builder, "f" + operation)(*values)
+
+    def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """``sin``, ``cos``, ``exp``, ``log`` or ``pow``."""
+        return self.call(builder, f"llvm.{operation}.{kind}", values)
+
+    @staticmethod
+    def call(builder: Any, name: str, values: Any) -> Any:
+        """Call a function from the type of its arguments to the same type."""
+        kind = values[0].type
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * len(values)), name)
+        return builder.call(function, values)
+
+
+def apply(method: Any, words: LlvmOperations, kind: str, builder: Any, *values: Any) -> Any:
+    """Call a method of `BinaryOperations` or `UnaryOperations` for one type."""
+    return method(words, builder, kind, *values)
+
+
+def compare(builder: Any, kind: str, symbol: str, x: Any, y: Any) -> Any:
+    """A comparison of two numbers of one kind."""
+    if kind[0] == "f":
+        return builder.fcmp_unordered(symbol, x, y) if symbol == "!=" else builder.fcmp_ordered(symbol, x, y)
+    return (builder.icmp_signed if kind[0] == "i" else builder.icmp_unsigned)(symbol, x, y)
+
+
+class BinaryOperations:
+    """Words of two operands; signed overflow is an error of the language, so LLVM may assume its absence."""
+
+    @staticmethod
+    def _ring(words: LlvmOperations, builder: Any, operation: str, kind: str, x: Any, y: Any) -> Any:
+        if kind[0] == "f":
+            return words.float_arithmetic(builder, operation, kind, (x, y))
+        return getattr(builder, operation)(x, y, flags=("nsw",) if kind[0] == "i" else ())
+
+    @staticmethod
+    def add(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return BinaryOperations._ring(words, builder, "add", kind, x, y)
+
+    @staticmethod
+    def sub(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return BinaryOperations._ring(words, builder, "sub", kind, x, y)
+
+    @staticmethod
+    def mul(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return BinaryOperations._ring(words, builder, "mul", kind, x, y)
+
+    @staticmethod
+    def div(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return words.float_arithmetic(builder, "div", kind, (x, y))
+
+    @staticmethod
+    def _differ(builder: Any, x: Any, y: Any) -> tuple[Any, Any]:
+        """The remainder towards zero, and whether Python's lies one divisor further."""
+        zero = ir.Constant(x.type, 0)
+        rest = builder.srem(x, y)
+        opposed = builder.icmp_signed("<", builder.xor(rest, y), zero)
+        return rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
+
+    @staticmethod
+    def floordiv(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        if kind[0] == "u":
+            return builder.udiv(x, y)
+        differ = BinaryOperations._differ(builder, x, y)[1]
+        return builder.sub(builder.sdiv(x, y), builder.zext(differ, x.type))
+
+    @staticmethod
+    def mod(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        if kind[0] == "u":
+            return builder.urem(x, y)
+        rest, differ = BinaryOperations._differ(builder, x, y)
+        return builder.select(differ, builder.add(rest, y), rest)
+
+    @staticmethod
+    def shl(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return builder.shl(x, y)
+
+    @staticmethod
+    def shr(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return builder.ashr(x, y) if kind[0] == "i" else builder.lshr(x, y)
+
+    @staticmethod
+    def min(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return builder.select(compare(builder, kind, "<", y, x), y, x)
+
+    @staticmethod
+    def max(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        return builder.select(compare(builder, kind, ">", y, x), y, x)
+
+    @staticmethod
+    def mulhi(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+        width = x.type.width
+        extend = builder.sext if kind[0] == "i" else builder.zext
+        wide = ir.IntType(2 * width)
+        product = builder.mul(extend(x, wide), extend(y, wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, width)), x.type)
+
+
+def _bitwise(method: str) -> Any:
+    return staticmethod(lambda words, builder, kind, x, y: getattr(builder, method)(x, y))
+
+
+for _operation, _method in (("and", "and_"), ("or", "or_"), ("xor", "xor")):
+    setattr(BinaryOperations, _operation, _bitwise(_method))
+
+
+class UnaryOperations:
+    """Words of one operand."""
+
+    @staticmethod
+    def neg(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        if kind[0] == "f":
+            return builder.fsub(ir.Constant(x.type, -0.0), x)  # NVVM's text has no fneg
+        return builder.sub(ir.Constant(x.type, 0), x, flags=("nsw",) if kind[0] == "i" else ())
+
+    @staticmethod
+    def invert(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        return builder.not_(x)
+
+    @staticmethod
+    def abs(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        if kind[0] == "f":
+            return words.call(builder, f"llvm.fabs.{kind}", (x,))
+        zero = ir.Constant(x.type, 0)
+        return builder.select(builder.icmp_signed("<", x, zero), builder.sub(zero, x, flags=("nsw",)), x)
+
+    @staticmethod
+    def sqrt(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        return words.float_arithmetic(builder, "sqrt", kind, (x,))
+
+    @staticmethod
+    def popcount(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        return narrow_count(builder, builder.ctpop(x))
+
+    @staticmethod
+    def clz(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+        return narrow_count(builder, builder.ctlz(x, ir.Constant(ir.IntType(1), 0)))
+
+
+def narrow_count(builder: Any, x: Any) -> Any:
+    """A count as 32 bits."""
+    return builder.trunc(x, ir.IntType(32)) if x.type.width > 32 else x

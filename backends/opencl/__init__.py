@@ -1,0 +1,5 @@
+"""OpenCL devices through pyopencl: the backend, its launches and the discovery of installed drivers.
+
+Only the registry in `backends` imports this package, by the name of the class.
+Printed OpenCL C belongs to `backends.emit.opencl_c`.
+"""

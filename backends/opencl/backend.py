@@ -1,0 +1,378 @@
+"""Any OpenCL device through pyopencl: a team is a work-group; programs are kept as binaries on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+import time
+import warnings
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from backends.cache import cache_folder, read_sealed, write_sealed
+from backends.cpu.native import cpu_tag
+from backends.device import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
+from backends.opencl import icd
+from core.lang import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+IMAGE_CHANNELS = {
+    "i1": "SIGNED_INT8", "i2": "SIGNED_INT16", "i4": "SIGNED_INT32",
+    "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
+    "f4": "FLOAT",
+}  # fmt: skip
+# -w: warnings about what the emitter writes are nobody's business.
+OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
+PAUSES_S = (0.001, 0.01, 0.1, 1.0)
+"""How long to wait, again and again, for the times of events that are finished."""
+
+
+class OpenClExecutable(NamedTuple):
+    """A compiled kernel. Intel's runtime forgets a program that nobody else holds, and its kernels go with it."""
+
+    program: Any
+    kernel: Any
+    team_size: int
+
+
+class OpenClBackend(Backend):
+    """Runs kernels through one in-order queue with profiling; copies that they need not wait for go through another.
+
+    Parameters
+    ----------
+    device
+        What `devices` lists; its index counts the devices of all platforms.
+
+    """
+
+    name = "opencl"
+    packs = True
+
+    def __init__(self, device: DeviceInfo) -> None:
+        self.cl = cl = icd.import_pyopencl()
+        self.handle = icd.list_devices()[int(device.index)]
+        extensions = self.handle.extensions.split()
+        missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
+        if missing:
+            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which the suite's kernels need")
+        self.context = cl.Context([self.handle])
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        self.queue = cl.CommandQueue(self.context, properties=profiling)
+        self.copies = cl.CommandQueue(self.context, properties=profiling)
+        platform = self.handle.platform.name
+        self.is_pocl, self.is_intel = platform == icd.POCL, platform == icd.INTEL
+        # Cores get one lane a team. With several, PoCL 3.0 is wrong now and then (CONTRIBUTING.md); Intel's runtime is
+        # right, but kernels for lone lanes do less work: QAP ran several times as fast as with a GPU's launch shapes.
+        is_cpu = bool(self.handle.type & cl.device_type.CPU)
+        limit = Capabilities(
+            1 if is_cpu else self.handle.max_work_group_size,
+            self.handle.local_mem_size,
+            self.handle.max_compute_units,
+            1 if is_cpu else 2048,
+            "cl_khr_fp64" in extensions,
+        )
+        super().__init__(device, limit)
+        self.events: list[tuple[str, Any, Any]] = []
+        self.taken = AllocatedBytes()
+        self.memory_flags = cl.mem_flags.READ_WRITE
+        if is_cpu:  # memory that the host could map is taken at once: PoCL else takes it at a launch, and crashes then
+            self.memory_flags |= cl.mem_flags.ALLOC_HOST_PTR
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        try:
+            cl = icd.import_pyopencl()
+        except ImportError as error:
+            raise Unavailable("pyopencl is not installed; pip install 'onekernel[opencl]'") from error
+        found = [
+            DeviceInfo(
+                str(k),
+                d.name.strip(),
+                f"{d.platform.name} {d.driver_version}",
+                d.global_mem_size,
+                d.max_compute_units,
+                "cores" if d.type & cl.device_type.CPU else "gpu",
+            )
+            for k, d in enumerate(icd.list_devices())
+        ]
+        if not found:
+            raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
+        return found
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
+        # Most drivers take memory only when it is used, and then the process ends without a word.
+        if self.taken.bytes + size > self.device.memory_bytes:
+            whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
+        with self.memory_for(f"{size} bytes", self.cl.LogicError, self.cl.RuntimeError):
+            handle = self.cl.Buffer(self.context, self.memory_flags, size)
+        buffer = Buffer(handle, shape, dtype)
+        self.taken.add(buffer, size)
+        return buffer
+
+    @contextmanager
+    def memory_for(self, what: str, *kinds: Any) -> Iterator[None]:
+        """Within the block, what the driver says of memory, and errors of these kinds, are `OutOfMemory`."""
+        try:
+            yield
+        except (self.cl.MemoryError, *kinds) as error:
+            raise OutOfMemory(f"{what} do not fit {self.device.name}: {error}") from error
+
+    def image(self, buffer: Buffer, what: str) -> Buffer:
+        """The buffer as an ``image1d_buffer_t`` of one channel, made once."""
+        if buffer.image is None:
+            cl = self.cl
+            form = cl.ImageFormat(cl.channel_order.R, self.channel(buffer, what))
+            shape = cl.ImageDescriptor()
+            shape.image_type, shape.shape = cl.mem_object_type.IMAGE1D_BUFFER, (buffer.size, 0, 0)
+            shape.buffer = buffer.handle
+            made = cl.Image(self.context, cl.mem_flags.READ_ONLY, form, desc=shape)
+            buffer.image = Buffer(made, buffer.shape, buffer.dtype)
+        return buffer.image
+
+    def channel(self, buffer: Buffer, what: str) -> Any:
+        """The type of an image's channel, or why this device has no such image."""
+        cl, device = self.cl, self.device.name
+        if not self.handle.image_support:
+            raise LaunchRefused(f"{what} is an image, and {device} has none; use readonly")
+        most = self.handle.image_max_buffer_size
+        if buffer.size > most:
+            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most}")
+        name = IMAGE_CHANNELS.get(buffer.dtype.str[1:])
+        if name is None:
+            raise LaunchRefused(f"{what} is an image of {buffer.dtype}; images hold i8 to i32, u8 to u32 and f32")
+        wanted = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
+        kind = cl.mem_object_type.IMAGE1D_BUFFER
+        if wanted not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
+            raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
+        return wanted.channel_data_type
+
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
+        self.events.append(("transfer", event, event))
+
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(
+                self.queue, buffer.handle, host, dst_offset=start * buffer.dtype.itemsize, is_blocking=True
+            )
+        self.events.append(("transfer", event, event))
+
+    def download(self, buffer: Buffer) -> np.ndarray:
+        host = np.empty(buffer.size, buffer.dtype)
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
+        self.events.append(("transfer", event, event))
+        self.timings.copied_bytes += host.nbytes
+        self.synchronize()
+        return host.reshape(buffer.shape)
+
+    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+        cl = self.cl
+        size = max(1, count * np.dtype(dtype).itemsize)
+        with self.memory_for(f"{size} page-locked bytes", cl.LogicError, cl.RuntimeError):
+            locked = cl.Buffer(self.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
+            mapped, _ = cl.enqueue_map_buffer(
+                self.copies, locked, cl.map_flags.READ | cl.map_flags.WRITE, 0, (count,), dtype, is_blocking=True
+            )
+        return np.asarray(mapped)
+
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        queued = self.cl.enqueue_marker(self.queue)
+        self.queue.flush()
+        event = self.cl.enqueue_copy(
+            self.copies,
+            host,
+            buffer.handle,
+            src_offset=start * buffer.dtype.itemsize,
+            is_blocking=False,
+            wait_for=[queued],
+        )
+        self.copies.flush()
+        self.events.append(("transfer", event, event))
+        return event.wait
+
+    def synchronize(self) -> None:
+        self.queue.finish()
+        self.copies.finish()
+        for kind, first, last in self.events:
+            seconds = self.seconds_of(first, last)
+            if kind == "transfer":
+                self.timings.transfer_s += seconds
+            else:
+                self.timings.kernel_s += seconds
+        self.events.clear()
+
+    def seconds_of(self, first: Any, last: Any) -> float:
+        """From the start of one finished event to the end of another.
+
+        Intel's runtime may lack their times for a moment after the queue has finished, on a machine with much to do.
+        """
+        missing = self.cl.status_code.PROFILING_INFO_NOT_AVAILABLE
+        for pause_s in PAUSES_S:
+            try:
+                return float(last.profile.end - first.profile.start) * 1e-9
+            except self.cl.RuntimeError as error:
+                if error.code != missing:
+                    raise
+            time.sleep(pause_s)
+        return float(last.profile.end - first.profile.start) * 1e-9
+
+    def compile(self, program: tree.Program) -> Any:
+        """A kernel object with its program and its team size."""
+        from backends.emit.opencl_c import IntelC, OpenClC
+
+        printer = IntelC if self.is_intel else OpenClC
+        built = self.program(printer(program).source(), program.kernel.name)
+        kernel = self.cl.Kernel(built, program.kernel.name + "_")
+        return OpenClExecutable(built, kernel, program.team_size)
+
+    def most_lanes(self, executable: OpenClExecutable) -> int:
+        info = self.cl.kernel_work_group_info.WORK_GROUP_SIZE
+        return int(executable.kernel.get_work_group_info(info, self.handle))
+
+    def program(self, source: str, name: str) -> Any:
+        """Build from the binary that an earlier run left, else from source."""
+        if self.is_pocl:  # it has a cache of its own, shared by all processes, into which it would unpack ours
+            return self.built(name, self.cl.Program(self.context, source))
+        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
+        key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
+        path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
+        binary = read_sealed(path)
+        if binary is not None:
+            return self.built(name, self.cl.Program(self.context, [self.handle], [binary]))
+        built = self.built(name, self.cl.Program(self.context, source))
+        write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
+        return built
+
+    def built(self, name: str, program: Any) -> Any:
+        """Compile and link without a word on the terminal; what the compiler said is part of an error's message."""
+        cl = self.cl
+        with warnings.catch_warnings(), captured_stderr() as words:
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            try:
+                return program.build(OPTIONS, cache_dir=False)
+            except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
+                said = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
+        first = next((line for line in said if line.startswith("error:") or ": error:" in line), said[0])
+        raise Unavailable(
+            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *said])
+        )
+
+    def pack(self, launch: Launch, places: list[int]) -> PackedArguments:
+        return PackedArguments(self, launch, places)
+
+    def enqueue(self, kernel: Any, teams: int, team_size: int) -> Any:
+        """Queue one launch whose arguments are set."""
+        try:
+            return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (teams * team_size,), (team_size,))
+        except self.cl.MemoryError:
+            with self.memory_for("a launch's buffers"):
+                raise
+
+    def prepare(self, launches: list[Launch]) -> Any:
+        """A kernel object for each launch, with its arguments set once."""
+        prepared = []
+        for launch in launches:
+            program, kernel, team_size = launch.executable
+            own = self.cl.Kernel(program, kernel.function_name)
+            PackedArguments(self, launch, []).set(own)
+            prepared.append((own, launch.teams, team_size))
+        return prepared
+
+    def replay(self, prepared: Any, times: int) -> None:
+        first = last = None
+        for _ in range(times):
+            for kernel, teams, team_size in prepared:
+                last = self.enqueue(kernel, teams, team_size)
+                first = first or last
+        if last is not None:
+            self.events.append(("kernel", first, last))
+
+
+class PackedArguments:
+    """A launch's arguments as the driver takes them: a buffer's handle or a number, byte by byte.
+
+    pyopencl tries for each argument what it may be, which takes it 2 to 13 us; of bytes it asks nothing.
+    """
+
+    def __init__(self, backend: OpenClBackend, launch: Launch, places: list[int]) -> None:
+        self.backend = backend
+        _, self.kernel, self.team_size = launch.executable
+        self.words: list[Any] = []  # place, bytes, place, bytes ...
+        for place, argument in enumerate(launch.arguments):
+            self.words += [place, argument_bytes(argument)]
+        self.numbers = [(2 * k + 1, struct.Struct(launch.arguments[k].dtype.char).pack) for k in places]
+
+    def put(self, numbers: list[Any]) -> None:
+        """Store the numbers that may change."""
+        for (word, pack), value in zip(self.numbers, numbers, strict=True):
+            self.words[word] = pack(value)
+
+    def set(self, kernel: Any) -> None:
+        """Hand all arguments to a kernel object."""
+        kernel._set_arg_buf_multi(tuple(self.words))
+
+    def start(self, teams: int) -> None:
+        """Queue the launch, and time it."""
+        self.set(self.kernel)
+        event = self.backend.enqueue(self.kernel, teams, self.team_size)
+        self.backend.events.append(("kernel", event, event))
+
+
+def argument_bytes(argument: Any) -> bytes:
+    """A handle or a typed number as it lies in memory."""
+    if isinstance(argument, Buffer):
+        return struct.pack("P", argument.handle.int_ptr)
+    return np.asarray(argument, argument.dtype).tobytes()
+
+
+class AllocatedBytes:
+    """Bytes of the buffers that are alive."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def add(self, buffer: Buffer, size: int) -> None:
+        """Count a buffer until nobody holds it any more."""
+        self.bytes += size
+        weakref.finalize(buffer, self.give_back, size).atexit = False
+
+    def give_back(self, size: int) -> None:
+        """A buffer is gone."""
+        self.bytes -= size
+
+
+@contextmanager
+def captured_stderr() -> Iterator[Callable[[], list[str]]]:
+    """Within the block, what C libraries write to the standard error goes to a file; the function reads it.
+
+    Drivers' compilers write there past Python: "27 warnings generated." is NVIDIA's.
+    """
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is no standard error
+        yield list
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+
+        def words() -> list[str]:
+            file.seek(0)
+            return file.read().decode(errors="replace").splitlines()
+
+        try:
+            yield words
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)

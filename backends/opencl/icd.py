@@ -1,0 +1,113 @@
+"""The OpenCL devices of this machine, with Intel's runtime for CPUs if the package index brought it.
+
+A loader in pyopencl's wheel finds drivers by ``.icd`` files: in the system's folder, and in its own, where PoCL lies.
+`intel-opencl-rt` leaves its file where no loader looks, and with a path that was its builder's.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SYSTEM = "/etc/OpenCL/vendors"
+# With one of these the user says which drivers there are, and nothing is added to them.
+SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
+LIBRARY = "libintelocl.so"
+INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
+
+
+def import_pyopencl() -> Any:
+    """The package, without its own cache of the Python that sets arguments: it ends a run where it cannot write."""
+    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    import pyopencl as cl
+
+    return cl
+
+
+@functools.cache
+def list_devices() -> list[Any]:
+    """The devices of all platforms as pyopencl shows them: GPUs first, PoCL last, else as the loader found them."""
+    cl = import_pyopencl()
+    with intel_icd_registered(os.path.dirname(cl.__file__)):
+        try:
+            found = [d for p in cl.get_platforms() for d in p.get_devices()]
+        except cl.LogicError:  # this is how the loader says that it found no driver
+            return []
+    return sorted(found, key=lambda d: (bool(d.type & cl.device_type.CPU), d.platform.name == POCL))
+
+
+@contextmanager
+def intel_icd_registered(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
+    """Within the block the loader of the package in this folder also finds Intel's runtime.
+
+    The loader reads its variables once, when a process first asks for platforms; programs that this one starts are to
+    decide for themselves, so the variable is gone afterwards.
+    """
+    library = installed_file(LIBRARY, "intel-opencl-rt")
+    carried = any(name.startswith("libOpenCL") for name in list_folder(os.path.join(pyopencl, ".libs")))
+    if library is None or not carried or any(os.environ.get(name) for name in SET_BY_USER):
+        yield
+        return
+    drivers = [os.path.join(system, name) for name in list_folder(system) if name.endswith(".icd")]
+    if any(names_library(path, LIBRARY) for path in drivers):
+        yield
+        return
+    os.environ["OCL_ICD_VENDORS"] = driver_folder(library, drivers)
+    try:
+        yield
+    finally:
+        del os.environ["OCL_ICD_VENDORS"]
+
+
+def driver_folder(library: str, drivers: list[str]) -> str:
+    """Return a folder of the cache with the ``.icd`` files of these drivers and one that names the library.
+
+    Its name is a digest of its content, so any number of processes may complete it at once, and one that is killed
+    leaves nothing behind.
+    """
+    from backends.cache import cache_folder, write_once
+
+    digest = hashlib.sha256("\0".join([library, *drivers]).encode()).hexdigest()[:32]
+    folder = os.path.join(cache_folder("drivers"), digest)
+    os.makedirs(folder, exist_ok=True)
+    for path in drivers:
+        with suppress(FileExistsError):
+            os.symlink(path, os.path.join(folder, os.path.basename(path)))
+    named = os.path.join(folder, "onekernel-intel.icd")
+    if not os.path.exists(named):
+        write_once(named, f"{library}\n".encode())
+    return folder
+
+
+def installed_file(name: str, package: str) -> str | None:
+    """The path of a file of an installed package, or None."""
+    from importlib.metadata import PackageNotFoundError, files
+
+    try:
+        found = next((str(f.locate()) for f in files(package) or [] if f.name == name), None)
+    except PackageNotFoundError:
+        return None
+    return os.path.abspath(found) if found and os.path.exists(found) else None
+
+
+def list_folder(folder: str) -> list[str]:
+    """The names in a folder; none if it does not exist or must not be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def names_library(path: str, library: str) -> bool:
+    """Whether this ``.icd`` file names the library."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return library in file.read()
+    except OSError:
+        return False

@@ -1,0 +1,36 @@
+"""How a program of the suite starts another one: the Python that finds its packages, and the launcher of its ranks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def python_command(started: Sequence[str]) -> list[str]:
+    """The command that runs with Python what `drivers.workload.declaration.Workload.started` names.
+
+    Parameters
+    ----------
+    started
+        ``-m`` and a module of the suite, or a file of the user's.
+
+    Returns
+    -------
+    list of str
+        `-m` looks into the current folder first, where a user may have a `drivers.py` or `core.py`, so it is told not
+        to (``-P``) in any folder but the suite's own, which nothing else may make known.
+
+    """
+    elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT
+    return [sys.executable, *(["-P"] if elsewhere else []), *started]
+
+
+def find_mpirun() -> str | None:
+    """Find the MPI launcher: the one installed beside this Python, else the one on the path, else None."""
+    beside = Path(sys.executable).with_name("mpirun")
+    return str(beside) if beside.exists() else shutil.which("mpirun")

@@ -1,0 +1,189 @@
+"""A list of hosts in Open MPI's format: a name a line, with `slots=4` and `max_slots=8`, and comments after `#`."""
+
+from __future__ import annotations
+
+import os
+import re
+import reprlib
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import NamedTuple
+
+from core.errors import UserError
+
+EXPECTED = "a host's name, slots=N and max_slots=N"
+WORDS = {"slots": "slots", "max_slots": "most", "max-slots": "most"}
+"""What may stand behind a name, and the field of `Host` that it is."""
+NAME = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+"""A host's name or address, perhaps with the user's name there; `ssh` would read a leading `-` as an option."""
+
+
+MOST_SLOTS = 65_535
+"""Slots of a host, more than any host has cores: a larger number is a mistake."""
+ANSWER_S, MOST_AT_ONCE = 5, 32
+"""Whole seconds that a host has to answer `ssh`, and how many are asked at once."""
+
+
+class Host(NamedTuple):
+    """One line.
+
+    Attributes
+    ----------
+    name : str
+        Perhaps with the user's name there: ``me@host``.
+    slots : int or None
+        Ranks that it shall have; None: as many as it has cores.
+    most : int or None
+        Ranks that it has at most when it is oversubscribed; None: no matter how many.
+    line : int
+        Its number in the file, from 1.
+
+    """
+
+    name: str
+    slots: int | None
+    most: int | None
+    line: int
+
+
+class HostFileError(UserError):
+    """A wrong line of a host file: the message names it, what was found and what was expected."""
+
+    def __init__(self, path: str | os.PathLike[str], line: int | None, found: str, expected: str) -> None:
+        place = os.fspath(path) + (f":{line}" if line else "")
+        super().__init__(f"{place}: found {found}, expected {expected}")
+
+
+def read_host_file(path: str | os.PathLike[str]) -> list[Host]:
+    """Read a host file.
+
+    Raises
+    ------
+    HostFileError
+        It cannot be read, names no host or one twice, or has a line of another form.
+
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except UnicodeDecodeError:
+        raise HostFileError(path, None, "bytes that are no UTF-8 text", "a list of hosts") from None
+    except OSError as error:
+        raise HostFileError(path, None, (error.strerror or str(error)).lower(), "a list of hosts") from None
+    hosts: dict[str, Host] = {}
+    for number, text in enumerate(lines, 1):
+        words = re.sub(r"\s*=\s*", "=", text.partition("#")[0]).split()
+        if not words:
+            continue
+        host = _host(path, number, words)
+        if host.name in hosts:
+            raise HostFileError(path, number, f"{host.name} again", f"it once (line {hosts[host.name].line} has it)")
+        hosts[host.name] = host
+    if not hosts:
+        raise HostFileError(path, None, "no host", f"lines of {EXPECTED}")
+    return list(hosts.values())
+
+
+def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Host:
+    name, *rest = words
+    if not NAME.fullmatch(name):
+        raise HostFileError(path, number, repr(name), EXPECTED)
+    given: dict[str, int] = {}
+    for word in rest:
+        key, equals, value = word.partition("=")
+        if not equals or key not in WORDS:
+            raise HostFileError(path, number, repr(word), EXPECTED)
+        if WORDS[key] in given:
+            raise HostFileError(path, number, f"{key} again", "it once")
+        if not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= MOST_SLOTS):
+            raise HostFileError(path, number, reprlib.repr(word), f"{key}=N, a whole number from 1 to {MOST_SLOTS}")
+        given[WORDS[key]] = int(value)
+    slots, most = given.get("slots"), given.get("most")
+    if slots is not None and most is not None and most < slots:
+        raise HostFileError(path, number, f"max_slots={most}", f"{slots} or more, as there are slots")
+    return Host(name, slots, most, number)
+
+
+def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
+    """Refuse a host whose name nobody knows, before anything is started.
+
+    Raises
+    ------
+    HostFileError
+        Names the first one.
+
+    """
+    for host in hosts:
+        name = host.name.rpartition("@")[2]
+        if not (is_known(name) or is_known(ssh_alias(name))):
+            raise HostFileError(path, host.line, f"{host.name}, which is no name of a host", "one that can be reached")
+
+
+def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
+    """Say which other host `ssh` does not get to, or has no such Python; for when ranks could not be started there.
+
+    Raises
+    ------
+    HostFileError
+        Names the first one, and what `ssh` says.
+
+    """
+    others = [host for host in hosts if not is_here(host.name.rpartition("@")[2])]
+    with ThreadPoolExecutor(MOST_AT_ONCE) as asking:
+        for host, why in zip(others, asking.map(ssh_problem, others), strict=True):
+            if why:
+                raise HostFileError(path, host.line, f"{host.name}: {why}", f"`ssh {host.name}` to start ranks there")
+
+
+def ssh_problem(host: Host) -> str:
+    """Why no ranks can be started on a host through `ssh`; empty if they can."""
+    options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
+    there = f"test -x {shlex.quote(sys.executable)}"
+    try:
+        done = subprocess.run(
+            ["ssh", *options, host.name, there],
+            capture_output=True,
+            text=True,
+            timeout=3 * ANSWER_S,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return f"ssh says nothing within {3 * ANSWER_S} s"
+    except OSError as error:
+        return f"ssh: {error.strerror}"
+    if done.returncode == 0:
+        return ""
+    return (done.stderr.strip().splitlines() or [f"no {sys.executable} there"])[-1]
+
+
+def is_known(name: str) -> bool:
+    """Tell whether the system finds an address for a name."""
+    try:
+        return bool(name and socket.getaddrinfo(name, None))
+    except (OSError, UnicodeError):
+        return False
+
+
+def is_here(name: str) -> bool:
+    """Tell whether a name is one of this machine's: only its own addresses can be listened at."""
+    with suppress(OSError, UnicodeError):
+        for family, kind, protocol, _, address in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as here:
+                here.bind(address)
+                return True
+    return False
+
+
+def ssh_alias(name: str) -> str:
+    """What `ssh`, which starts ranks on other hosts, takes a name for by its own settings; empty without `ssh`."""
+    ssh = shutil.which("ssh")
+    if ssh is None or name.startswith("-"):
+        return ""
+    done = subprocess.run([ssh, "-G", name], capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
+    return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("hostname ")), "")

@@ -1,0 +1,266 @@
+"""Which command starts a job: how many ranks, where, bound to what, and with which environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from cluster.launch.host_file import Host
+from cluster.launch.resources import LaunchResources
+from core.errors import UserError
+
+FORWARDED = ("TSPLIB_DIR", "PYTHONPATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "PYTHONDONTWRITEBYTECODE")
+FORWARDED_PREFIX = "ONEKERNEL_"
+"""Variables of these names, and those that begin like this, go to the ranks of other hosts."""
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+class LaunchRequest(NamedTuple):
+    """What the user asks for.
+
+    Attributes
+    ----------
+    ranks, per_host : int or None
+        How many in all, and on each host.
+    path : str or None
+        The host file.
+    hosts : list of Host or None
+        What it says.
+    survive : bool
+        Whether the job goes on where a rank is killed.
+    further : list of str
+        Options of the launcher.
+
+    """
+
+    ranks: int | None
+    path: str | None = None
+    hosts: list[Host] | None = None
+    per_host: int | None = None
+    survive: bool = False
+    further: Sequence[str] = ()
+
+
+class LaunchCommand(NamedTuple):
+    """What is run, and what the user should know about it, a line each."""
+
+    words: list[str]
+    notes: list[str]
+
+
+class RankLayout(NamedTuple):
+    """How ranks lie on hosts.
+
+    Attributes
+    ----------
+    ranks : int
+    per_host : int or None
+        On each host; None: as its slots are.
+    cores_each : int or None
+        That a rank is bound to; None: not to a number of cores.
+    is_crowded : bool
+        Whether there are more ranks than slots.
+    notes : list of str
+
+    """
+
+    ranks: int
+    per_host: int | None
+    cores_each: int | None
+    is_crowded: bool
+    notes: list[str]
+
+
+def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResources) -> LaunchCommand:
+    """The command that starts a program.
+
+    Parameters
+    ----------
+    asked
+        How many ranks, and where.
+    started
+        The program with its arguments, as one rank runs it.
+    here
+        What there is to start it with.
+
+    Raises
+    ------
+    UserError
+        There is no launcher, or the ranks do not fit.
+
+    """
+    allocation = here.allocation
+    if allocation is not None and asked.hosts is not None:
+        raise UserError(f"--hosts {asked.path}: found a Slurm allocation, whose hosts are taken; expected one of them")
+    layout = plan_layout(asked, here, cores_per_rank(started))
+    if allocation is not None and here.srun and not here.mpirun_takes_allocation:
+        return srun_command(asked, layout, started, here.srun)
+    if here.mpirun is None:
+        raise UserError("found no mpirun beside this Python or on the path, expected one: pip install 'onekernel[mpi]'")
+    return mpirun_command(asked, layout, started, here)
+
+
+def cores_per_rank(started: Sequence[str]) -> int | None:
+    """The number of cores that a program's arguments give to each rank; None: they say none."""
+    found = None
+    for word, after in zip(started, [*started[1:], ""], strict=True):
+        value = after if word == "--cores" else word.removeprefix("--cores=") if word.startswith("--cores=") else ""
+        if re.fullmatch("[0-9]{1,9}", value) and int(value):
+            found = int(value)
+    return found
+
+
+# --- how many, and where ---
+
+
+def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | None) -> RankLayout:
+    """How many ranks there are and how they lie; a rank of several cores takes as many slots.
+
+    Raises
+    ------
+    UserError
+        More ranks on hosts than these numbers or the host file's `max_slots` let through.
+
+    """
+    notes: list[str] = []
+    hosts = number_of_hosts(asked, here)
+    per_host = asked.per_host
+    gpus = gpus_per_host(here)
+    if asked.ranks is None and per_host is None and gpus:
+        per_host = gpus
+        notes.append(f"a rank for each of {gpus} GPUs{' of every host' if hosts > 1 else ''} (-n says otherwise)")
+    if per_host is None and cores_each and asked.hosts and all(host.slots for host in asked.hosts):
+        per_host = max(1, min(host.slots or 1 for host in asked.hosts) // cores_each)
+    slots = count_slots(asked, here)
+    ranks = asked.ranks or (per_host * hosts if per_host else None)
+    ranks = ranks or (max(1, (slots or hosts) // (cores_each or 1)))
+    if asked.ranks and per_host and not asked.per_host:
+        # A guess of ours, which the user's number of ranks may go beyond.
+        per_host = max(per_host, ceil(ranks / hosts))
+    if per_host and ranks > per_host * hosts:
+        raise UserError(
+            f"-n {ranks}: found room for {per_host * hosts}, expected --per-host {ceil(ranks / hosts)} or more"
+        )
+    require_max_slots(asked, ranks, per_host)
+    wanted = ranks * (cores_each or 1)
+    is_crowded = slots is not None and wanted > slots
+    if is_crowded:
+        more = f" of {cores_each} cores each" if cores_each else ""
+        what = "slots" if asked.hosts or here.allocation else "cores"
+        notes.append(f"oversubscribed: {ranks} ranks{more} on {slots} {what}, which they share unbound")
+    elif cores_each:
+        notes.append(f"each rank is bound to {cores_each} core{'s' if cores_each > 1 else ''} (--cores)")
+    return RankLayout(ranks, per_host, None if is_crowded else cores_each, is_crowded, notes)
+
+
+def number_of_hosts(asked: LaunchRequest, here: LaunchResources) -> int:
+    """Of the host file, or the allocation, or this one."""
+    return len(asked.hosts) if asked.hosts else here.allocation.nodes if here.allocation else 1
+
+
+def gpus_per_host(here: LaunchResources) -> int:
+    """As the allocation has them, or this machine, as which the others are taken to be."""
+    if here.allocation is not None and here.allocation.gpus is not None:
+        return here.allocation.gpus
+    return here.gpus
+
+
+def count_slots(asked: LaunchRequest, here: LaunchResources) -> int | None:
+    """How many ranks of one core there is room for; None where nobody knows before the hosts are asked."""
+    if asked.hosts:
+        given = [host.slots or (here.cores if host.name in LOCAL_NAMES else None) for host in asked.hosts]
+        return None if None in given else sum(slots for slots in given if slots)
+    if here.allocation is not None:
+        return here.allocation.tasks
+    return here.cores
+
+
+def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) -> None:
+    """Refuse more ranks than a host file's `max_slots`.
+
+    Raises
+    ------
+    UserError
+        Names the file, the number and what is there.
+
+    """
+    hosts = asked.hosts or []
+    for host in hosts:
+        if host.most is not None and per_host is not None and per_host > host.most:
+            raise UserError(
+                f"{asked.path}:{host.line}: found max_slots={host.most} of {host.name}, expected at least {per_host} "
+                "for so many ranks on each host"
+            )
+    most = [host.most for host in hosts]
+    room = sum(one for one in most if one is not None)
+    if hosts and None not in most and ranks > room:
+        raise UserError(f"-n {ranks}: found max_slots of {room} in {asked.path}, expected at most {room} ranks")
+
+
+# --- the launchers' words ---
+
+
+def mpirun_command(
+    asked: LaunchRequest, layout: RankLayout, started: Sequence[str], here: LaunchResources
+) -> LaunchCommand:
+    """The command of Open MPI 5."""
+    assert here.mpirun is not None
+    words = [here.mpirun, "-n", str(layout.ranks)]
+    if here.is_root:
+        words.append("--allow-run-as-root")
+    if asked.path:
+        words += ["--hostfile", asked.path]
+    words += mapping_options(layout, asked.further)
+    if asked.survive:
+        words += ["--with-ft", "ulfm"]
+    elsewhere = [host for host in asked.hosts or [] if host.name not in LOCAL_NAMES]
+    if elsewhere or number_of_hosts(asked, here) > 1:
+        words += [word for name in forwarded_variables(here.environment) for word in ("-x", name)]
+    return LaunchCommand([*words, *asked.further, *started], layout.notes)
+
+
+def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
+    """Open MPI's words for where ranks go and what they are bound to; the user's own ones count.
+
+    By default it binds each of two ranks to one core, whatever cores their devices shall take; and where somebody has
+    allowed more ranks than slots by default, the first host gets all of them.
+    """
+    place = f"ppr:{layout.per_host}:node" if layout.per_host else "slot"
+    bound = [f"PE={layout.cores_each}"] if layout.cores_each else []
+    crowded = ["OVERSUBSCRIBE"] if layout.is_crowded else []
+    words = []
+    if "--map-by" not in further:
+        words += ["--map-by", ":".join([place, *bound, *crowded])]
+    if "--bind-to" not in further:
+        words += ["--bind-to", "core" if bound else "none"]
+    return words
+
+
+def forwarded_variables(environment: Mapping[str, str]) -> list[str]:
+    """Names of variables that ranks on other hosts need as they are here."""
+    return sorted(name for name in environment if name in FORWARDED or name.startswith(FORWARDED_PREFIX))
+
+
+def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:
+    """The command of Slurm, which hands its environment on by itself.
+
+    Raises
+    ------
+    UserError
+        Ranks shall survive others.
+
+    """
+    if asked.survive:
+        raise UserError("--survive: found srun, which ends all ranks when one is killed, expected an mpirun")
+    words = [srun, "--mpi=pmix", f"--ntasks={layout.ranks}"]
+    if layout.per_host:
+        words.append(f"--ntasks-per-node={layout.per_host}")
+    if layout.cores_each:
+        words += [f"--cpus-per-task={layout.cores_each}", "--cpu-bind=cores"]
+    else:
+        words.append("--cpu-bind=none")
+    if layout.is_crowded:
+        words.append("--overcommit")
+    return LaunchCommand([*words, *asked.further, *started], layout.notes)

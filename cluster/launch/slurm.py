@@ -1,0 +1,218 @@
+"""Write a batch script for Slurm that starts a program over ranks, and again where its time was over.
+
+python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
+python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
+sbatch job.sh
+
+Two minutes before its time is over the job is told: its ranks keep the state of the search, and the job is queued
+again, to go on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cluster.command_line import RankParser, run
+from cluster.launch.job import add_placement_options, add_program_argument, positive, program_words
+from cluster.launch.plan import cores_per_rank
+from core.errors import UserError
+from core.program_parser import invocation
+
+NOTICE_S = 120
+"""Seconds between the signal to a job and the end of its time."""
+CHECKPOINTED = 143
+"""The exit code of a program that SIGTERM has ended and that has kept its state."""
+TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
+"""As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
+VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
+"""The value of an `#SBATCH` option: `sbatch` has rules of its own for quotes, spaces, comments and `%`."""
+
+
+class BatchRequest(NamedTuple):
+    """What the script shall ask Slurm for: options of `sbatch`, in order, and their values; None: leave it out."""
+
+    options: Sequence[tuple[str, object]]
+    name: str
+
+
+def main() -> int:
+    """Print the script; returns the exit code."""
+    options = parser().parse_args()
+    words = program_words(options.program)
+    name = job_name(words)
+    state = checkpoint_options(words, name) if options.state else ()
+    print(batch_script(batch_request(options, name), launch_words(options), options.program, state), end="")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = RankParser(
+        prog=invocation("cluster slurm"),
+        description=__doc__,
+    )
+    add_placement_options(made)
+    made.add_argument("--nodes", type=positive, metavar="N", help="hosts")
+    made.add_argument("--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00")
+    made.add_argument("--gpus-per-node", type=line, metavar="N", help="GPUs of each host, perhaps with their type")
+    made.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
+    made.add_argument("--partition", type=line, metavar="NAME", help="of the cluster")
+    made.add_argument("--account", type=line, metavar="NAME", help="that pays")
+    made.add_argument(
+        "--no-state",
+        dest="state",
+        action="store_false",
+        help="add no --state FILE --resume to the program: it begins anew when it is queued again",
+    )
+    add_program_argument(made)
+    return made
+
+
+def duration(text: str) -> str:
+    """Read a time as Slurm writes it."""
+    if not (text.isascii() and TIME.fullmatch(text)):
+        raise argparse.ArgumentTypeError(f"expected a time such as 01:00:00 or 2-12:00:00, found {text!r}")
+    return text
+
+
+def line(text: str) -> str:
+    """Read the value of an `#SBATCH` option."""
+    if not VALUE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected one word of letters, digits and _.,:@+=/-, found {text!r}")
+    return text
+
+
+def job_name(words: Sequence[str]) -> str:
+    """Return the name of the job and of its files: the program's, with `_` for what only quotes could protect."""
+    named = words[1] if words[0] == "-m" else words[0]
+    last = named.removesuffix(".py").replace("/", ".").rpartition(".")[2]
+    return re.sub(r"[^A-Za-z0-9_+-]", "_", last).lstrip("-") or "job"
+
+
+def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
+    """Options that keep the program's state, unless the user has named a file for it, or the program keeps none.
+
+    They are words of the shell, which puts the job's number in.
+    """
+    given = {word.partition("=")[0] for word in words}
+    if words[0] == "-m" and words[1].split(".")[0] == "cluster":
+        return ()
+    state = () if "--state" in given else ("--state", f'{name}-"$SLURM_JOB_ID".state')
+    return (*state, *(() if "--resume" in given else ("--resume",)))
+
+
+def batch_request(options: argparse.Namespace, name: str) -> BatchRequest:
+    """The script's `#SBATCH` lines.
+
+    Raises
+    ------
+    UserError
+        Numbers of ranks that contradict each other.
+
+    """
+    nodes, per_host, ranks = options.nodes, options.per_host, options.ranks
+    if nodes and per_host and ranks and ranks > nodes * per_host:
+        raise UserError(f"-n {ranks}: found room for {nodes * per_host} on {nodes} nodes, expected more --per-host")
+    gpus = options.gpus_per_node
+    if gpus and not per_host and not ranks:
+        # A rank for each.
+        count = gpus.rpartition(":")[2]
+        per_host = int(count) if count.isdecimal() and int(count) else None
+    if nodes and per_host and not ranks:
+        ranks = nodes * per_host
+    asked: list[tuple[str, object]] = [
+        ("job-name", name),
+        ("nodes", nodes),
+        ("ntasks", ranks),
+        ("ntasks-per-node", per_host),
+        ("cpus-per-task", options.cpus_per_task or cores_per_rank(options.program)),
+        ("gpus-per-node", gpus),
+        ("partition", options.partition),
+        ("account", options.account),
+        ("time", options.time),
+        ("output", f"{name}-%j.log"),
+        ("open-mode", "append"),
+        ("signal", f"B:TERM@{NOTICE_S}"),
+    ]
+    return BatchRequest(asked, name)
+
+
+def launch_words(options: argparse.Namespace) -> list[str]:
+    """The options of `python -m cluster launch`, which finds out about the hosts inside the allocation."""
+    words = []
+    if options.ranks:
+        words += ["-n", str(options.ranks)]
+    if options.per_host:
+        words += ["--per-host", str(options.per_host)]
+    if options.mpi_options:
+        words.append(f"--mpi-options={shlex.join(options.mpi_options)}")
+    return words
+
+
+def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[str], state: Sequence[str]) -> str:
+    """The batch script.
+
+    Parameters
+    ----------
+    asked
+        What Slurm is asked for.
+    launch
+        Options of `launch`.
+    started
+        The program and its options.
+    state
+        Further options of it, as words of the shell.
+
+    Raises
+    ------
+    UserError
+        A word that no text file can hold.
+
+    """
+    directives = [f"#SBATCH --{name}={value}" for name, value in asked.options if value is not None]
+    command = shlex.join([sys.executable, "-m", "cluster", "launch", *launch, *started])
+    folder = shlex.quote(os.getcwd())
+    for text in (command, folder):
+        if any("\ud800" <= one <= "\udfff" for one in text):
+            raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
+    ended = "its time was over and its state is kept" if state else "its time was over"
+    said = shlex.quote(f"{asked.name}: {ended}; the job is queued again")
+    lines = "\n".join(directives)
+    return f"""#!/bin/bash
+{lines}
+#SBATCH --requeue
+
+cd {folder} || exit
+
+# Slurm tells this shell, {NOTICE_S} s before the time is over. `launch` hands the signal to the ranks of all hosts.
+early=
+trap 'early=yes' TERM
+{" ".join([command, *state])} &
+job=$!
+trap 'told=yes; kill -TERM "$job" 2>/dev/null' TERM
+[ "$early" ] && kill -TERM "$job"
+told=yes
+while [ "$told" ]; do
+    # A signal ends `wait`, but not the job.
+    told=
+    wait "$job"
+    code=$?
+done
+
+# A job that somebody cancels hears the same signal, and is not running any more.
+if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
+    echo {said}
+    scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$code"
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

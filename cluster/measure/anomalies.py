@@ -1,0 +1,126 @@
+"""What is doubtful about ranks and hosts as they were measured: slow, crowded or throttled ones, unequal versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+
+from cluster.measure.measurement_file import ClusterMeasurement, RankSpeed
+from cluster.mpi.consistency import MOST_NAMED, format_ranks
+
+SLOW = 0.8
+"""A rank is slow that computes at less than this part of the median of the ranks like it."""
+CROWDED = 1.5
+"""How many times as fast a rank is alone, from where on the others of its host are in its way."""
+CLOCKS_APART_S = 1.0
+LOW_CLOCK = 0.8
+"""A processor's clock is low below this part of the median of all."""
+
+
+def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
+    """Everything that is doubtful, a sentence each.
+
+    Parameters
+    ----------
+    measured
+        What `check` has measured.
+    conditions
+        Of each rank what `reports.records.meters` has read while it computed: clocks in MHz, what throttled a GPU.
+
+    """
+    return [
+        *slow_ranks(measured.ranks),
+        *crowded_hosts(measured.ranks),
+        *throttled(measured.ranks, conditions),
+        *unequal_versions(measured.ranks),
+        *clocks_apart(measured.ranks),
+    ]
+
+
+def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+    """Ranks that are slower than those with the same kind of device, also while the others of their host wait."""
+    for backend in dict.fromkeys(rank.backend for rank in ranks):
+        alike = [rank for rank in ranks if rank.backend == backend]
+        usual = median(rank.rate_alone for rank in alike)
+        slow = [rank for rank in alike if rank.rate_alone < SLOW * usual]
+        if slow:
+            least = min(rank.rate_alone for rank in slow) / usual
+            where = join_names(dict.fromkeys(rank.host for rank in slow))
+            yield (
+                f"{format_ranks([rank.rank for rank in slow])} ({where}): slow, from "
+                f"{100 * least:.0f} % of the median speed "
+                f"of all ranks with {backend}"
+            )
+
+
+def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+    """Hosts whose ranks have fewer cores than they want, or are in each other's way though they seem to have them."""
+    for host, here in group_by_host(ranks).items():
+        wanted, cores = sum(rank.cores for rank in here), min(rank.host_cores for rank in here)
+        faster = median(rank.rate_alone / rank.rate for rank in here)
+        alone = f"a rank alone is {faster:.2g} times as fast"
+        if wanted > cores:
+            more = f"; {alone}" if faster > 1 else ""
+            yield f"{host} is oversubscribed: {len(here)} ranks want {wanted} cores of {cores}{more}"
+        elif len(here) > 1 and faster > CROWDED:
+            yield (
+                f"ranks of {host} are in each other's way: {alone}, though {len(here)} ranks want {wanted} of {cores} "
+                "cores (bound to the same core, or other programs run there?)"
+            )
+
+
+def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    """GPUs that say what slows them down, and processors whose clock is lower than those of the others."""
+    clocks: dict[str, list[tuple[int, float]]] = {}
+    for rank, found in zip(ranks, conditions, strict=False):
+        reasons = found.get("throttled_by")
+        if isinstance(reasons, list) and reasons:
+            yield f"rank {rank.rank} ({rank.host}): its GPU is throttled by {join_names(reasons)}"
+        clock = found.get("cpu_mhz_mean")
+        if isinstance(clock, float):
+            clocks.setdefault(rank.device, []).append((rank.rank, clock))
+    for device, here in clocks.items():
+        usual = median(clock for _, clock in here)
+        low = [(rank, clock) for rank, clock in here if clock < LOW_CLOCK * usual]
+        if low:
+            least = min(clock for _, clock in low)
+            ranks_at_low = format_ranks([rank for rank, _ in low])
+            yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {usual:.0f}"
+
+
+def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+    """Whatever is installed in one version here and in another there."""
+    for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
+        found = Counter(rank.versions.get(name, "none") for rank in ranks)
+        if len(found) > 1:
+            usual = found.most_common(1)[0][0]
+            others = [rank for rank in ranks if rank.versions.get(name, "none") != usual]
+            theirs = join_names(dict.fromkeys(rank.versions.get(name, "none") for rank in others))
+            where = join_names(dict.fromkeys(rank.host for rank in others))
+            unlike = format_ranks([rank.rank for rank in others])
+            yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {usual}"
+
+
+def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+    """Hosts whose clock is not that of the first one: dates of records, and files, seem to come from the future."""
+    for host, here in group_by_host(ranks).items():
+        offset = here[0].clock_offset_s
+        if abs(offset) > CLOCKS_APART_S:
+            way = "ahead of" if offset > 0 else "behind"
+            yield f"the clock of {host} is {abs(offset):.3g} s {way} that of {ranks[0].host}"
+
+
+def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
+    """The ranks of each host."""
+    found: dict[str, list[RankSpeed]] = {}
+    for rank in ranks:
+        found.setdefault(rank.host, []).append(rank)
+    return found
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Names in words, some of them."""
+    several = list(names)
+    more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
+    return ", ".join(several[:MOST_NAMED]) + more

@@ -1,0 +1,70 @@
+"""How far the clocks of hosts are from that of rank 0, after Cristian (1989).
+
+Rank 0 asks for the time; the answer is taken to be of the middle between question and answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cluster.measure import serialised_timing
+
+QUESTIONS = 5
+"""To each host; the answer that came fastest counts."""
+CLOCK = 10
+"""Tag of questions and answers."""
+
+
+def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], float] = time.time) -> list[float]:
+    """Each host's clock less that of rank 0, in seconds; every rank calls it.
+
+    Parameters
+    ----------
+    world
+        mpi4py's communicator.
+    hosts
+        Of every rank the host's name; the first rank of each answers for all of it.
+    clock
+        Reads this rank's clock.
+
+    Returns
+    -------
+    list of float
+        For every rank, on rank 0; empty elsewhere.
+
+    """
+    me = world.Get_rank()
+    first = {host: hosts.index(host) for host in dict.fromkeys(hosts)}
+    if me:
+        if first[hosts[me]] == me:
+            serialised_timing.wait_for_turn(world, 0)
+            answer_clock(world, clock)
+        return []
+    found = {hosts[0]: 0.0}
+    for host, rank in list(first.items())[1:]:
+        serialised_timing.pass_turn(world, rank)
+        found[host] = min(query_clock(world, rank, clock) for _ in range(QUESTIONS))[1]
+    return [found[host] for host in hosts]
+
+
+def query_clock(world: Any, rank: int, clock: Callable[[], float]) -> tuple[float, float]:
+    """Seconds until the answer came, and how far the other clock was ahead in the middle of them."""
+    theirs = np.zeros(1)
+    began, left = clock(), time.perf_counter()
+    world.Send(theirs, rank, CLOCK)
+    world.Recv(theirs, rank, CLOCK)
+    took = time.perf_counter() - left
+    return took, float(theirs[0]) - (began + took / 2)
+
+
+def answer_clock(world: Any, clock: Callable[[], float]) -> None:
+    """Tell rank 0 the time as often as it asks."""
+    theirs = np.zeros(1)
+    for _ in range(QUESTIONS):
+        world.Recv(theirs, 0, CLOCK)
+        theirs[0] = clock()
+        world.Send(theirs, 0, CLOCK)

@@ -1,0 +1,72 @@
+"""How fast ranks compute that meet after every step: 1, 2, 4, 8, ... and all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from statistics import median
+from typing import Any
+
+from cluster.measure.measurement_file import Pace
+from cluster.measure.reductions import bind_allreduce, growing_groups, interval_of_median, time_batches
+
+ROUNDS = 3
+"""A machine may be slow for a second: numbers of ranks take turns, so that it does not slow one of them alone."""
+BUDGET_S, FEWEST_BATCHES = 0.4, 2
+"""Seconds of the steps of some ranks in a round, and the fewest batches of them."""
+WORD_BYTES = 8
+"""Of what ranks reduce when they meet."""
+
+
+def measure_compute_rates(world: Any, step: Callable[[], None], units: int, hosts: Sequence[str]) -> list[Pace]:
+    """Measure the first rank alone, and the first 2, 4, 8, ... and all ranks; every rank calls it.
+
+    Parameters
+    ----------
+    world
+        mpi4py's communicator, of two ranks or more.
+    step
+        What a rank does between two meetings.
+    units
+        Units of work of a step.
+    hosts
+        Of every rank the host's name.
+
+    Returns
+    -------
+    list of Pace
+        On rank 0; empty elsewhere.
+
+    """
+    from mpi4py import MPI
+
+    found: dict[int, list[float]] = {}
+    steps: dict[int, int] = {}
+    for _ in range(ROUNDS):
+        for ranks in chain([MPI.COMM_SELF] if world.Get_rank() == 0 else [], growing_groups(world)):
+            times, made = time_units(ranks, step, units)
+            found.setdefault(ranks.Get_size(), []).extend(times)
+            steps[ranks.Get_size()] = steps.get(ranks.Get_size(), 0) + made
+    return (
+        [summarise_times(times, ranks, steps[ranks], hosts) for ranks, times in found.items()]
+        if world.Get_rank() == 0
+        else []
+    )
+
+
+def time_units(ranks: Any, step: Callable[[], None], units: int) -> tuple[list[float], int]:
+    """Seconds for a unit of work in each batch of steps, less what meeting takes; and how many steps that were."""
+    meet = bind_allreduce(ranks, WORD_BYTES)
+
+    def step_and_meet() -> None:
+        step()
+        meet()
+
+    batches, steps = time_batches(ranks, step_and_meet, BUDGET_S, FEWEST_BATCHES)
+    meeting_s = median(time_batches(ranks, meet)[0]) if ranks.Get_size() > 1 else 0.0
+    return [max(0.0, one - meeting_s) / units for one in batches], len(batches) * steps
+
+
+def summarise_times(times: Sequence[float], ranks: int, steps: int, hosts: Sequence[str]) -> Pace:
+    """The median over the batches of all rounds."""
+    return Pace(ranks, len(set(hosts[:ranks])), median(times), *interval_of_median(times), steps)

@@ -1,0 +1,127 @@
+"""What a message between two ranks costs: half a ping-pong, over sizes from nothing to some megabytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from cluster.measure import serialised_timing
+from cluster.measure.measurement_file import Link, Network
+
+SIZES = (0, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20)
+"""Bytes of the messages."""
+BUDGET_S = 0.02
+"""Of the trips of one size."""
+FEWEST, MOST_TRIPS = 3, 200
+MOST_WITHIN, MOST_BETWEEN = 12, 12
+"""Pairs that are measured on the same host and on different hosts: some, since of 64 ranks there are 2,016."""
+MORE, LAST = 8, 9
+"""Tags of a trip that another one follows, and of the last one of a size."""
+
+
+def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
+    """Neighbours on each host, and the first ranks of hosts.
+
+    Parameters
+    ----------
+    hosts
+        Of every rank the host's name.
+
+    Returns
+    -------
+    list of (int, int)
+        At most `MOST_WITHIN` pairs on one host, evenly taken from all, and then `MOST_BETWEEN` on two.
+
+    """
+    of_host: dict[str, list[int]] = {}
+    for rank, host in enumerate(hosts):
+        of_host.setdefault(host, []).append(rank)
+    within = [pair for ranks in of_host.values() for pair in pairwise(ranks)]
+    between = list(combinations([ranks[0] for ranks in of_host.values()], 2))
+    return choose_evenly(within, MOST_WITHIN) + choose_evenly(between, MOST_BETWEEN)
+
+
+def choose_evenly(pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """At most so many of these pairs, equally far apart in the list."""
+    count = min(most, len(pairs))
+    return [pairs[number * len(pairs) // count] for number in range(count)]
+
+
+def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
+    """Measure the chosen pairs one after another, the other ranks asleep; every rank calls it.
+
+    Parameters
+    ----------
+    world
+        mpi4py's communicator.
+    hosts
+        As in `choose_pairs`.
+
+    Returns
+    -------
+    list of Link
+        Those whose source is this rank.
+
+    """
+    me, found = world.Get_rank(), []
+    pairs = choose_pairs(hosts)
+    for number, (source, target) in enumerate(pairs):
+        if me == target:
+            serialised_timing.wait_for_turn(world, source)
+            for size in SIZES:
+                reply(world, source, size)
+        if me != source:
+            continue
+        if number and pairs[number - 1][0] != me:
+            serialised_timing.wait_for_turn(world, pairs[number - 1][0])
+        serialised_timing.pass_turn(world, target)
+        network = fit_network(SIZES, [time_half_trip(world, target, size) for size in SIZES])
+        found.append(Link(source, target, hosts[source] == hosts[target], *network))
+        if number + 1 < len(pairs) and pairs[number + 1][0] != me:
+            serialised_timing.pass_turn(world, pairs[number + 1][0])
+    return found
+
+
+def time_half_trip(world: Any, target: int, size: int) -> float:
+    """Half the median time of trips to a rank and back, in seconds; the target calls `reply`."""
+    words = np.zeros(size, np.uint8)
+    trips: list[float] = []
+    began = time.perf_counter()
+    # What the first trip opens, the others find open.
+    is_first, is_last = True, False
+    while not is_last:
+        left = time.perf_counter()
+        known = len(trips) + 1
+        is_last = known == MOST_TRIPS or (known >= FEWEST and left - began > BUDGET_S)
+        world.Send(words, target, LAST if is_last else MORE)
+        world.Recv(words, target)
+        if not is_first:
+            trips.append(time.perf_counter() - left)
+        is_first = False
+    return median(trips) / 2
+
+
+def reply(world: Any, source: int, size: int) -> None:
+    """Send back whatever `time_half_trip` sends."""
+    from mpi4py import MPI
+
+    words, status = np.zeros(size, np.uint8), MPI.Status()
+    while status.Get_tag() != LAST:
+        world.Recv(words, source, MPI.ANY_TAG, status)
+        world.Send(words, source)
+
+
+def fit_network(sizes: Sequence[int], seconds: Sequence[float]) -> Network:
+    """The alpha and beta, neither below zero, that have the least squares of relative errors at these times."""
+    times = np.array(seconds)
+    design = np.stack([1 / times, np.array(sizes) / times], axis=1)
+    alpha, beta = np.linalg.lstsq(design, np.ones(len(times)), rcond=None)[0]
+    if beta < 0:
+        # Time that does not grow with the message is alpha alone.
+        return Network(float(np.sum(1 / times) / np.sum(1 / times**2)), 0.0)
+    return Network(max(float(alpha), 0.0), float(beta))

@@ -1,0 +1,143 @@
+"""How long ranks take to reduce an array to all of them, which is how they meet: over 2, 4, 8, ... and all ranks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil, floor, sqrt
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from cluster.measure import serialised_timing
+from cluster.measure.measurement_file import Reduction
+
+SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
+"""Bytes of each rank's array."""
+BUDGET_S = 0.04
+"""Of the calls of one size over some ranks, if that is enough for the fewest."""
+BATCHES, FEWEST_BATCHES = 15, 5
+FEWEST_CALLS, MOST_CALLS = 8, 50
+"""In a batch: one right after the other, as in a search that does nothing else.
+
+Two ranks that are a message's time apart remain so, and take two messages' time for one call and none for the next: so
+one call alone says little, and an even number of them the mean.
+"""
+FEWEST_FOR_AN_INTERVAL = 6
+"""With fewer values no two of them hold their median with 95 % confidence."""
+NORMAL_95 = 1.96
+
+
+def numbers_of_ranks(size: int) -> list[int]:
+    """2, 4, 8, ... below the number of all ranks, and that."""
+    return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
+
+
+def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
+    """Measure over the first 2, 4, 8, ... and all ranks, those asleep that take no part; every rank calls it.
+
+    Parameters
+    ----------
+    world
+        mpi4py's communicator, of two ranks or more.
+    hosts
+        Of every rank the host's name.
+
+    Returns
+    -------
+    list of Reduction
+        On rank 0; empty elsewhere.
+
+    """
+    found = []
+    for ranks in growing_groups(world):
+        count = ranks.Get_size()
+        for size in SIZES:
+            batches, calls = time_batches(ranks, bind_allreduce(ranks, size))
+            low, high = interval_of_median(batches)
+            hosts_here = len(set(hosts[:count]))
+            found.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
+    return found if world.Get_rank() == 0 else []
+
+
+def growing_groups(world: Any) -> Iterator[Any]:
+    """The first 2, 4, 8, ... and all ranks as communicators, for those that take part while the others sleep.
+
+    Every rank iterates over it.
+    """
+    me, before = world.Get_rank(), 1
+    for count in numbers_of_ranks(world.Get_size()):
+        if me == 0:
+            for newcomer in range(before, count):
+                serialised_timing.pass_turn(world, newcomer)
+        elif before <= me < count:
+            serialised_timing.wait_for_turn(world, 0)
+        before = count
+        if me < count:
+            ranks = world.Create_group(world.Get_group().Incl(list(range(count))))
+            yield ranks
+            ranks.Free()
+
+
+def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
+    """What reduces an array of so many bytes to all ranks."""
+    from mpi4py import MPI
+
+    words = np.zeros(size // 8, np.int64)
+    return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
+
+
+def time_batches(
+    ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S, fewest: int = FEWEST_BATCHES
+) -> tuple[list[float], int]:
+    """Batches of calls that these ranks make together.
+
+    Parameters
+    ----------
+    ranks, call
+        Who makes the calls, and what they are.
+    budget_s
+        Seconds of all of them, if that is enough for the fewest.
+    fewest
+        Batches.
+
+    Returns
+    -------
+    list of float
+        Seconds of a call in each batch, on the slowest rank.
+    int
+        How many calls a batch has.
+
+    """
+    from mpi4py import MPI
+
+    def batch(calls: int) -> float:
+        ranks.Barrier()
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return (time.perf_counter() - began) / calls
+
+    batch(1)
+    # All ranks have to make as many calls; the second one finds open what the first has opened.
+    usual: float = ranks.allreduce(batch(1), MPI.MAX)
+    calls = min(max(int(budget_s / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
+    count = min(max(int(budget_s / calls / usual), fewest), BATCHES)
+    slowest = np.array([batch(calls) for _ in range(count)])
+    ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
+    return slowest.tolist(), calls
+
+
+def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
+    """Two of the values that hold the median of what they are drawn from with 95 % confidence (Le Boudec, 2010).
+
+    The least and the largest where there are fewer than `FEWEST_FOR_AN_INTERVAL`.
+    """
+    ordered, count = sorted(values), len(values)
+    if count < FEWEST_FOR_AN_INTERVAL:
+        return ordered[0], ordered[-1]
+    half = NORMAL_95 * sqrt(count)
+    first = max(floor((count - half) / 2), 1)
+    last = min(ceil(1 + (count + half) / 2), count)
+    return ordered[first - 1], ordered[last - 1]

@@ -1,0 +1,25 @@
+"""Ranks that act one after another while the others sleep: what is measured is not disturbed by those who wait.
+
+64 ranks that wait in MPI keep two cores busy, and the two that are to be measured would hardly run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.mpi import idle_waiting
+
+TURN = 7
+"""Tag of the message that a rank's turn has come."""
+NOTHING = bytearray()
+
+
+def pass_turn(world: Any, to: int) -> None:
+    """Tell a rank, of mpi4py's communicator, that its turn has come; may wait until it takes it."""
+    world.Send(NOTHING, to, TURN)
+
+
+def wait_for_turn(world: Any, source: int) -> None:
+    """Sleep until this rank is told that its turn has come."""
+    idle_waiting.wait_until(lambda: world.Iprobe(source, TURN))
+    world.Recv(NOTHING, source, TURN)

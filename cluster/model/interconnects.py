@@ -1,0 +1,250 @@
+"""Networks of hosts with cores, at one site or several: what a message costs between two ranks.
+
+A message of m bytes takes alpha + beta * m seconds (Hockney, Parallel Computing 20, 1994): cores of a host, hosts of a
+site and sites each have an alpha and a beta. Messages that leave or enter a host at once share its bandwidth, those of
+a site the site's. LogP and LogGP (Culler et al. 1993, Alexandrov et al. 1995) tell a processor's own time apart from
+the network's, which nobody who waits for one word an iteration would notice.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluster.measure.measurement_file import ClusterMeasurement
+from core.errors import UserError
+
+FILE = Path(__file__).with_name("interconnects.toml")
+HOPS = ("cores", "hosts", "between_sites")
+DOUBLING, HOSTS_FIRST = "doubling", "hosts first"
+"""How ranks reduce, see `cluster.model.allreduce`."""
+
+
+class Hop(NamedTuple):
+    """What a message costs from rank to rank.
+
+    Attributes
+    ----------
+    alpha_s : float
+        Seconds of a message of no bytes; between sites that are next to each other.
+    beta_s_per_byte : float
+        Seconds for each byte.
+    source : str
+        Where both are from, in words.
+    farthest_s : float
+        `alpha_s` between the two sites that are farthest apart; 0: the same.
+
+    """
+
+    alpha_s: float
+    beta_s_per_byte: float
+    source: str = ""
+    farthest_s: float = 0.0
+
+
+NO_HOP = Hop(0.0, 0.0)
+"""Where there is nothing between what there is one of."""
+
+
+class ReductionTiming(NamedTuple):
+    """A reduction that somebody measured: so many ranks on so many hosts, bytes of each, seconds."""
+
+    ranks: int
+    hosts: int
+    bytes: int
+    seconds: float
+
+
+class CrowdingFactor(NamedTuple):
+    """How many times longer a rank's work takes while so many ranks work, and each step waits for the slowest."""
+
+    ranks: int
+    factor: float
+
+
+class RankLocations(NamedTuple):
+    """Where ranks are: host and site of each, by rank."""
+
+    host: np.ndarray
+    site: np.ndarray
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts have ranks."""
+        return int(self.host[-1]) + 1
+
+
+@dataclass(frozen=True)
+class Interconnect:
+    """Hosts with cores, and the network between them.
+
+    Attributes
+    ----------
+    name, title : str
+    cores_per_host : int
+        Ranks that a host takes; hosts are filled one after the other.
+    cores, hosts : Hop
+        Between cores of a host and between hosts of a site.
+    between_sites : Hop
+        Between hosts of two sites.
+    sites : int
+        Over which the hosts in use are spread in equal blocks.
+    algorithm : str
+        `HOSTS_FIRST`: what Open MPI 5 does where several hosts have several ranks each. `DOUBLING`.
+    measured : tuple of Reduced
+        Reductions whose times are known, to which modelled ones are fitted.
+    crowds : tuple of Crowd
+        How ranks of a host slow each other down; empty: not at all.
+
+    """
+
+    name: str
+    title: str
+    cores_per_host: int
+    cores: Hop
+    hosts: Hop
+    between_sites: Hop = NO_HOP
+    sites: int = 1
+    algorithm: str = HOSTS_FIRST
+    measured: tuple[ReductionTiming, ...] = ()
+    crowds: tuple[CrowdingFactor, ...] = ()
+
+    def places(self, ranks: int) -> RankLocations:
+        """Lay ranks out over hosts and sites."""
+        host = np.arange(ranks) // self.cores_per_host
+        hosts = int(host[-1]) + 1
+        return RankLocations(host, host * min(self.sites, hosts) // hosts)
+
+    def hosts_of(self, ranks: int) -> int:
+        """How many hosts so many ranks take."""
+        return -(-ranks // self.cores_per_host)
+
+    def crowding(self, ranks: int) -> float:
+        """How many times longer a rank's work takes than alone, when all ranks work: linear between what is known.
+
+        Ranks beyond the most that are known are as slow as those: hosts are full then.
+        """
+        known = sorted({1: 1.0, **{crowd.ranks: crowd.factor for crowd in self.crowds}}.items())
+        return float(np.interp(ranks, [count for count, _ in known], [factor for _, factor in known]))
+
+    def message_s(self, places: RankLocations, source: np.ndarray, target: np.ndarray, size: float) -> np.ndarray:
+        """Seconds of messages that ranks ``source`` send to ranks ``target`` at once, of so many bytes each."""
+        leaves = places.host[source] != places.host[target]
+        travels = places.site[source] != places.site[target]
+        beta = np.full(len(source), self.cores.beta_s_per_byte)
+        of_hosts = self.hosts.beta_s_per_byte * count_crossing_messages(places.host, source, target, leaves)
+        of_sites = self.between_sites.beta_s_per_byte * count_crossing_messages(places.site, source, target, travels)
+        beta[leaves] = np.maximum(of_hosts, of_sites)[leaves]
+        alpha = np.where(leaves, self.hosts.alpha_s, self.cores.alpha_s)
+        apart = np.abs(places.site[source] - places.site[target])
+        return np.where(travels, self.travel_s(apart, places), alpha) + beta * size
+
+    def travel_s(self, apart: np.ndarray, places: RankLocations) -> np.ndarray:
+        """Seconds of an empty message between sites so many places apart on their line."""
+        near, far = self.between_sites.alpha_s, self.between_sites.farthest_s or self.between_sites.alpha_s
+        widest = max(1, int(places.site[-1]) - 1)
+        return near + (far - near) * np.maximum(apart - 1, 0) / widest
+
+
+def count_crossing_messages(
+    area: np.ndarray, source: np.ndarray, target: np.ndarray, crosses: np.ndarray
+) -> np.ndarray:
+    """For each message how many cross the border of its source's area, or its target's, in the same direction."""
+    out = np.bincount(area[source[crosses]], minlength=area[-1] + 1)
+    into = np.bincount(area[target[crosses]], minlength=area[-1] + 1)
+    return np.maximum(out[area[source]], into[area[target]])
+
+
+# --- networks as data ---
+
+
+def find_interconnects(name: str) -> list[Interconnect]:
+    """The networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five.
+
+    Raises
+    ------
+    UserError
+        There is none of that name.
+
+    """
+    content = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    base, _, sites = name.partition(":")
+    if base not in content:
+        known = ", ".join(content)
+        raise UserError(f"network {name!r}: expected one of {known}, or a file of `python -m cluster check`")
+    numbers = content[base].get("sites", [1])
+    if sites and (not sites.isdecimal() or int(sites) < 1 or numbers == [1]):
+        raise UserError(f"network {name!r}: expected a number of sites behind the colon, of a network that has several")
+    return [build_interconnect(base, content[base], number) for number in ([int(sites)] if sites else numbers)]
+
+
+def interconnect_names() -> list[str]:
+    """The networks that need no file."""
+    return list(tomllib.loads(FILE.read_text(encoding="utf-8")))
+
+
+def build_interconnect(name: str, content: Mapping[str, Any], sites: int) -> Interconnect:
+    """A network of the data file."""
+    cores, hosts, between_sites = (build_hop(content[hop]) if hop in content else NO_HOP for hop in HOPS)
+    title = content["title"] + (f", {sites} sites" if "sites" in content else "")
+    known_as = f"{name}:{sites}" if "sites" in content else name
+    return Interconnect(known_as, title, content["cores_per_host"], cores, hosts, between_sites, sites)
+
+
+def build_hop(content: Mapping[str, Any]) -> Hop:
+    """Microseconds and megabytes per second as seconds."""
+    latency = content["latency_us"]
+    near, far = latency if isinstance(latency, list) else (latency, 0)
+    return Hop(near * 1e-6, 1e-6 / content["megabytes_per_s"], content["source"], far * 1e-6)
+
+
+# --- networks as measured ---
+
+
+def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
+    """The network that `python -m cluster check` has measured.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    check
+        What it says.
+
+    Raises
+    ------
+    UserError
+        No pair of ranks was measured.
+
+    """
+    pairs, speeds = check.links, check.ranks
+    if not pairs:
+        raise UserError(f"{name}: no pair of ranks was measured: start `check` on two ranks or more")
+    hosts: dict[str, int] = {}
+    for speed in speeds:
+        hosts[speed.host] = hosts.get(speed.host, 0) + 1
+    each = max(hosts.values())
+    inside = median_hop(pairs, lambda one: one.same_host) or median_hop(pairs, lambda one: True)
+    between = median_hop(pairs, lambda one: not one.same_host) or inside
+    assert inside is not None and between is not None
+    crowds = tuple(CrowdingFactor(pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
+    measured = tuple(
+        ReductionTiming(one.ranks, one.hosts, one.bytes, one.seconds) for one in check.reductions if one.ranks > 1
+    )
+    title = f"as measured ({Path(name).name}, {len(speeds)} ranks on {len(hosts)} hosts)"
+    return Interconnect(name, title, each, inside, between, measured=measured, crowds=crowds)
+
+
+def median_hop(pairs: Sequence[Any], is_meant: Callable[[Any], bool]) -> Hop | None:
+    """The medians over some pairs; None: there are none of them."""
+    chosen = [one for one in pairs if is_meant(one)]
+    if not chosen:
+        return None
+    alpha, beta = median(one.alpha_s for one in chosen), median(one.beta_s_per_byte for one in chosen)
+    return Hop(alpha, beta, f"measured, the median of {len(chosen)} pairs")

@@ -1,0 +1,90 @@
+"""Ranks compare what they were asked for, once, before they work: unlike ranks would wait for each other for ever.
+
+Or worse, they would not, and put parts of two different works together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from cluster.mpi import liveness
+from cluster.mpi.communicators import Communicator
+from core.errors import UserError
+
+MOST_NAMED = 4
+"""Ranks that a message names one by one."""
+
+
+def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> None:
+    """Compare what must be equal on all ranks; every rank calls it, before any other call of the communicator.
+
+    Parameters
+    ----------
+    ranks
+        The communicator; a process alone agrees with itself.
+    facts
+        Names and values, the most telling first: the first one that differs is reported.
+
+    Raises
+    ------
+    UserError
+        On every rank, if a fact differs between two; it names both values and where they were found.
+
+    """
+    if ranks.size == 1:
+        return
+    with liveness.start_deadline():
+        everyone = ranks.gather(dict(facts))
+        difference = ranks.bcast(first_difference(everyone) if everyone is not None else "")
+    if difference:
+        raise UserError(difference)
+
+
+def require_equal_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
+    """Compare what ranks read at their places; one rank reads what several would read at the same place.
+
+    Parameters
+    ----------
+    ranks, name
+        As for `require_equal_arguments`.
+    place
+        Where this rank reads on its host, such as a folder's path.
+    content
+        Reads it, and returns what must be equal on all ranks. Nobody reads where all ranks have one place.
+
+    Raises
+    ------
+    UserError
+        See `require_equal_arguments`.
+
+    """
+    if ranks.size == 1:
+        return
+    places = ranks.bcast(ranks.gather((ranks.host(), place)))
+    first = [places.index(one) for one in places]  # type: ignore[union-attr]
+    if not any(first):
+        return
+    read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
+    difference = ranks.bcast(first_difference([{name: read[one]} for one in first]) if read is not None else "")
+    if difference:
+        raise UserError(difference)
+
+
+def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
+    """Say which fact is not the same for all, by rank; empty if there is none."""
+    for name in dict.fromkeys(name for facts in everyone for name in facts):
+        places: dict[str, list[int]] = {}
+        for rank, facts in enumerate(everyone):
+            places.setdefault(facts.get(name, "not given"), []).append(rank)
+        if len(places) > 1:
+            (first, here), (second, there) = list(places.items())[:2]
+            places = f"{first} on {format_ranks(here)} and {second} on {format_ranks(there)}"
+            return f"{name}: found {places}, expected the same"
+    return ""
+
+
+def format_ranks(ranks: Sequence[int]) -> str:
+    """Ranks in words, some by their numbers."""
+    names = ", ".join(map(str, ranks[:MOST_NAMED]))
+    more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
+    return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

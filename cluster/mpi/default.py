@@ -1,0 +1,28 @@
+"""Which communicator a process has: none of MPI where no launcher started it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cluster.mpi import launcher
+from cluster.mpi.communicators import Communicator, Mpi, Solo
+
+
+def default_communicator() -> Communicator:
+    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
+
+    Where the launcher lets ranks survive the loss of others it is `cluster.mpi.fault_tolerance.FaultTolerantMpi`. A
+    process has one of them, which every call returns: MPI has few operations, windows and datatypes, and ranks make
+    them together.
+    """
+    return _of_this_process() if launcher.launched() or launcher.survives_lost_ranks() else Solo()
+
+
+@cache
+def _of_this_process() -> Mpi:
+    """Start MPI."""
+    if launcher.survives_lost_ranks():
+        from cluster.mpi.fault_tolerance import FaultTolerantMpi
+
+        return FaultTolerantMpi()
+    return Mpi()

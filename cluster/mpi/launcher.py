@@ -1,0 +1,74 @@
+"""What an MPI launcher tells a process through its environment, known before MPI itself is imported.
+
+Open MPI sets `OMPI_*`, other PMIx launchers (Slurm's too) `PMIX_RANK`, MPICH's and Intel's Hydra `PMI_*`.
+"""
+
+import os
+
+RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+ENDS_ALL_RANKS = ("PRTE_LAUNCHED",)
+"""Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
+
+TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
+"""Set by Slurm's `srun`, also where it tells MPI nothing of the others (`--mpi=none`)."""
+
+SURVIVES = "OMPI_MCA_mpi_ft_enable"
+"""Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
+
+
+def _first(names: tuple[str, ...]) -> int | None:
+    """Return the first of these variables that holds a natural number."""
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), None)
+
+
+def ends_all_ranks() -> bool:
+    """Tell whether the launcher is known to end all ranks when one leaves with a code."""
+    return not survives_lost_ranks() and any(name in os.environ for name in ENDS_ALL_RANKS)
+
+
+def survives_lost_ranks() -> bool:
+    """Tell whether the launcher lets the other ranks go on when one is killed: `mpirun --with-ft ulfm`."""
+    return os.environ.get(SURVIVES, "") == "1"
+
+
+def launched() -> bool:
+    """Tell whether an MPI launcher started this process."""
+    return _first(RANK + SIZE) is not None
+
+
+def first_of_separate_tasks() -> int | None:
+    """Count the tasks that `srun` started without telling MPI of them, so that each works alone; on the first of them.
+
+    None: there are none, or this process is another one of them.
+    """
+    tasks = _first((TASKS,))
+    return tasks if tasks and tasks > 1 and not launched() and os.environ.get(TASK) == "0" else None
+
+
+def rank() -> int:
+    """Return this process's rank; 0 without a launcher."""
+    return _first(RANK) or 0
+
+
+def size() -> int | None:
+    """Count the ranks of the job; None where the launcher does not say."""
+    return _first(SIZE)
+
+
+def local_rank() -> int | None:
+    """Return the rank among those of this host, which picks its GPU; None where the launcher does not say."""
+    return _first(LOCAL_RANK)
+
+
+def local_size() -> int:
+    """Count the ranks of this host; those of the job where the launcher does not say, 1 without a launcher."""
+    return _first(LOCAL_SIZE) or size() or 1
+
+
+def over_several_hosts() -> bool:
+    """Tell whether the job is known to have ranks on other hosts too."""
+    all_ranks, of_host = size(), _first(LOCAL_SIZE)
+    return all_ranks is not None and of_host is not None and of_host < all_ranks

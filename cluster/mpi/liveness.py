@@ -1,0 +1,240 @@
+"""Whether all ranks are there: when MPI starts, in the calls that they make together, and at the end.
+
+MPI itself waits for a missing rank for ever. A rank that fails ends the job (`cluster.mpi.abort`), and so does the
+launcher when a process leaves with an exit code or without a word to MPI. What is left is a rank that ends in order,
+with exit code 0, while others wait for it; and a process that never speaks MPI, which some launchers take for done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cluster.mpi import abort, idle_waiting, launcher
+
+START_S = 300.0
+"""How long a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
+PAUSE_PER_RANK_S = 0.005
+"""A rank that has ended looks at the others so seldom that those who share its core hardly notice."""
+POLL_S = 0.25
+"""How often ranks look at each other while MPI starts."""
+FORK_S = 3.0
+"""How long a launcher may take to start its ranks, once it has started one."""
+EXCHANGE_S = 2.0
+"""After this time, what a rank that has ended had sent has arrived."""
+
+CALLS, PARTNER, EXCHANGES = range(3)
+"""Words that the others see: calls made together, the rank + 1 of an exchange that goes on, how many there were."""
+ENDED = -1
+"""In place of the number of calls."""
+
+
+@contextmanager
+def start_deadline() -> Iterator[None]:
+    """End the job, with one line, if the ranks do not get through this block together within `START_S`."""
+    watch = threading.Timer(START_S, _report_late_start)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
+def _report_late_start() -> None:
+    abort.report_user_error(
+        f"waited {START_S:g} s for all ranks to start; expected every one of them to run this program"
+    )
+    # The main thread is inside MPI; a launcher ends the other ranks when one leaves with a code.
+    os._exit(abort.USER_ERROR)
+
+
+@contextmanager
+def watch_local_ranks() -> Iterator[None]:
+    """End the job if a rank of this host is killed inside, where the launcher would not do so.
+
+    A launcher that lets ranks survive the loss of others lets them wait for ever for one that MPI has not met yet.
+    """
+    if not launcher.survives_lost_ranks():
+        yield
+        return
+    has_met = threading.Event()
+
+    def watch() -> None:
+        expected, complete = launcher.local_size(), time.monotonic()
+        while not has_met.wait(POLL_S):
+            if count_local_ranks() >= expected:
+                complete = time.monotonic()
+            elif time.monotonic() - complete > FORK_S:
+                abort.report_user_error("a rank was killed while MPI started, when nobody can go on without it")
+                # The launcher ends all that it has started.
+                os.kill(os.getppid(), signal.SIGTERM)
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        has_met.set()
+
+
+def count_local_ranks() -> int:
+    """Count the processes of this host that the same launcher has started and that are alive."""
+    parent = os.getppid()
+    try:
+        with open(f"/proc/{parent}/task/{parent}/children") as file:
+            numbers = file.read().split()
+    except OSError:
+        # Where the system does not tell, all are taken to be alive.
+        return launcher.local_size()
+    return sum(not has_ended(number) for number in numbers)
+
+
+def has_ended(process: str) -> bool:
+    """Whether a process has ended, and at most waits for its launcher to hear of it."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def start_mpi() -> Any:
+    """Start MPI, unless somebody has, and return mpi4py's module; raises ImportError where there is none."""
+    import mpi4py
+
+    # Only the main thread speaks MPI, whatever threads a backend runs.
+    mpi4py.rc.thread_level = "funneled"
+    mpi4py.rc.initialize = False
+    mpi4py.rc.finalize = True
+    from mpi4py import MPI
+
+    if not MPI.Is_initialized():
+        import ctypes
+
+        # mpi4py's own call keeps the interpreter's lock, so that no thread could end it.
+        start = ctypes.CDLL(MPI.__file__).MPI_Init_thread
+        with start_deadline(), watch_local_ranks(), idle_waiting.coarse_timers(launcher.local_size()):
+            start(None, None, MPI.THREAD_FUNNELED, ctypes.byref(ctypes.c_int()))
+        for world in (MPI.COMM_WORLD, MPI.COMM_SELF):
+            world.Set_errhandler(MPI.ERRORS_RETURN)
+    return MPI
+
+
+class Liveness:
+    """What the others see of this rank, by MPI's one-sided Get, without its help.
+
+    At the end of the process it waits until all ranks have ended; if one waits for this rank instead, it ends the job.
+
+    Parameters
+    ----------
+    mpi
+        The module that `start_mpi` returns.
+
+    """
+
+    def __init__(self, mpi: Any) -> None:
+        self._mpi = mpi
+        self._world = mpi.COMM_WORLD
+        if self._world.Get_size() == 1:
+            self._words = memoryview(bytearray(24)).cast("q")
+            return
+        self._window = mpi.Win.Allocate(24, 8, comm=self._world)
+        self._window.Lock_all(mpi.MODE_NOCHECK)
+        self._words = memoryview(self._window.tomemory()).cast("q")
+        self._words[CALLS] = self._words[PARTNER] = self._words[EXCHANGES] = 0
+        self._world.Barrier()
+        atexit.register(self.leave)
+
+    def together(self) -> None:
+        """Note that a call begins which all ranks make."""
+        self._words[CALLS] += 1
+
+    @contextmanager
+    def exchange(self, partner: int) -> Iterator[None]:
+        """Note that a call goes on which this rank makes with another."""
+        self._words[EXCHANGES] += 1
+        self._words[PARTNER] = partner + 1
+        yield
+        self._words[PARTNER] = 0
+
+    def departed(self) -> int | None:
+        """See `cluster.Communicator.departed`."""
+        me, size = self._world.Get_rank(), self._world.Get_size()
+        others = (rank for rank in range(size) if rank != me)
+        return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
+
+    def leave(self) -> None:
+        """Wait until every rank has ended; end the job if one waits for a call that this rank will never make."""
+        if self._mpi.Is_finalized():
+            return
+        calls = self._words[CALLS]
+        self._words[CALLS] = ENDED
+        me, size = self._world.Get_rank(), self._world.Get_size()
+        others = {rank: (0.0, -1) for rank in range(size) if rank != me}
+        pause = FIRST_PAUSE_S
+        while others:
+            for rank, (since, exchanges) in list(others.items()):
+                seen = self._look(rank)
+                if seen[CALLS] == ENDED:
+                    del others[rank]
+                elif seen[PARTNER] != me + 1 or seen[EXCHANGES] != exchanges:
+                    others[rank] = time.monotonic(), seen[EXCHANGES]
+                elif time.monotonic() - since > EXCHANGE_S:
+                    self._end_job(me, rank)
+                if seen[CALLS] > calls:
+                    self._end_job(me, rank)
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
+        self._window.Unlock_all()
+        self._window.Free()
+        # MPI itself ends after this, when Python has.
+        idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
+
+    def _look(self, rank: int) -> memoryview:
+        """Another rank's words."""
+        words = bytearray(24)
+        self._window.Get([words, 3, self._mpi.INT64_T], rank)
+        self._window.Flush(rank)
+        return memoryview(words).cast("q")
+
+    def _end_job(self, me: int, rank: int) -> None:
+        import sys
+
+        print(f"error (rank {me}): it has ended, and rank {rank} waits for it", file=sys.stderr, flush=True)
+        time.sleep(abort.FLUSH_S)
+        abort.end_job(abort.FAILED)
+
+
+class NoLiveness:
+    """In place of a `Liveness` where ranks may be lost: calls that wait for one tell so, and nobody looks at memory."""
+
+    def together(self) -> None:
+        """Note nothing."""
+
+    @contextmanager
+    def exchange(self, partner: int) -> Iterator[None]:
+        """Note nothing."""
+        yield
+
+    def departed(self) -> int | None:
+        """Nobody is known to have ended in order."""
+        return None
+
+
+_presence: Liveness | None = None
+
+
+def own_liveness(mpi: Any) -> Liveness:
+    """This process's one `Liveness`; all ranks make it together."""
+    global _presence
+    if _presence is None:
+        _presence = Liveness(mpi)
+    return _presence

@@ -1,0 +1,142 @@
+"""Whether the other hosts of a job still answer: one that is cut off ends the job, with one line and an exit code.
+
+MPI waits for a host that is cut off until the system gives its connections up, which takes a quarter of an hour. Open
+MPI's launcher asks its daemons whether they are there (`cluster.setup` says how often). But when one is not it leaves
+with exit code 0, and when a rank leaves before, it waits for the lost daemon itself. So a rank on the launcher's host
+looks at the launcher's connections, in the system's own table, and ends the launcher shortly before it finds out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from cluster.mpi import launcher
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+CONNECTED = "01"
+POLL_S = 1.0
+QUIET_S = 5
+"""A daemon that has said nothing for so long is asked every second whether it is there; `cluster.setup` tells them."""
+MOST_UNANSWERED = 7
+"""So many questions without an answer: the host is lost. An outage of 10 s is survived."""
+MOST_REPEATED = 6
+"""What is on its way is sent again after 0.2, 0.4, 0.8 s ...: the sixth time after 13 s."""
+READ_S = 1.0
+"""The launcher may be slow to pass on what a rank has said, and shall not be ended before."""
+LOST_S = QUIET_S + MOST_UNANSWERED
+ENDS = "for one in 1 2 3; do kill -TERM {0}; sleep 0.2; done; sleep 0.5; kill -KILL {0}"
+"""Told to end, Open MPI's launcher ends its daemons and waits for them; at the third time it leaves, or may not."""
+LAUNCHERS = ("prterun", "mpirun", "prte")
+
+
+class Connection(NamedTuple):
+    """A TCP connection, as the system's table has it."""
+
+    address: str
+    unanswered: int
+    repeated: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing has come back for too long."""
+        return self.unanswered >= MOST_UNANSWERED or self.repeated >= MOST_REPEATED
+
+
+def watch_hosts() -> None:
+    """Watch the other hosts from now on, if this is the rank that does: the first on the launcher's host, over several.
+
+    Where a job goes on without lost ranks (`mpirun --with-ft ulfm`), nobody does.
+    """
+    is_first = launcher.over_several_hosts() and launcher.local_rank() == 0
+    if is_first and not launcher.survives_lost_ranks() and _name(os.getppid()) in LAUNCHERS:
+        threading.Thread(target=_keep_watching, args=(os.getppid(),), daemon=True).start()
+
+
+def connections(table: str) -> dict[int, Connection]:
+    """The established connections of a table in the form of /proc/net/tcp, by their inodes."""
+    found = {}
+    for line in table.splitlines()[1:]:
+        words = line.split()
+        if words[3] == CONNECTED:
+            found[int(words[9])] = Connection(words[2].partition(":")[0], int(words[8]), int(words[6], 16))
+    return found
+
+
+def format_address(address: str) -> str:
+    """An address of the table, in which words of four bytes have the machine's order, as people write it."""
+    import socket
+
+    words = (address[first : first + 8] for first in range(0, len(address), 8))
+    packed = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
+    return socket.inet_ntop(socket.AF_INET if len(packed) == 4 else socket.AF_INET6, packed)
+
+
+def _keep_watching(process: int) -> None:
+    import time
+
+    names: dict[str, str] = {}
+    while True:
+        time.sleep(POLL_S)
+        theirs = _connections_of(process)
+        for connection in theirs.values():
+            if connection.address not in names:
+                names[connection.address] = _host_at(format_address(connection.address))
+        lost = sorted({names[one.address] for one in theirs.values() if one.is_lost})
+        if lost:
+            _end(process, lost)
+            return
+
+
+def _connections_of(process: int) -> Mapping[int, Connection]:
+    """The TCP connections of a process of this user; none where the system does not tell."""
+    inodes = set()
+    found: dict[int, Connection] = {}
+    try:
+        for name in os.listdir(f"/proc/{process}/fd"):
+            kind, _, number = os.readlink(f"/proc/{process}/fd/{name}").partition(":")
+            if kind == "socket":
+                inodes.add(int(number.strip("[]")))
+        for path in TABLES:
+            if os.path.exists(path):
+                with open(path) as file:
+                    found |= connections(file.read())
+    except OSError:
+        # It closes files meanwhile, or has ended: the next look will tell.
+        return {}
+    return {inode: connection for inode, connection in found.items() if inode in inodes}
+
+
+def _host_at(address: str) -> str:
+    """The name of a host, which is asked for while the network is well."""
+    import socket
+
+    return socket.getnameinfo((address, 0), 0)[0]
+
+
+def _end(process: int, lost: list[str]) -> None:
+    """Say which hosts are lost, and end the launcher; it ends whatever it still reaches, the others end themselves."""
+    import subprocess
+    import time
+
+    verb = "has" if len(lost) == 1 else "have"
+    print(
+        f"error: {', '.join(lost)} {verb} not answered for {LOST_S} s, so this job ends; expected a network that joins "
+        "all of its hosts",
+        file=sys.stderr,
+        flush=True,
+    )
+    time.sleep(READ_S)
+    subprocess.Popen(["/bin/sh", "-c", ENDS.format(process)], start_new_session=True)
+
+
+def _name(process: int) -> str:
+    """What a process calls itself; empty where the system does not tell."""
+    try:
+        with open(f"/proc/{process}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,39 @@
+"""Files that are written whole or not at all: beside the old one, fsynced, and renamed in one step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+UNFINISHED = ".unfinished"
+"""Behind the name of a file that is being written; the next process overwrites what one left that died meanwhile."""
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Write a file inside; where that fails or the process dies, the old one, if there is one, is as it was.
+
+    Where the name is a link the file that it leads to is replaced, and keeps its permissions.
+    """
+    target = os.path.realpath(path)
+    temporary = target + UNFINISHED
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    folder = os.open(os.path.dirname(target), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

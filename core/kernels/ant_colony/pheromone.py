@@ -1,0 +1,390 @@
+"""Pheromone of ants in fixed point, and the weights that it gives (`menezes2019`, equations 1 to 3, algorithms 6, 7).
+
+Max-Min Ant System, its limits and its smoothing: Stützle and Hoos, "MAX-MIN Ant System", Future Generation Computer
+Systems 16, 2000. A deposit is an integer and so are all sums: no order of the ants can change them, and deposits of
+ants on other ranks are added to those of one's own.
+"""
+
+from __future__ import annotations
+
+from core.kernels.ant_colony.ants import ANT, BEST, FOUND_AT, ITERATION, Ant, ColonyState
+from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
+from core.lang import (
+    Array,
+    Const,
+    Rows,
+    atomic_add,
+    barrier,
+    boolean,
+    bundle,
+    f32,
+    function,
+    i32,
+    kernel,
+    lane,
+    local_array,
+    max,
+    min,
+    mulhi,
+    shared_array,
+    sqrt,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+)
+from core.lang.library import team_max, team_sum
+
+MAX_PHEROMONE = 0xFFFFFFFF
+NOTHING = 0xFFFFFFFFFFFFFFFF
+TOGETHER = 16
+"""Independent maxima of a lane, which hide the latency of a chain of dependent ones."""
+BLOCK = 512
+"""Places of edges that a team takes at a time: neighbours in memory, so that two teams seldom write one cache line."""
+LARGEST_FLOAT = 4294967040.0
+"""The largest f32 below 2^32."""
+
+
+@bundle
+class Trails:
+    """The pheromone between any two of n cities; an edge is kept once, at the place that `edge` says.
+
+    Attributes
+    ----------
+    pheromone : Array, n * n / 2
+        Of every edge.
+    deposits : Array, n * n / 2
+        Of this iteration.
+
+    """
+
+    pheromone: Array[u32]
+    deposits: Array[u32]
+    n: i32
+
+
+@bundle
+class Update:
+    """How pheromone changes from iteration to iteration; parts are those of 2^32.
+
+    Attributes
+    ----------
+    rho
+        Part that evaporates (equation 2).
+    quota, lower_bound
+        A tour of length L deposits quota // max(L, lower_bound) (equation 3).
+    floor_ratio
+        Max-Min Ant System: the smallest trail as a part of the largest one.
+    stagnation, smoothing
+        After every such number of iterations without a better tour trails move towards the largest by this part of
+        the way; 0: never.
+
+    """
+
+    rho: u32
+    quota: u64
+    lower_bound: u32
+    floor_ratio: u32
+    stagnation: u32
+    smoothing: u32
+
+
+@function
+def edge(a: i32, b: i32) -> i32:
+    """The place of the edge between two cities.
+
+    Those of a city to all earlier ones lie side by side, from half its number's square on; below ``edge(0, n)`` are all
+    edges of n cities, and a place without one for every other city.
+    """
+    later = max(a, b)
+    return (later * later >> 1) + min(a, b)
+
+
+@kernel
+def begin(trails: Trails, start: u32):
+    """Put the same pheromone on every edge."""
+    places = edge(0, trails.n)
+    for block in range(team_rank() * BLOCK, places, team_count() * BLOCK):
+        for k in range(block + lane(), min(block + BLOCK, places), team_size()):
+            trails.pheromone[k] = start
+            trails.deposits[k] = u32(0)
+
+
+@bundle
+class DepositedTour:
+    """The tour that deposits in a Max-Min Ant System.
+
+    Attributes
+    ----------
+    cities : Array, n
+        All 0 on a rank that does not have the tour, until the ranks have added up theirs.
+    length : Array, 1
+        Of the tour, on every rank.
+
+    """
+
+    cities: Array[u32]
+    length: Array[u32]
+
+
+@function
+def is_local_ant(ant: u32, ants: Rows[Ant]) -> boolean:
+    """Whether the ant with this number is among ``ants``."""
+    row = i32(ant) - ants[0].first
+    return row >= 0 and row < ants.count
+
+
+@kernel
+def end_construction(
+    ants: Rows[Ant], adopt: boolean, limited: Const[boolean], best_every: i32, colony: ColonyState, laid: DepositedTour
+):
+    """End an iteration's construction: keep the best tour; choose the one that deposits in a Max-Min Ant System.
+
+    A tour stays on the rank whose ant has made it; its length and who made it are known on all.
+
+    Parameters
+    ----------
+    ants
+        Those of this rank; ``colony.least`` names one of any rank.
+    adopt
+        Only take over its tour, if it is better than the best so far; no iteration has ended.
+    limited
+        Whether this is a Max-Min Ant System.
+    best_every
+        There the best tour so far deposits in every such iteration, the iteration's best in others; 0: never.
+    laid
+        Out: that tour, where it is here.
+
+    """
+    if team_rank() == 0:
+        length = u32(colony.least[0] >> 32)
+        ant = u32(colony.least[0])
+        here = is_local_ant(ant, ants)
+        shortest = ants[i32(ant) - ants[0].first if here else 0]
+        iteration = colony.state[ITERATION]
+        record = colony.state[BEST]
+        if length < record and here:
+            for p in range(lane(), shortest.n, team_size()):
+                colony.best[p] = shortest.tour[p]
+        if limited and not adopt:
+            lays_best = length >= record and best_every > 0
+            lays_best = lays_best and (iteration + 1) % u32(max(best_every, 1)) == 0
+            if lays_best:
+                here = is_local_ant(colony.state[ANT], ants)
+            for p in range(lane(), shortest.n, team_size()):
+                city = u32(0)
+                if here:
+                    city = u32(colony.best[p] if lays_best else shortest.tour[p])
+                laid.cities[p] = city
+            if lane() == 0:
+                laid.length[0] = record if lays_best else length
+        barrier()
+        if lane() == 0:
+            if length < record:
+                colony.state[BEST] = length
+                colony.state[ANT] = ant
+                colony.state[FOUND_AT] = iteration - 1 if adopt else iteration
+            if not adopt:
+                colony.curve[i32(iteration)] = length
+                colony.state[ITERATION] = iteration + 1
+            colony.least[0] = NOTHING
+            colony.ticket[0] = u32(0)
+
+
+@function
+def deposit_per_edge(length: u32, update: Update) -> u32:
+    """What a tour deposits on each of its edges (equation 3)."""
+    return u32(update.quota // u64(max(length, update.lower_bound)))
+
+
+@kernel
+def deposit(ants: Rows[Ant], update: Update, trails: Trails):
+    """Algorithm 7: every ant adds its share to the edges of its tour."""
+    for row in range(team_rank(), ants.count, team_count()):
+        one = ants[row]
+        added = deposit_per_edge(one.length[0], update)
+        for p in range(lane(), one.n, team_size()):
+            after = p + 1 if p + 1 < one.n else 0
+            atomic_add(trails.deposits, edge(i32(one.tour[p]), i32(one.tour[after])), added)
+
+
+@kernel
+def deposit_one_tour(laid: DepositedTour, update: Update, trails: Trails):
+    """The one tour of a Max-Min Ant System adds its share; it has every edge once."""
+    added = deposit_per_edge(laid.length[0], update)
+    for p in range(team_rank() * team_size() + lane(), trails.n, team_count() * team_size()):
+        after = p + 1 if p + 1 < trails.n else 0
+        trails.deposits[edge(i32(laid.cities[p]), i32(laid.cities[after]))] = added
+
+
+@kernel
+def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: ColonyState):
+    """Equation 2 and algorithm 6: a part of the pheromone evaporates, the deposits come on top.
+
+    If they are ``limited``, trails stay between a largest value, which the best tour so far would reach if it deposited
+    for ever, and a part of it.
+    """
+    highest = u32(MAX_PHEROMONE)
+    lowest = u32(1)
+    smooth = False
+    if limited:
+        limit = (u64(deposit_per_edge(colony.state[BEST], update)) << 32) // u64(update.rho)
+        highest = u32(min(limit, u64(MAX_PHEROMONE)))
+        lowest = max(u32(1), mulhi(highest, update.floor_ratio))
+        waited = colony.state[ITERATION] - 1 - colony.state[FOUND_AT]
+        if update.stagnation > 0 and waited > 0:
+            smooth = waited % update.stagnation == 0
+    places = edge(0, trails.n)
+    for block in range(team_rank() * BLOCK, places, team_count() * BLOCK):
+        for k in range(block + lane(), min(block + BLOCK, places), team_size()):
+            left = trails.pheromone[k] - mulhi(trails.pheromone[k], update.rho)
+            trail = left + trails.deposits[k]
+            if trail < left:
+                trail = u32(MAX_PHEROMONE)
+            if limited:
+                if smooth and trail < highest:
+                    trail += mulhi(highest - trail, update.smoothing)
+                trail = min(max(trail, lowest), highest)
+            trails.deposits[k] = u32(0)
+            trails.pheromone[k] = trail
+
+
+@function
+def power(x: f32, exponent: Const[i32]) -> f32:
+    """``x`` to the power of ``exponent`` / 256, by products and square roots only: the same on every device."""
+    if exponent == 256:
+        return x
+    result = f32(1.0)
+    base = x
+    whole = exponent >> 8
+    while whole > 0:
+        if whole & 1 != 0:
+            result *= base
+        base *= base
+        whole = whole >> 1
+    bits = exponent & 255
+    root = x
+    while bits != 0:
+        root = sqrt(root)
+        if bits & 128 != 0:
+            result *= root
+        bits = (bits << 1) & 255
+    return result
+
+
+@function
+def row_of_trails(i: i32, trails: Trails, choice: ChoiceWeights) -> u32:
+    """Write the trails from a city to all others where its weights will be; the largest that this lane sees."""
+    first = i * choice.stride
+    largest = u32(0)
+    for j in range(lane(), i, team_size()):
+        trail = trails.pheromone[edge(0, i) + j]
+        choice.weights[first + j] = trail
+        largest = max(largest, trail)
+    for j in range(i + 1 + lane(), trails.n, team_size()):
+        trail = trails.pheromone[edge(0, j) + i]
+        choice.weights[first + j] = trail
+        largest = max(largest, trail)
+    if lane() == 0:
+        choice.weights[first + i] = u32(0)
+    return largest
+
+
+@function
+def merit(trail: u32, scale: f32, eta: f32, alpha: Const[i32]) -> f32:
+    """Equation 1's tau^alpha * eta^beta of an edge, where ``scale`` is the row's largest tau."""
+    return power(f32(trail) / scale, alpha) * eta
+
+
+@function
+def largest_merit(
+    trails: Array[u32], first: i32, heuristic: Array[f32], row: i32, n: i32, scale: f32, alpha: Const[i32]
+) -> f32:
+    """The largest `merit` that this lane sees of n edges: trails from ``first`` on, heuristics from ``row`` on."""
+    best = local_array(TOGETHER, f32)
+    for s in range(TOGETHER):
+        best[s] = f32(0.0)
+    whole = n - n % (TOGETHER * team_size())
+    for j in range(lane(), whole, TOGETHER * team_size()):
+        for s in range(TOGETHER):
+            k = j + s * team_size()
+            best[s] = max(best[s], merit(trails[first + k], scale, heuristic[row + k], alpha))
+    largest = f32(0.0)
+    for s in range(TOGETHER):
+        largest = max(largest, best[s])
+    for j in range(whole + lane(), n, team_size()):
+        largest = max(largest, merit(trails[first + j], scale, heuristic[row + j], alpha))
+    return largest
+
+
+@function
+def rough_weight(trail: u32, scale: f32, eta: f32, largest: f32, alpha: Const[i32]) -> u32:
+    """The weight of an edge before its row's sum is known: as if ``largest``, the row's largest merit, had 32 bits."""
+    return u32(merit(trail, scale, eta, alpha) / largest * LARGEST_FLOAT)
+
+
+@function
+def row_factor(total: u64, n: i32) -> u32:
+    """The part of 2^32 that brings a row of rough weights with this sum below 2^32, and leaves room for n ones."""
+    return u32(min((u64(MAX_PHEROMONE - u32(n)) << 32) // total, u64(MAX_PHEROMONE)))
+
+
+@function
+def final_weight(rough: u32, factor: u32) -> u32:
+    """The weight of an edge, at least 1."""
+    return max(u32(1), mulhi(rough, factor))
+
+
+@kernel
+def weigh(
+    begin: i32,
+    end: i32,
+    trails: Trails,
+    heuristic: Array[f32],
+    alpha: Const[i32],
+    choice: ChoiceWeights,
+    listed: Const[boolean],
+):
+    """The weights of equation 1, scaled row by row so that a row sums to less than 2^32.
+
+    Parameters
+    ----------
+    begin, end
+        The rows to weigh: those of cities ``begin`` to ``end - 1``.
+    heuristic : Array, n * n
+        eta^beta as a part of the row's largest; 0 from a city to itself.
+    alpha
+        256 times the exponent.
+    choice
+        Out: weights, at least 1 from a city to every other; if ``listed``, those of the candidate lists too.
+
+    """
+    trail_of_lane = shared_array(team_size(), u32)
+    merit_of_lane = shared_array(team_size(), f32)
+    sum_of_lane = shared_array(team_size(), u64)
+    n = trails.n
+    for i in range(begin + team_rank(), end, team_count()):
+        first = i * choice.stride
+        trail = row_of_trails(i, trails, choice)
+        trail = team_max(trail, trail_of_lane)
+        scale = f32(trail)
+        largest = largest_merit(choice.weights, first, heuristic, i * n, n, scale, alpha)
+        largest = team_max(largest, merit_of_lane)
+        total = u64(0)
+        for j in range(lane(), n, team_size()):
+            weight = rough_weight(choice.weights[first + j], scale, heuristic[i * n + j], largest, alpha)
+            total += u64(weight)
+            choice.weights[first + j] = weight
+        for j in range(n + lane(), choice.stride, team_size()):
+            choice.weights[first + j] = u32(0)
+        total = team_sum(total, sum_of_lane)
+        factor = row_factor(total, n)
+        for j in range(lane(), n, team_size()):
+            weight = final_weight(choice.weights[first + j], factor)
+            choice.weights[first + j] = weight if j != i else 0
+        if listed:
+            barrier()
+            for s in range(lane(), COLUMNS, team_size()):
+                near = i32(choice.near_cities[i * COLUMNS + s])
+                choice.near_weights[i * COLUMNS + s] = choice.weights[first + near]

@@ -1,0 +1,5 @@
+"""Dynamic programming (`oconnell2014`): wavefronts and grids, strings, knapsacks, Held-Karp and restricted tours.
+
+`core.search.dp` launches the kernels; users' recurrences take `grid.Near` and `waves.Window`.
+Branch and bound for knapsacks (`knapsack_branch_and_bound`) is here with the other knapsack kernels; host code is not.
+"""

@@ -1,0 +1,73 @@
+"""Cells of two tables by diagonals, as the paper lays them on its threads (`oconnell2014`, section IV.A, figure 2).
+
+Lane k computes column k of a table from its first row to its last, each lane one row behind the lane to its left, so
+that a launch computes a diagonal. Every lane takes the same path: lanes that are not yet or no longer in the table read
+and write the padding around it.
+"""
+
+from __future__ import annotations
+
+from core.kernels.dp.waves import Window
+from core.lang import Array, Generic, bundle, function, i32, max, u16, u32
+
+V = Generic("V")
+
+
+@bundle
+class PaddedStrings:
+    """Two strings with as much padding as keeps every lane inside them.
+
+    Attributes
+    ----------
+    across : Array
+        The letters of the lanes.
+    down : Array
+        The letters that all lanes go through; a lane k is at ``start`` + wave - k.
+    start
+        Letters of padding before the first.
+
+    """
+
+    across: Array[u16]
+    down: Array[u16]
+    start: i32
+
+
+@function
+def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
+    """Equation 2 (with the + 1 that its match case lacks): the corner is never more than its neighbours."""
+    up = window.cells[window.one + k]
+    left = window.cells[window.one + k - 1]
+    corner = window.cells[window.two + k - 1]
+    equal = 1 if strings.across[k] == strings.down[strings.start + wave - k] else 0
+    return max(max(up, left), corner + equal)
+
+
+@bundle
+class ItemColumns:
+    """The items, one for each lane.
+
+    Attributes
+    ----------
+    weights, values : Array
+        Of padding lanes and of items that never fit: 0.
+    back : Array
+        How far before the wave before lies the wave that a lane reads if it takes its item, in cells of the window.
+    ring
+        Cells of the window, whose first one follows the last.
+
+    """
+
+    weights: Array[i32]
+    values: Array[V]
+    back: Array[i32]
+    ring: i32
+
+
+@function
+def packed_value(wave: i32, k: i32, window: Window, choice: Array[u32], items: ItemColumns) -> V:
+    """Equation 4: the best value of items 0 to k within the capacity ``wave`` - k."""
+    left_out = window.cells[window.one + k - 1]
+    place = window.one + k - 1 - items.back[k]
+    taken = window.cells[place if place >= 0 else place + items.ring] + items.values[k]
+    return max(left_out, taken if items.weights[k] <= wave - k else left_out)

@@ -1,0 +1,160 @@
+"""Dynamic programming over a table whose cells follow from their neighbours above, to the left and between the two.
+
+`grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` does many cells per
+launch: teams work on tiles of rows and columns, and the tiles of one diagonal of tiles run side by side. Inside a tile,
+the lanes of a team stand on neighbouring rows and run through the columns as a wave, each a step behind the one above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.kernels.dp.waves import PackedChoices, Window
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    barrier,
+    bundle,
+    function,
+    i32,
+    i64,
+    kernel,
+    lane,
+    local_array,
+    min,
+    shared_array,
+    team_rank,
+    team_size,
+    u32,
+)
+
+V = Generic("V")
+D = Generic("D")
+
+
+@bundle
+class Near:
+    """What the cell (i, j) follows from: the cells (i - 1, j - 1), (i - 1, j) and (i, j - 1)."""
+
+    corner: V
+    up: V
+    left: V
+
+
+@bundle
+class Frontier:
+    """The values that tiles which are done hand to those below and beside them.
+
+    Attributes
+    ----------
+    below : Array, columns + 1
+        The lowest value that is known of each column; the border's first row at first.
+    beside : Array, rows + 1
+        The rightmost value that is known of each row; the border's first column at first.
+    corners : Array, tiles across + tiles down
+        The value above and to the left of the next tile of each descending diagonal of tiles.
+
+    """
+
+    below: Array[V]
+    beside: Array[V]
+    corners: Array[V]
+
+
+@bundle
+class Tiling:
+    """A table of ``rows`` and ``columns`` in tiles of ``bands`` * team_size() rows and ``wide`` columns."""
+
+    rows: i32
+    columns: i32
+    bands: i32
+    wide: i32
+
+
+def grid_cell(step: Any, border: Any) -> Any:
+    """Make the function that `core.search.dp.engine.waves` needs, for waves that are diagonals i + j of a table, by i.
+
+    ``step`` and ``border`` are those of `core.search.dp.engine.grid.Grid`.
+    """
+
+    @function
+    def cell(wave: i32, i: i32, window: Window, choice: Array[u32], data: D) -> V:
+        j = wave - i
+        if i == 0 or j == 0:
+            return border(i, j, data)
+        up = window.one + i - 1
+        near = Near(window.cells[window.two + i - 1], window.cells[up], window.cells[up + 1])
+        return step(i, j, near, choice, data)
+
+    return cell
+
+
+@function
+def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u32], bits: Const[i32]) -> u32:
+    """Pack the choice of column c of a lane's line, and store the word that is full or ends the line.
+
+    The words of a line begin at ``line``; those of a team's lanes alternate. The result is what is packed and not yet
+    stored.
+    """
+    per = 32 // bits
+    packed = packed | choice << (c % per * bits)
+    if c % per == per - 1 or c == last:
+        words[line + c // per * team_size()] = packed
+        packed = u32(0)
+    return packed
+
+
+def tile_kernel(step: Any) -> Any:
+    """Make the kernel that computes a diagonal of tiles; ``step`` is that of `core.search.dp.engine.grid.Grid`."""
+
+    @kernel
+    def grid_tile(
+        frontier: Frontier, tiling: Tiling, kept: PackedChoices, wave: i32, first: i32, bits: Const[i32], data: D
+    ):  # fmt: skip
+        """The diagonal ``wave`` of tiles: each team computes a tile, in the row ``first`` + team of tiles.
+
+        Choices of ``bits`` bits are kept by tile, band, word of neighbouring columns and lane.
+        """
+        passing = shared_array(2 * team_size(), V)
+        entering = shared_array(1, V)
+        choice = local_array(1, u32)
+        across = (tiling.columns + tiling.wide - 1) // tiling.wide
+        tile_row = first + team_rank()
+        left_end = (wave - tile_row) * tiling.wide
+        here = min(tiling.wide, tiling.columns - left_end)
+        diagonal = tile_row - (wave - tile_row) + across - 1
+        above = frontier.corners[diagonal]
+        for band in range(tiling.bands):
+            i = (tile_row * tiling.bands + band) * team_size() + lane() + 1
+            inside = i <= tiling.rows
+            left = frontier.beside[min(i, tiling.rows)]
+            corner = above if lane() == 0 else frontier.beside[min(i, tiling.rows + 1) - 1]
+            if lane() == team_size() - 1:
+                entering[0] = left
+            packed = u32(0)
+            barrier()
+            above = entering[0]
+            for turn in range(here + team_size() - 1):
+                c = turn - lane()
+                if inside and c >= 0 and c < here:
+                    j = left_end + c + 1
+                    up = frontier.below[j] if lane() == 0 else passing[(turn & 1) * team_size() + lane() - 1]
+                    choice[0] = u32(0)
+                    left = step(i, j, Near(corner, up, left), choice, data)
+                    corner = up
+                    passing[(turn + 1 & 1) * team_size() + lane()] = left
+                    if lane() == team_size() - 1:
+                        frontier.below[j] = left
+                    if bits > 0:
+                        words = (tiling.wide + 32 // bits - 1) // (32 // bits)
+                        line = (i64(team_rank()) * tiling.bands + band) * words * team_size() + lane()
+                        packed = keep(choice[0], c, here - 1, packed, kept.begin + line, kept.words, bits)
+                barrier()
+            if inside:
+                frontier.beside[i] = left
+            barrier()
+        if lane() == team_size() - 1:
+            frontier.corners[diagonal] = frontier.beside[min((tile_row + 1) * tiling.bands * team_size(), tiling.rows)]
+
+    return grid_tile

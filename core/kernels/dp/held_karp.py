@@ -1,0 +1,506 @@
+"""Held and Karp's recursion by layers of subsets, and the meeting of paths in the middle (`oconnell2014`, equation 6).
+
+City 0 is the start; a set holds cities 1, 2, ..., numbered from 0 as elements. D(S, i) is the length of a shortest path
+from city 0 through all of S that ends at i in S. A layer is all sets of one size: D(S, the p-th smallest element of S)
+is entry p of the row of S, and rows follow each other in colexicographic order, the order of their sets' bit masks as
+integers. With the elements s(0) < s(1) < ... of S, its rank is the sum of C(s(u), u + 1), and without s(t) it is
+
+    sum of C(s(u), u + 1) for u < t, plus sum of C(s(u), u) for u > t,
+
+so that one sum that grows and one that shrinks find every predecessor's row. A lane's set is a list of its elements in
+the team's memory, not a mask: a row of values and its elements are read in step, which vector units do side by side (on
+one core 0.94 G transitions/s; 0.66 with a mask, 0.65 with a list that leaves out the element at ``place``; Zen 4).
+
+In this order a set without its j-th element lies close to where the set itself lies in its layer, unless j is its
+highest: a rank that computes a contiguous share of every layer reads most of what it needs where it has written.
+"""
+
+from __future__ import annotations
+
+from core.kernels.dp.waves import Window
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    atomic_min,
+    barrier,
+    boolean,
+    bundle,
+    function,
+    i32,
+    kernel,
+    lane,
+    min,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+    view,
+)
+from core.lang.library import team_min
+
+T = Generic("T")
+R = Generic("R")
+
+ROW = 35
+"""Entries per element in a table of steps: as many as there are elements, and odd for the banks of shared memory."""
+ELEMENTS = ROW - 1
+"""Most elements whose sets of half of them have numbers of 32 bits; one more need 64 (`R`)."""
+COLUMNS = 19
+"""Entries per element in the table of binomial coefficients: C(e, 0) to C(e, 18), an odd number again."""
+NUMBER_BITS = 34
+"""Low bits of a key of `meet`, which number a set; above them is a length, of at most 30 bits."""
+
+
+@bundle
+class Sets:
+    """The elements, and their sets' numbers.
+
+    Attributes
+    ----------
+    binomials : Array, most * 19
+        C(e, t) at e * 19 + t; u32, or u64 if ``most`` is 35.
+    elements
+        Cities but city 0.
+    cap
+        Longer paths count as this long; no more than the largest number of the layers' type, and of 30 bits.
+    most
+        Of how many elements there is room for in tables, 34 or 35.
+
+    """
+
+    binomials: Array[R]
+    elements: i32
+    cap: u32
+    most: Const[i32]
+
+
+@bundle
+class Layer:
+    """Lengths of paths through sets of one size: a row for each set.
+
+    Attributes
+    ----------
+    cells : Array
+        u16 or u32.
+    start
+        Where the first of the rows begins.
+    first
+        The number of its set.
+
+    """
+
+    cells: Array[T]
+    start: u64
+    first: u64
+
+
+@bundle
+class Paths:
+    """Paths in one direction of travel.
+
+    Attributes
+    ----------
+    layer
+        Their lengths.
+    steps : Array, elements * 35
+        From element j to i at i * 35 + j.
+
+    """
+
+    layer: Layer
+    steps: Array[u32]
+
+
+@bundle
+class SubsetShare:
+    """The sets of a launch: ``begin`` to ``end`` - 1 of those that are numbered.
+
+    All sets of a size are numbered if ``least`` and ``held`` are 0. Else those of elements from ``least`` on, together
+    with the ``held`` smallest elements: 1 and 1 number the sets that hold element 0, 1 and 0 those that do not.
+
+    A lane computes ``run`` neighbours of one set. Few: lanes of a team read the same rows. Many: what the first set
+    costs to find is shared.
+    """
+
+    begin: u64
+    end: u64
+    run: i32
+    least: Const[i32]
+    held: Const[i32]
+
+
+@bundle
+class TeamTables:
+    """A team's own copies of the steps and binomials."""
+
+    steps: Array[u32]
+    choose: Array[R]
+
+
+@bundle
+class LaneSubset:
+    """Every lane's set of ``size`` elements: its p-th smallest one is at p * team_size() + lane()."""
+
+    elements: Array[u8]
+    size: i32
+
+
+@function
+def unranked(number: u64, elements: i32, choose: Array[R], s: LaneSubset, least: Const[i32], held: Const[i32]):
+    """Write down the set of this number; see `SubsetShare`."""
+    for u in range(held):
+        s.elements[u * team_size() + lane()] = u8(u)
+    left = R(number)
+    element = elements - 1 - least
+    for u in range(s.size - 1 - held, -1, -1):
+        while choose[element * COLUMNS + u + 1] > left:
+            element -= 1
+        left -= choose[element * COLUMNS + u + 1]
+        s.elements[(u + held) * team_size() + lane()] = u8(element + least)
+        element -= 1
+
+
+@function
+def advanced(s: LaneSubset, least: Const[i32], held: Const[i32]):
+    """Turn a set that is not the last into the next one: the first element that can rise does, those below restart."""
+    u = held
+    while u < s.size - 1 and s.elements[u * team_size() + lane()] + 1 == s.elements[(u + 1) * team_size() + lane()]:
+        s.elements[u * team_size() + lane()] = u8(u - held + least)
+        u += 1
+    s.elements[u * team_size() + lane()] = u8(s.elements[u * team_size() + lane()] + 1)
+
+
+@function
+def complemented(s: LaneSubset, elements: i32, others: LaneSubset):
+    """Write down the elements that a set leaves out."""
+    u = 0
+    missing = 0
+    for element in range(elements):
+        if u < s.size and i32(s.elements[u * team_size() + lane()]) == element:
+            u += 1
+        else:
+            others.elements[missing * team_size() + lane()] = u8(element)
+            missing += 1
+
+
+@function
+def ranked(s: LaneSubset, choose: Array[R]) -> R:
+    """The number of a set among all of its size."""
+    total = R(0)
+    for u in range(s.size):
+        total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u + 1]
+    return total
+
+
+@function
+def without_smallest(s: LaneSubset, choose: Array[R]) -> R:
+    """The sum of C(s(u), u) for u > 0: the rank of the set without its smallest element."""
+    total = R(0)
+    for u in range(1, s.size):
+        total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u]
+    return total
+
+
+@function
+def shortest(row: Array[T], to: i32, place: i32, s: LaneSubset, steps: Array[u32], cap: u32) -> u32:
+    """The least length over a set's elements, but the one at ``place``, to another: values of ``row`` plus a last step.
+
+    ``row`` has no entry for the element at ``place``; ``to`` is where the steps to the target begin in ``steps``.
+    """
+    least = cap
+    for p in range(place):
+        least = min(least, u32(row[p]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+    for p in range(place + 1, s.size):
+        least = min(least, u32(row[p - 1]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+    return least
+
+
+@kernel
+def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: SubsetShare):
+    """Compute sets of a layer from the layer before it, by equation 6: D(S, i) for each i in S.
+
+    Parameters
+    ----------
+    before, after
+        All sets of ``size`` - 1 elements, and those sets of ``size`` elements that are numbered; ``size`` at least 2.
+
+    """
+    tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
+    s = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
+    for k in range(lane(), sets.elements * ROW, team_size()):
+        tables.steps[k] = before.steps[k]
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
+        tables.choose[k] = sets.binomials[k]
+    barrier()
+    number = share.begin + u64(team_rank() * team_size() + lane()) * u64(share.run)
+    while number < share.end:
+        unranked(number, sets.elements, tables.choose, s, share.least, share.held)
+        stop = min(number + u64(share.run), share.end)
+        here = number
+        while True:
+            row = after.start + (here - after.first) * u64(size)
+            low = R(0)
+            high = without_smallest(s, tables.choose)
+            for t in range(size):
+                element = i32(s.elements[t * team_size() + lane()])
+                if t > 0:
+                    high -= tables.choose[element * COLUMNS + t]
+                found = before.layer.start + u64(low + high) * u64(size - 1)
+                length = shortest(view(before.layer.cells, found), element * ROW, t, s, tables.steps, sets.cap)
+                after.cells[row + u64(t)] = T(length)
+                low += tables.choose[element * COLUMNS + t + 1]
+            here += 1
+            if here >= stop:
+                break
+            advanced(s, share.least, share.held)
+        number += u64(team_count() * team_size()) * u64(share.run)
+
+
+@bundle
+class Meeting:
+    """Which sets meet, and where their paths lie.
+
+    Attributes
+    ----------
+    middles
+        How many of the smallest elements of B are tried as the city after A.
+    last
+        The largest number of a set A; those of A and of its B add up to it.
+    apart
+        No: distances are symmetric, the paths of A are rows of ``home``, and a set's number is that among all sets of
+        its size. Yes: they are rows of ``out``, and it is that among the numbered sets (`SubsetShare`).
+    directed
+        No: distances are symmetric, and the steps of ``home`` are not read.
+    pitch, by_team
+        See `FetchedRows`.
+
+    """
+
+    middles: i32
+    last: u64
+    apart: Const[boolean]
+    directed: Const[boolean]
+    pitch: Const[i32]
+    by_team: Const[boolean]
+
+
+@bundle
+class FetchedRows:
+    """Rows that lanes have fetched: entry p of a lane's row is at lane() * pitch + p.
+
+    Attributes
+    ----------
+    entries : Array, pitch * team_size()
+        Shared.
+    places : Array, team_size()
+        Shared; where the lanes' rows begin.
+    pitch
+        At least as many entries as a row has; a multiple of half the banks of shared memory would make lanes collide.
+    by_team
+        Whether a team fetches the rows of all its lanes together, neighbouring entries at a time. A row of another
+        device's memory so takes one or two messages, and not one for each of its entries.
+
+    """
+
+    entries: Array[T]
+    places: Array[u64]
+    pitch: Const[i32]
+    by_team: Const[boolean]
+
+
+@function
+def fetch(cells: Array[T], found: u64, size: i32, rows: FetchedRows):
+    """Copy the row of ``size`` cells that begins at ``found``; if the team does so, all lanes call this."""
+    if rows.by_team:
+        rows.places[lane()] = found
+        barrier()
+        owner = lane() // size
+        p = lane() - owner * size
+        owners = team_size() // size
+        more = team_size() - owners * size
+        for _ in range(size):
+            rows.entries[owner * rows.pitch + p] = cells[rows.places[owner] + u64(p)]
+            owner += owners
+            p += more
+            if p >= size:
+                p -= size
+                owner += 1
+        barrier()
+    else:
+        for p in range(size):
+            rows.entries[lane() * rows.pitch + p] = cells[found + u64(p)]
+
+
+@function
+def row_without(place: i32, s: LaneSubset, choose: Array[R]) -> u64:
+    """The number of a set without its element at ``place``, among all sets of that size."""
+    total = R(0)
+    for u in range(place):
+        total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u + 1]
+    for u in range(place + 1, s.size):
+        total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u]
+    return u64(total)
+
+
+@function
+def partner_of(number: u64, b: LaneSubset, meeting: Meeting, choose: Array[R]) -> u64:
+    """The number of the set A that belongs to a set B, of which ``number`` is that among the numbered sets."""
+    partner = meeting.last
+    if meeting.apart:
+        partner -= number
+    else:
+        partner -= u64(ranked(b, choose))
+    return partner
+
+
+@kernel
+def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, meeting: Meeting, best: Array[u64]):
+    """Join paths to shortest tours: one through a set A, and one that comes back through all others, the set B.
+
+    For every B and its element i that is the city after A, the way home through B to i is found from the row of B
+    without i, and the way out through A and on to i from the row of A, which is fetched once.
+    Complements are numbered in the opposite order: where the rows for B lie close together, those for its neighbours
+    do too, and so do their complements, but at the other end of the layer. Of several devices another one computed that
+    end, and of the rows for B often that without the largest i: these two a team fetches (`FetchedRows`).
+
+    Parameters
+    ----------
+    out, home
+        Rows of sets A; rows of all sets of ``size`` elements, for the transposed distances.
+    size
+        One less than the sets B have; the sets A have as many as are left.
+    share
+        Of the sets B; ``run`` is 1 where teams fetch rows.
+    best : Array, 1
+        Is lowered to the length of a tour << 34 | number of A.
+
+    """
+    tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
+    steps_home = shared_array(sets.most * ROW if meeting.directed else 1, u32)
+    b = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size + 1)
+    a = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), sets.elements - size - 1)
+    scratch = shared_array(team_size(), u64)
+    rows = FetchedRows(shared_array(meeting.pitch * team_size(), T), scratch, meeting.pitch, meeting.by_team)
+    for k in range(lane(), sets.elements * ROW, team_size()):
+        tables.steps[k] = out.steps[k]
+        if meeting.directed:
+            steps_home[k] = home.steps[k]
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
+        tables.choose[k] = sets.binomials[k]
+    barrier()
+    own = lane() * meeting.pitch
+    least = ~u64(0)
+    first = share.begin + u64(team_rank() * team_size()) * u64(share.run)
+    while first < share.end:
+        # A lane behind the last set computes that again: all fetch rows.
+        number = min(first + u64(lane()) * u64(share.run), share.end - 1)
+        unranked(number, sets.elements, tables.choose, b, share.least, share.held)
+        stop = min(number + u64(share.run), share.end)
+        here = number
+        while True:
+            complemented(b, sets.elements, a)
+            last_back = sets.cap
+            if meeting.by_team:
+                t = meeting.middles - 1
+                to = i32(b.elements[t * team_size() + lane()]) * ROW
+                fetch(home.layer.cells, home.layer.start + row_without(t, b, tables.choose) * u64(size), size, rows)
+                if meeting.directed:
+                    last_back = shortest(view(rows.entries, own), to, t, b, steps_home, sets.cap)
+                else:
+                    last_back = shortest(view(rows.entries, own), to, t, b, tables.steps, sets.cap)
+            partner = partner_of(here, b, meeting, tables.choose)
+            if meeting.apart:
+                fetch(out.layer.cells, out.layer.start + (partner - out.layer.first) * u64(a.size), a.size, rows)
+            else:
+                fetch(home.layer.cells, home.layer.start + partner * u64(a.size), a.size, rows)
+            length = sets.cap
+            low = R(0)
+            high = without_smallest(b, tables.choose)
+            for t in range(meeting.middles):
+                element = i32(b.elements[t * team_size() + lane()])
+                if t > 0:
+                    high -= tables.choose[element * COLUMNS + t]
+                to = element * ROW
+                there = sets.cap
+                for p in range(a.size):
+                    last = i32(a.elements[p * team_size() + lane()])
+                    there = min(there, u32(rows.entries[own + p]) + tables.steps[to + last])
+                back = last_back
+                if not meeting.by_team or t < meeting.middles - 1:
+                    found = home.layer.start + u64(low + high) * u64(size)
+                    if meeting.directed:
+                        back = shortest(view(home.layer.cells, found), to, t, b, steps_home, sets.cap)
+                    else:
+                        back = shortest(view(home.layer.cells, found), to, t, b, tables.steps, sets.cap)
+                length = min(length, there + back)
+                low += tables.choose[element * COLUMNS + t + 1]
+            least = min(least, (u64(length) << NUMBER_BITS) | partner)
+            here += 1
+            if here >= stop:
+                break
+            advanced(b, share.least, share.held)
+        first += u64(team_count() * team_size()) * u64(share.run)
+    least = team_min(least, scratch)
+    if lane() == 0:
+        atomic_min(best, 0, least)
+
+
+@bundle
+class Cities:
+    """The cities for the generic engine, in tables of `ROW` entries per element.
+
+    Attributes
+    ----------
+    elements
+        Cities but city 0.
+    steps : Array
+        The step from j to i at i * 35 + j, from city 0 at i * 35 + 34.
+    choose : Array
+        C(e, t) at e * 35 + t.
+
+    """
+
+    elements: i32
+    steps: Array[i32]
+    choose: Array[i32]
+
+
+@function
+def path_value(wave: i32, index: i32, window: Window, choice: Array[u32], cities: Cities) -> i32:
+    """A cell of the generic engine: D(S, i) for the set and element that ``index`` of layer ``wave`` + 1 stands for."""
+    size = wave + 1
+    target = 0
+    place = index % size
+    left = index // size
+    row = 0
+    element = cities.elements - 1
+    for u in range(size - 1, -1, -1):
+        while cities.choose[element * ROW + u + 1] > left:
+            element -= 1
+        left -= cities.choose[element * ROW + u + 1]
+        if u > place:
+            row += cities.choose[element * ROW + u]
+        elif u < place:
+            row += cities.choose[element * ROW + u + 1]
+        else:
+            target = element
+        element -= 1
+    least = cities.steps[target * ROW + ELEMENTS]
+    if size > 1:
+        least = 0x7FFFFFFF
+        left = index // size
+        element = cities.elements - 1
+        from_place = window.one + row * (size - 1) + size - 2
+        for u in range(size - 1, -1, -1):
+            while cities.choose[element * ROW + u + 1] > left:
+                element -= 1
+            left -= cities.choose[element * ROW + u + 1]
+            if u != place:
+                least = min(least, window.cells[from_place] + cities.steps[target * ROW + element])
+                from_place -= 1
+            element -= 1
+    return least

@@ -1,0 +1,361 @@
+"""The longest common subsequence of two strings, 64 cells of its table per few instructions.
+
+A row of the table (`oconnell2014`, equation 2, whose match case lacks its + 1) grows by 0 or 1 from one column to the
+next, so a row is one bit a column: 0 where it grows. A row follows from the row above by one addition over all columns
+(Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest common subsequence
+problem", IPL 80(6), 2001), whose carries go from word to word: ``V' = (V + (V & M)) | (V & ~M)``, M the columns whose
+letter is that of the row. 32 rows make a batch, whose carries between two words are the bits of one 32-bit number.
+
+Lanes stand side by side along the columns, each with one or more words, and run as a wave: at step u of its strip,
+lane l works on batch u - l. A strip is one team. Strips start `delay` launches after each other, late enough that the
+carries of the strip to the left are there.
+
+A table may end before its last row, every strip some batches above the one to its left (`Pipeline.reach`): so end two
+waves that come from opposite corners when they meet.
+
+Bits that are kept for a trace lie in the order in which they are made: launch, strip, step, word, row, lane.
+"""
+
+from __future__ import annotations
+
+from core.kernels.dp.grid import Near
+from core.lang import (
+    Array,
+    Const,
+    barrier,
+    boolean,
+    bundle,
+    clz,
+    function,
+    i32,
+    i64,
+    kernel,
+    lane,
+    max,
+    min,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+    unroll,
+)
+
+ROWS = 32
+"""Rows of a batch."""
+COLUMNS = 64
+"""Columns of a word."""
+NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
+"""What a run keeps beside its last row: nothing; every row, for a trace; or the row after every few batches."""
+ROW, COLUMN, GROWS, LEFT = range(4)
+"""A trace's state: prefix lengths that it has reached, whether the row is sure to grow there, pairs still to find."""
+
+LEFT_CELL, UP_CELL, MATCH = range(3)
+"""Choices of a cell."""
+
+
+@bundle
+class Strings:
+    """Two strings: ``a`` gives the rows of the table, ``b`` the columns."""
+
+    a: Array[u8]
+    b: Array[u8]
+
+
+@function
+def lcs_step(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
+    """S(i, j) from its neighbours; see `core.search.dp.engine.grid.Grid`."""
+    best = max(near.left, near.up)
+    if strings.a[i - 1] == strings.b[j - 1]:
+        best = near.corner + 1
+    if near.left != best:
+        choice[0] = u32(UP_CELL) if near.up == best else u32(MATCH)
+    return best
+
+
+@function
+def lcs_border(i: i32, j: i32, strings: Strings) -> i32:
+    """An empty string has nothing in common with any."""
+    return 0
+
+
+@bundle
+class BitTable:
+    """What is known of the table, 64 columns to a word.
+
+    Attributes
+    ----------
+    letters : Array, 16 * batches
+        The number of each row's letter, two rows to a word.
+    masks : Array, words of all lanes * different letters
+        For every word of columns and every letter, where the letter is.
+    row : Array, words of all lanes
+        The row that each word has reached; at first the row above, all ones if there is none.
+
+    """
+
+    letters: Array[u32]
+    masks: Array[u64]
+    row: Array[u64]
+
+
+@bundle
+class Carries:
+    """What goes from left to right: a bit for each row, 32 rows to a word.
+
+    Attributes
+    ----------
+    edges : Array, (strips + 1) * batches
+        Those that enter each strip from the left, and those that leave the last one. A carry out of a column says that
+        the table grows there by 1 from the row above.
+    parked : Array, lanes of all strips
+        Those that a lane hands to its right neighbour in the next launch.
+    clock : Array, strips
+        How many launches a strip has seen.
+
+    """
+
+    edges: Array[u32]
+    parked: Array[u32]
+    clock: Array[u32]
+
+
+@bundle
+class KeptRows:
+    """What a run keeps.
+
+    Attributes
+    ----------
+    rows : Array, launches * words of a launch, or batches // stretch * words of all lanes
+        With `EVERY_ROW` every word of every row; after ``launches`` of them it begins again. With `SOME_ROWS` the row
+        after every ``stretch`` batches.
+
+    """
+
+    rows: Array[u64]
+    launches: i32
+    stretch: i32
+
+
+@bundle
+class Pipeline:
+    """How rows and columns are shared out over launches, strips and lanes.
+
+    Attributes
+    ----------
+    batches
+        Of rows.
+    steps
+        Of a launch.
+    delay
+        Launches by which a strip starts after the one to its left.
+    words, lanes, strips
+        Words of columns of a lane, lanes of a strip, and strips.
+    reach, slope
+        Strip s computes its first ``reach - s * slope`` batches, or none or all of them where that is no number of
+        them. Other tables have ``reach = batches`` and ``slope = 0``.
+
+    """
+
+    batches: i32
+    steps: i32
+    delay: i32
+    words: i32
+    lanes: i32
+    strips: i32
+    reach: i32
+    slope: i32
+
+
+@function
+def batches_of(strip: i32, pipeline: Pipeline) -> i32:
+    """How many of its batches a strip computes, from the first row on."""
+    return min(max(pipeline.reach - strip * pipeline.slope, 0), pipeline.batches)
+
+
+@kernel
+def advance(
+    table: BitTable,
+    carries: Carries,
+    kept: KeptRows,
+    pipeline: Pipeline,
+    letters: Const[i32],
+    staged: Const[boolean],
+    keep: Const[i32],
+):
+    """The next steps of every strip, which is a team.
+
+    Parameters
+    ----------
+    letters
+        Different letters.
+    staged
+        The masks of a team lie in its shared memory; a lane has one word then.
+    keep
+        See `SOME_ROWS`.
+
+    """
+    passing = shared_array(2 * team_size(), u32)
+    masks = shared_array(letters * team_size() if staged else 1, u64)
+    strip = team_rank()
+    now = i32(carries.clock[strip])
+    me = strip * team_size() + lane()
+    if staged:
+        for k in range(letters):
+            masks[k * team_size() + lane()] = table.masks[me * letters + k]
+    passing[lane()] = carries.parked[me]
+    barrier()
+    words, batches, end = pipeline.words, pipeline.batches, batches_of(strip, pipeline)
+    start = (now - strip * pipeline.delay) * pipeline.steps
+    kept_strip = (i64(now % kept.launches) * team_count() + strip) * pipeline.steps
+    for step in range(pipeline.steps):
+        at = start + step - lane()
+        if at >= 0 and at < end:
+            before = (step & 1) * team_size() + lane() - 1
+            entering = carries.edges[strip * batches + at] if lane() == 0 else passing[before]
+            for w in range(words):
+                word = me * words + w
+                row = table.row[word]
+                leaving = u32(0)
+                place = ((kept_strip + step) * words + w) * (ROWS * team_size()) + lane()
+                for q in unroll(ROWS // 2):
+                    two = table.letters[at * (ROWS // 2) + q]
+                    for r in unroll(2):
+                        letter = i32((two >> (16 * r)) & 0xFFFF)
+                        here = masks[letter * team_size() + lane()] if staged else table.masks[word * letters + letter]
+                        matches = row & here
+                        total = row + u64((entering >> (2 * q + r)) & 1) + matches  # in this order: a shorter chain
+                        leaving = leaving | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
+                        row = total | (row ^ matches)
+                        if keep == EVERY_ROW:
+                            kept.rows[place + (2 * q + r) * team_size()] = row
+                table.row[word] = row
+                if keep == SOME_ROWS:
+                    if (at + 1) % kept.stretch == 0:
+                        mark = i64((at + 1) // kept.stretch - 1) * (team_count() * team_size() * words)
+                        kept.rows[mark + i64(word)] = row
+                entering = leaving
+            passing[(step + 1 & 1) * team_size() + lane()] = entering
+            if lane() == team_size() - 1:
+                carries.edges[(strip + 1) * batches + at] = entering
+        barrier()
+    carries.parked[me] = passing[(pipeline.steps & 1) * team_size() + lane()]
+    if lane() == 0:
+        carries.clock[strip] = u32(now + 1)
+
+
+@kernel
+def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: Array[u32]):
+    """Where the wave has ended, between two neighbouring strips: the carries of the left one below the right one's end.
+
+    Parameters
+    ----------
+    boundaries
+        How many of the strips, from the first on, have a strip to their right, on this device or another.
+    rises : Array, batches
+        Out, by their batches: those of different strips have no batch in common.
+
+    """
+    for strip in range(team_rank(), boundaries, team_count()):
+        low, high = batches_of(strip + 1, pipeline), batches_of(strip, pipeline)
+        for at in range(low + lane(), high, team_size()):
+            rises[at] = carries.edges[(strip + 1) * pipeline.batches + at]
+
+
+@function
+def kept_at(row: i32, word: i32, pipeline: Pipeline) -> i64:
+    """Where `advance` keeps a word of a row, counted from the first launch of all."""
+    words, lanes, steps = pipeline.words, pipeline.lanes, pipeline.steps
+    at, which, strip = row // ROWS, word // words % lanes, word // words // lanes
+    launch = (at + which) // steps + pipeline.delay * strip
+    step = i64(launch) * pipeline.strips * steps + strip * steps + (at + which) % steps
+    return ((step * words + word % words) * ROWS + row % ROWS) * lanes + which
+
+
+@bundle
+class LcsTrace:
+    """Where a trace is, and the pairs that it has found.
+
+    Attributes
+    ----------
+    state : Array, 4
+        See `ROW`.
+    rows, columns : Array, as many as `LEFT` says at first
+        Out: the positions of the matched letters; the pair found first is the last.
+
+    """
+
+    state: Array[i32]
+    rows: Array[i32]
+    columns: Array[i32]
+
+
+@function
+def trace_word(
+    reached: Array[i32], fetched: Array[u64], word: i32, lowest: i32, end: i32, above: Array[u64], trace: LcsTrace
+):  # fmt: skip
+    """Trace as far as a word of the rows ``lowest`` to ``end`` + 1 reaches, which is fetched from the lowest row up.
+
+    From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
+    then the cell is a matched pair.
+    """
+    i, j, grows, left = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
+    while left > 0 and i > 0 and j > word * COLUMNS and i - 1 - grows > end:
+        if grows == 0:
+            row = fetched[lowest - (i - 1)]
+            ends = ~row & ((u64(2) << ((j - 1) % COLUMNS)) - 1)
+            j = word * COLUMNS + (COLUMNS - clz(ends))
+            grows = 1 if ends != 0 else 0
+        if grows == 1 and i - 2 > end:
+            higher = fetched[lowest - (i - 2)] if i > 1 else above[word]
+            if (higher >> ((j - 1) % COLUMNS)) & 1 == 0:
+                i -= 1
+            else:
+                left -= 1
+                trace.rows[left] = i - 1
+                trace.columns[left] = j - 1
+                i -= 1
+                j -= 1
+                grows = 0
+    reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT] = i, j, grows, left
+
+
+@kernel
+def trace_pairs(kept: Array[u64], above: Array[u64], trace: LcsTrace, first: i32, pipeline: Pipeline):
+    """Trace backwards to the first column or row, or as far as ``kept`` reaches: launches from ``first`` on.
+
+    One lane goes; all lanes of its team fetch, a word of as many rows at a time. ``above`` is the row above the first.
+    """
+    fetched = shared_array(team_size(), u64)
+    reached = shared_array(4, i32)
+    ended = shared_array(1, boolean)
+    if lane() == 0:
+        ended[0] = False
+        for k in range(4):
+            reached[k] = trace.state[k]
+    begin = i64(first) * pipeline.strips * pipeline.steps * pipeline.words * (ROWS * pipeline.lanes)
+    barrier()
+    while reached[LEFT] > 0 and reached[COLUMN] > 0 and reached[ROW] > 0:
+        lowest = reached[ROW] - 1 - reached[GROWS]  # the row above, once this one is sure to grow here
+        word = (reached[COLUMN] - 1) // COLUMNS
+        fetched[lane()] = ~u64(0)
+        if lowest - lane() >= 0:
+            place = kept_at(lowest - lane(), word, pipeline)
+            if place >= begin:
+                fetched[lane()] = kept[place - begin]
+            elif lane() == 0:
+                ended[0] = True  # the rest is in an earlier chunk
+        barrier()
+        if ended[0]:
+            break
+        if lane() == 0:
+            end = lowest - team_size()
+            if kept_at(max(end + 1, 0), word, pipeline) < begin:
+                end = lowest - 1
+            trace_word(reached, fetched, word, lowest, end, above, trace)
+        barrier()
+    if lane() == 0:
+        for k in range(4):
+            trace.state[k] = reached[k]

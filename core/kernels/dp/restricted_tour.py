@@ -1,0 +1,268 @@
+"""The shortest of the tours in which city i stays ahead of city j whenever i + k <= j in a start tour.
+
+E. Balas, N. Simonetti, "Linear time dynamic-programming algorithms for new classes of restricted TSPs: a computational
+study", INFORMS Journal on Computing 13(1), 2001. Cities are called by their position in the start tour; position 0
+stays first. Layer p holds the states after p cities: which they are, and which came last. If m is the smallest position
+not yet placed, the others lie below m + k, so k - 1 bits say which: (k + 1) 2^(k - 2) states, the same for every layer.
+States of one set of cities lie side by side, by ascending position of the last city; the predecessors of a state are
+all states of one set, the cities without the last.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.lang import (
+    Array,
+    Const,
+    barrier,
+    boolean,
+    bundle,
+    function,
+    i32,
+    kernel,
+    lane,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    view,
+)
+
+FAR = 0x3FFFFFFF
+"""Length of what cannot be reached; twice this still fits 31 bits."""
+FIRST_BITS = 20
+"""A link is the first predecessor in so many bits, and how many there are above them."""
+NEXT, BEGIN, END = 0, 1, 2
+"""What the words of ``step`` say: the next layer, the one whose choices come first in memory, and the last plus 1."""
+
+
+class LayerNetwork(NamedTuple):
+    """The states of a layer, which are the same for every layer, and how they follow from the layer before.
+
+    Attributes
+    ----------
+    k : int
+    links : ndarray, shape (states,), uint32
+        Number of the first predecessor, in `FIRST_BITS` bits; above them, how many there are.
+    lasts : ndarray, shape (states,), uint8
+        In layer p the last city is at position p + lasts - k of the start tour.
+    transitions : int
+        From one layer to the next.
+
+    """
+
+    k: int
+    links: np.ndarray
+    lasts: np.ndarray
+    transitions: int
+
+    @property
+    def states(self) -> int:
+        """How many states a layer has: (k + 1) 2^(k - 2)."""
+        return len(self.links)
+
+
+def states_of(k: int) -> int:
+    """States of a layer."""
+    return (k + 1) << (k - 2)
+
+
+def network(k: int) -> LayerNetwork:
+    """List the states of a layer by set of cities, then by the position of the last city.
+
+    Positions here count from m, the first that is not yet placed. Bit b of a set says that position b + 1 is placed; so
+    is all below 0, and nothing from k on. The last city may be any of the set, or below 0 if the highest position in
+    the set is less than k beyond it.
+    """
+    sets = np.arange(1 << (k - 1), dtype=np.int64)
+    highest = np.array([int(s).bit_length() for s in sets])
+    highest[0] = -1
+    positions = np.arange(-k, k)
+    below = (positions < 0) & (highest[:, None] - positions < k)
+    within = (positions > 0) & ((sets[:, None] >> np.maximum(positions - 1, 0)) & 1 == 1)
+    allowed = below | within
+    counts = allowed.sum(axis=1)
+    first = np.cumsum(counts) - counts
+    own, column = np.nonzero(allowed)
+    last = positions[column]
+    # without the last city: a bit less, or, if it was below m, all positions count from there
+    down = np.maximum(-last, 1)
+    without = np.where(
+        last > 0, sets[own] ^ (1 << np.maximum(last - 1, 0)), (sets[own] << down) | ((1 << (down - 1)) - 1)
+    )
+    links = (first[without] | counts[without] << FIRST_BITS).astype(np.uint32)
+    lasts = (last - np.bitwise_count(sets[own]).astype(np.int64) + k).astype(np.uint8)
+    return LayerNetwork(k, links, lasts, int(counts[without].sum()))
+
+
+def band_of(distances: np.ndarray, tour: np.ndarray, k: int) -> np.ndarray:
+    """The band of distances near a tour, as `settle` takes it, flat."""
+    n = len(tour)
+    here = np.arange(n)[:, None]
+    there = (here + np.arange(3 * k - 1) - (2 * k - 1)) % n
+    return np.clip(distances[tour[there], tour[here]], 0, FAR).astype(np.int32).reshape(-1)
+
+
+@bundle
+class BandedTour:
+    """A start tour of ``n`` cities, and the states that every layer has.
+
+    Attributes
+    ----------
+    band : Array, n * (3 * k - 1)
+        Row b, column c: distance to city b of the tour from the city c - (2 * k - 1) places further on, at most `FAR`.
+    links : Array, states
+        See `FIRST_BITS`.
+    lasts : Array, states
+        The last city of a state of layer p is at position p + ``lasts`` - k.
+
+    """
+
+    band: Array[i32]
+    links: Array[u32]
+    lasts: Array[u8]
+    n: i32
+
+
+@bundle
+class Rotations:
+    """The same tour from several cities on.
+
+    Attributes
+    ----------
+    turns : Array, count
+        Where in the tour each rotation begins.
+    lengths : Array, 2 * count * states
+        Of ways to the states of the even layers, then of the odd ones.
+
+    """
+
+    turns: Array[i32]
+    lengths: Array[i32]
+    count: i32
+
+
+@bundle
+class RotationCell:
+    """A state of a layer, of the rotation that begins at ``turn``, and the place of its choice."""
+
+    layer: i32
+    state: i32
+    turn: i32
+    place: i32
+
+
+@function
+def settle(
+    cell: RotationCell, problem: BandedTour, before: Array[i32], choices: Array[u8], k: Const[i32], keep: Const[boolean]
+) -> i32:  # fmt: skip
+    """Least length of a way into a state from the layer ``before``.
+
+    With ``keep`` it is written down which predecessor that is, the first one if several tie.
+    """
+    least = FAR
+    last = i32(problem.lasts[cell.state])
+    position = cell.layer + last - k
+    # what lies outside the tour is never reached, so its successors may read any distance
+    if position > 0 and position < problem.n:
+        city = position + cell.turn
+        if city >= problem.n:
+            city -= problem.n
+        row = city * (3 * k - 1) + 2 * k - 2 - last
+        first = i32(problem.links[cell.state] & ((1 << FIRST_BITS) - 1))
+        count = i32(problem.links[cell.state] >> FIRST_BITS)
+        choice = 0
+        for c in range(count):
+            length = before[first + c] + problem.band[row + i32(problem.lasts[first + c])]
+            if length < least:
+                least = length
+                choice = c
+        if keep:
+            choices[cell.place] = u8(choice)
+    return least
+
+
+@kernel
+def layers_in_teams(
+    problem: BandedTour,
+    rotations: Rotations,
+    begin: i32,
+    end: i32,
+    choices: Array[u8],
+    k: Const[i32],
+    states: Const[i32],
+    keep: Const[boolean],
+):
+    """Layers ``begin`` to ``end`` - 1 of all rotations; a team keeps two layers of its rotation in shared memory.
+
+    Parameters
+    ----------
+    rotations
+        In: lengths of layer ``begin`` - 1; out: those of layer ``end`` - 1.
+    choices : Array, (end - begin) * states
+    keep
+        With one rotation only: write all choices.
+
+    """
+    lengths = shared_array(2 * states, i32)
+    for r in range(team_rank(), rotations.count, team_count()):
+        turn = rotations.turns[r]
+        now = (begin - 1 & 1) * states
+        base = ((begin - 1 & 1) * rotations.count + r) * states
+        for s in range(lane(), states, team_size()):
+            lengths[now + s] = rotations.lengths[base + s]
+        barrier()
+        for layer in range(begin, end):
+            then = states - now
+            row = (layer - begin) * states
+            for s in range(lane(), states, team_size()):
+                cell = RotationCell(layer, s, turn, row + s)
+                least = settle(cell, problem, view(lengths, now), choices, k, keep)
+                lengths[then + s] = least
+            barrier()
+            now = then
+        base = ((end - 1 & 1) * rotations.count + r) * states
+        for s in range(lane(), states, team_size()):
+            rotations.lengths[base + s] = lengths[now + s]
+        barrier()
+
+
+@kernel
+def layer_over_teams(
+    ahead: i32,
+    step: Array[i32],
+    problem: BandedTour,
+    rotations: Rotations,
+    choices: Array[u8],
+    states: i32,
+    k: Const[i32],
+    keep: Const[boolean],
+):
+    """The layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
+
+    The layer's number lies in ``step``, so that a recorded launch serves every layer; the rest is as for
+    `layers_in_teams`.
+    """
+    layer = step[NEXT] + ahead
+    if layer < step[END]:
+        items = rotations.count * states
+        then = (layer & 1) * items
+        now = items - then
+        row = (layer - step[BEGIN]) * states
+        for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
+            r = item // states
+            s = item - r * states
+            cell = RotationCell(layer, s, rotations.turns[r], row + s)
+            least = settle(cell, problem, view(rotations.lengths, now + r * states), choices, k, keep)
+            rotations.lengths[then + item] = least
+
+
+@kernel
+def advance(step: Array[i32], layers: i32):
+    """Go on by ``layers``; one lane."""
+    step[NEXT] = step[NEXT] + layers

@@ -1,0 +1,107 @@
+"""The paper's form of dynamic programming (`oconnell2014`, section IV): one launch computes one wave of cells.
+
+Cells of a wave lie side by side, so that neighbouring lanes read and write neighbouring memory, and a row of the window
+is as long as the widest wave, so that no lane needs a path of its own at the ends.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    bundle,
+    i32,
+    i64,
+    kernel,
+    lane,
+    local_array,
+    min,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+)
+
+V = Generic("V")
+D = Generic("D")
+SPAN = 32
+"""Neighbouring cells whose choices go to neighbouring words, so that neighbouring lanes write them."""
+
+
+@bundle
+class Window:
+    """Cell k of the wave before is ``cells[one + k]``, of the wave before that ``cells[two + k]``."""
+
+    cells: Array[V]
+    one: i32
+    two: i32
+
+
+@bundle
+class Wave:
+    """The wave ``number``: ``count`` cells, numbered from ``first``, which lie in the window from ``begin`` on."""
+
+    number: i32
+    count: i32
+    first: i32
+    begin: i32
+
+
+@bundle
+class PackedChoices:
+    """Choices, packed into words; those of a launch begin at the word ``begin``."""
+
+    words: Array[u32]
+    begin: i64
+
+
+@kernel
+def clear(cells: Array[V], count: i64):
+    """Write 0 to the first ``count`` cells: the border of a table, and what lanes read that are not yet in it."""
+    me = team_rank() * team_size() + lane()
+    for k in range(i64(me), count, i64(team_count() * team_size())):
+        cells[k] = V(0)
+
+
+@cache
+def wave_kernel(cell: Any) -> Any:
+    """Make the kernel that computes a wave of a problem; the same one for the same function.
+
+    Parameters
+    ----------
+    cell
+        ``cell(wave, number, window, choice, data) -> V``; see `core.search.dp.engine.waves.Waves`.
+
+    """
+
+    @kernel
+    def compute_wave(wave: Wave, window: Window, kept: PackedChoices, bits: Const[i32], data: D):
+        """The cells of a wave, and ``bits`` bits of choice of each.
+
+        Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
+        ``per`` is 32 // ``bits``.
+        """
+        choice = local_array(1, u32)
+        me = team_rank() * team_size() + lane()
+        everyone = team_count() * team_size()
+        if bits == 0:
+            for k in range(me, wave.count, everyone):
+                window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
+        else:
+            per = 32 // bits
+            words = (wave.count + SPAN * per - 1) // (SPAN * per) * SPAN
+            for w in range(me, words, everyone):
+                packed = u32(0)
+                base = w // SPAN * SPAN * per + w % SPAN
+                for s in range(min(per, (wave.count - base + SPAN - 1) // SPAN)):
+                    k = base + s * SPAN
+                    choice[0] = u32(0)
+                    window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
+                    packed = packed | choice[0] << (s * bits)
+                kept.words[kept.begin + w] = packed
+
+    return compute_wave

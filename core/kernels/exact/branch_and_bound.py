@@ -1,0 +1,264 @@
+"""Branch and bound for a shortest tour with 1-trees.
+
+Branching on a city of the 1-tree with more than two edges, into "not the first edge", "the first but not the second"
+and "both": T. Volgenant, R. Jonker, European Journal of Operational Research 9 (1982).
+"""
+
+from __future__ import annotations
+
+from core.kernels.exact.city_sets import ROW, lowest, singleton
+from core.kernels.exact.edge_elimination import eliminate
+from core.kernels.exact.one_tree import FAR, Ascent, OneTree, Subproblem, ascend, cost_of, is_tour, least_one_tree
+from core.kernels.exact.tour_edges import Edges, consistent, exclude, include
+from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, record_result
+from core.lang import (
+    Array,
+    Const,
+    Row,
+    Rows,
+    atomic_add,
+    boolean,
+    bundle,
+    function,
+    i32,
+    kernel,
+    lane,
+    local_array,
+    popcount,
+    set_bits,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+)
+
+CHILDREN = 3
+ROOT_STEPS = 200
+STEPS = 20
+"""Steps of the ascent below the root."""
+
+
+@bundle
+class OneTreeProblem:
+    """``costs`` (n * 32): distances between ``n`` cities times ``scale``."""
+
+    costs: Array[i32]
+    n: i32
+    scale: i32
+
+
+@bundle
+class TreeSearch(TourSearch):
+    """What all lanes share.
+
+    Attributes
+    ----------
+    ticket : Array, 1
+        The next open node.
+    root_bound : Array, 1
+        Out: the bound at depth 0, times the scale.
+
+    """
+
+    ticket: Array[i32]
+    root_bound: Array[i32]
+
+
+@bundle
+class OpenNode:
+    """A node of the search tree that waits to be explored: a subproblem, and its depth, or -1 if there is none."""
+
+    multipliers: Row(i32, ROW)
+    included: Row(u32, ROW)
+    excluded: Row(u32, ROW)
+    depth: Row(i32, 1)
+
+
+@function
+def stack_room(n: i32) -> i32:
+    """The most open nodes of a lane: every branching, which adds two, decides on one of n (n - 1) / 2 edges or more."""
+    return n * (n - 1) + CHILDREN
+
+
+@function
+def load_node(node: OpenNode, given: Subproblem) -> i32:
+    """Copy a node's subproblem; its depth."""
+    for v in range(given.n):
+        given.multipliers[v] = node.multipliers[v]
+        given.included[v] = node.included[v]
+        given.excluded[v] = node.excluded[v]
+    return node.depth[0]
+
+
+@function
+def store_node(given: Subproblem, depth: i32, node: OpenNode):
+    """Write down a node."""
+    node.depth[0] = depth
+    for v in range(given.n):
+        node.multipliers[v] = given.multipliers[v]
+        node.included[v] = given.included[v]
+        node.excluded[v] = given.excluded[v]
+
+
+@function
+def write_tour(tree: OneTree, n: i32, tour: Array[u8]):
+    """The cities of a 1-tree that is a tour, from city 0 to the smaller of its neighbours and on."""
+    last = 0
+    city = 0
+    for k in range(n):
+        tour[k] = u8(city)
+        ahead = lowest(tree.neighbours[city] & ~singleton(last) if k > 0 else tree.neighbours[0])
+        last = city
+        city = ahead
+
+
+@function
+def fork(costs: Array[i32], given: Subproblem, tree: OneTree) -> u32:
+    """Where to branch: a city whose 1-tree degree is highest, and its cheapest two tree edges not yet included.
+
+    City | first neighbour << 8 | second << 16 | 1 << 24; the second is the first where there is one such edge. In a
+    tour the city is one with an edge that is not yet included; 0 if there is none.
+    """
+    city = 0
+    most = 2
+    for v in range(given.n):
+        if popcount(tree.neighbours[v]) > most:
+            most = popcount(tree.neighbours[v])
+            city = v
+    if most == 2:
+        city = given.n
+        for v in range(given.n):
+            if city == given.n and tree.neighbours[v] & ~given.included[v] != 0:
+                city = v
+        if city == given.n:
+            return u32(0)
+    first = 0
+    second = 0
+    cheapest = FAR
+    next_cheapest = FAR
+    for v in set_bits(tree.neighbours[city] & ~given.included[city]):
+        cost = cost_of(city, v, costs, given)
+        if cost < cheapest:
+            second, next_cheapest = first, cheapest
+            first, cheapest = v, cost
+        elif cost < next_cheapest:
+            second, next_cheapest = v, cost
+    if next_cheapest == FAR or most == 2 or given.included[city] != 0:
+        second = first
+    return u32(city) | u32(first << 8) | u32(second << 16) | u32(1 << 24)
+
+
+@function
+def decide(child: i32, city: i32, first: i32, second: i32, edges: Edges) -> boolean:
+    """Decide on the two edges of a fork as the child does; false if that leaves no tour."""
+    if child == 0:
+        exclude(city, first, edges)
+    else:
+        possible = include(city, first, edges)
+        if possible and child == 1:
+            exclude(city, second, edges)
+        elif possible and first != second:
+            possible = include(city, second, edges)
+        if not possible:
+            return False
+    return consistent(edges)
+
+
+@function
+def branch(at: u32, given: Subproblem, depth: i32, born: Rows[OpenNode], slot: i32) -> i32:
+    """Write down the children of a subproblem, from row ``slot`` on; how many there are."""
+    child = Subproblem(given.n, local_array(ROW, u32), local_array(ROW, u32), given.multipliers)
+    city = i32(at & 255)
+    first = i32(at >> 8) & 255
+    second = i32(at >> 16) & 255
+    children = 0
+    for c in range(0, CHILDREN, 1 if first != second else 2):
+        for v in range(given.n):
+            child.included[v] = given.included[v]
+            child.excluded[v] = given.excluded[v]
+        possible = decide(c, city, first, second, child)
+        if possible:
+            store_node(child, depth, born[slot + children])
+            children += 1
+    return children
+
+
+@kernel
+def branch_and_bound(
+    problem: OneTreeProblem,
+    open: Rows[OpenNode],
+    items: i32,
+    born: Rows[OpenNode],
+    search: TreeSearch,
+    best: Rows[BestTour],
+    deep: Const[boolean],
+    counting: Const[boolean],
+):
+    """Take ``items`` open nodes; explore all below them (``deep``), or only branch once.
+
+    Parameters
+    ----------
+    open
+        The first ``items`` rows are the items.
+    born
+        With ``deep`` a stack of `stack_room` nodes per lane of the launch; else room for 3 children per item.
+    best
+        One row per lane of the launch.
+    counting
+        Count the tours below the limit instead of lowering it.
+
+    """
+    given = Subproblem(problem.n, local_array(ROW, u32), local_array(ROW, u32), local_array(ROW, i32))
+    tree = OneTree(local_array(ROW, u32), local_array(ROW, i32), local_array(ROW, i32))
+    me = team_rank() * team_size() + lane()
+    limit = search.limit[0]
+    counted = u64(0)
+    top = me * stack_room(problem.n)
+    bottom = top
+    while True:
+        item = 0
+        depth = 0
+        if top == bottom:
+            item = atomic_add(search.ticket, 0, 1)
+            if item >= items:
+                break
+            depth = load_node(open[item], given)
+        else:
+            top -= 1
+            depth = load_node(born[top], given)
+        slot = top
+        if not deep:
+            slot = item * CHILDREN
+            for c in range(CHILDREN):
+                born[slot + c].depth[0] = -1
+        atomic_add(search.nodes, depth, u64(1))
+        if not counting:
+            limit = lower_limit(limit, search)
+        enough = (limit - 1) * problem.scale
+        steps = ROOT_STEPS if depth == 0 else STEPS
+        strength = 128 if depth == 0 else 64
+        bound = ascend(problem.costs, Ascent(limit * problem.scale, enough, steps, strength), given, tree)
+        if depth == 0:
+            search.root_bound[0] = bound
+        if bound > enough:
+            continue
+        complete = is_tour(tree, problem.n)
+        if not counting and complete:
+            limit = bound // problem.scale
+            best[me].length[0] = limit
+            write_tour(tree, problem.n, best[me].tour)
+            continue
+        possible = True
+        if not complete:
+            least_one_tree(problem.costs, given, tree)
+            possible = eliminate(problem.costs, enough - bound, given, tree)
+        if possible:
+            at = fork(problem.costs, given, tree)
+            if at == 0:
+                counted += 1
+            else:
+                children = branch(at, given, depth + 1, born, slot)
+                if deep:
+                    top += children
+    record_result(counted, limit, search, counting)

@@ -1,0 +1,40 @@
+"""Sets of up to 32 cities: a city is a bit of a 32-bit word."""
+
+from __future__ import annotations
+
+from core.lang import boolean, clz, function, i32, u32
+
+ROW = 32
+"""Elements per city, or per tour, in arrays: one for each city that a word can hold."""
+
+
+@function
+def singleton(city: i32) -> u32:
+    """The set of one city."""
+    return u32(1) << u32(city)
+
+
+@function
+def first_cities(n: i32) -> u32:
+    """The set of cities 0 to n - 1, with n from 1 to 32."""
+    return u32(0xFFFFFFFF) >> u32(32 - n)
+
+
+@function
+def contains(cities: u32, city: i32) -> boolean:
+    """Whether a city is in a set."""
+    return (cities >> u32(city)) & 1 != 0
+
+
+@function
+def lowest(cities: u32) -> i32:
+    """The smallest city of a set that is not empty."""
+    return 31 - clz(cities & (0 - cities))
+
+
+@function
+def city_at(cities: u32, place: i32) -> i32:
+    """The city with ``place`` smaller ones in the set."""
+    for _ in range(place):
+        cities = cities & (cities - 1)
+    return lowest(cities)

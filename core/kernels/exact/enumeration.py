@@ -1,0 +1,360 @@
+"""Exact search for a shortest tour by enumeration (`xavier2022`, sections 2.1, 2.2 and 2.4).
+
+A lane takes items from a worklist: an item is a sequence of the first cities, decoded from its number by modulo, and
+all tours that begin with it are explored depth first. The thesis' bound, the length so far and the shortest edge of
+every city not yet visited, is kept in the numbers: an edge from i to j counts d(i, j) - shortest(j), and the sum of
+all shortest edges is there from the start. Children come by ascending length, so the first that cannot win ends its
+row.
+"""
+
+from __future__ import annotations
+
+from core.kernels.exact.city_sets import ROW, city_at, contains, first_cities, lowest, singleton
+from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, record_result
+from core.lang import (
+    Array,
+    Const,
+    Rows,
+    atomic_add,
+    barrier,
+    boolean,
+    bundle,
+    clz,
+    function,
+    i32,
+    kernel,
+    lane,
+    local_array,
+    min,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+)
+
+END = 0x7FFFFFFF
+"""What ends a sorted row, beyond every length << 5 | city."""
+LEVEL, PLACE = ROW - 2, ROW - 1
+"""Where a record has its number of cities, and the place in the last one's sorted row; its cities come first."""
+
+
+@bundle
+class ReducedDistances:
+    """Distances less shortest edges.
+
+    Attributes
+    ----------
+    lengths : Array, n * 32
+        From i to j at i * 32 + j: d(i, j) - shortest(j), but d(i, 0) to city 0.
+    ranked : Array, n * 32
+        For each city the others but city 0 as length << 5 | city, ascending, then `END`.
+    n
+        Cities.
+    shortest
+        Sum of all cities' shortest edges, that of city 0 left out.
+
+    """
+
+    lengths: Array[i32]
+    ranked: Array[i32]
+    n: i32
+    shortest: i32
+
+
+@bundle
+class Worklist:
+    """Items that lanes take, records before numbers, and what they hand on.
+
+    Attributes
+    ----------
+    ticket : Array, 1
+        How many items have been taken; there are ``end``, and a lane takes ``chunk`` at a time.
+    records
+        So many of them are records; the others are numbers, from ``first`` on.
+    depth
+        Cities in a numbered item, city 0 included; at most n - 4.
+    given, handed : Array, records * 32, and room * 32
+        Records.
+    hands : Array, 1
+        Records in ``handed``, at most ``room``.
+    patience
+        A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to those of the search,
+        before a word of 32 bits is full. Their product is at most 2^30.
+
+    """
+
+    ticket: Array[u64]
+    end: u64
+    chunk: u64
+    records: u64
+    first: u64
+    depth: i32
+    given: Array[u8]
+    handed: Array[u8]
+    hands: Array[u32]
+    room: u32
+    patience: i32
+    rounds_to_count: i32
+
+
+@bundle
+class EnumerationTeam:
+    """What a team keeps in shared memory: the tables, and a stack of 32 words per lane, place << 5 | city."""
+
+    lengths: Array[i32]
+    ranked: Array[i32]
+    stack: Array[u32]
+
+
+@function
+def on_stack(cities: i32) -> i32:
+    """Where the lane's stack has the last of so many cities."""
+    return (cities - 1) * team_size() + lane()
+
+
+@function
+def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, length: i32, team: EnumerationTeam, best: BestTour):
+    """Keep the tour of ``level`` cities on the stack, ``last``, x, y and z."""
+    best.length[0] = length
+    for k in range(level):
+        best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
+    best.tour[level] = u8(last)
+    best.tour[level + 1] = u8(x)
+    best.tour[level + 2] = u8(y)
+    best.tour[level + 3] = u8(z)
+
+
+@function
+def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
+    """Put an item's cities on the stack; how many they are."""
+    if item < worklist.records:
+        record = i32(item) * ROW
+        cities = i32(worklist.given[record + LEVEL])
+        for k in range(cities):
+            stack[on_stack(k + 1)] = u32(worklist.given[record + k])
+        place = u32(worklist.given[record + PLACE])
+        stack[on_stack(cities)] = stack[on_stack(cities)] | (place << 5)
+        return cities
+    else:
+        rest = worklist.first + (item - worklist.records)
+        unvisited = first_cities(n) & ~singleton(0)
+        stack[on_stack(1)] = u32(0)
+        for visited in range(1, worklist.depth):
+            city = city_at(unvisited, i32(rest % u64(n - visited)))
+            rest = rest // u64(n - visited)
+            unvisited = unvisited ^ singleton(city)
+            stack[on_stack(visited + 1)] = u32(city)
+        return worklist.depth
+
+
+@function
+def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
+    """Write down what is left of an item of ``base`` cities, if there is room: a record for every search level."""
+    count = u32(level - base + 1)
+    first = atomic_add(worklist.hands, 0, count)
+    if first + count > worklist.room:
+        atomic_add(worklist.hands, 0, 0 - count)
+        return False
+    for cities in range(base, level + 1):
+        record = i32(first + u32(cities - base)) * ROW
+        for k in range(cities):
+            worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
+        worklist.handed[record + LEVEL] = u8(cities)
+        worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+    return True
+
+
+@function
+def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
+    """The set of the cities on the stack."""
+    cities = u32(0)
+    for k in range(level):
+        cities = cities | singleton(i32(stack[on_stack(k + 1)] & 31))
+    return cities
+
+
+@function
+def length_on_stack(level: i32, team: EnumerationTeam) -> i32:
+    """Sum of the lengths from city to city on the stack."""
+    length = 0
+    for k in range(1, level):
+        city = i32(team.stack[on_stack(k)] & 31)
+        after = i32(team.stack[on_stack(k + 1)] & 31)
+        length += team.lengths[city * ROW + after]
+    return length
+
+
+@kernel
+def explore(
+    reduced: ReducedDistances,
+    worklist: Worklist,
+    search: TourSearch,
+    best: Rows[BestTour],
+    bounded: Const[boolean],
+    counting: Const[boolean],
+):
+    """Explore the items of a worklist that nobody has taken.
+
+    A lane that finds no item left when it looks up hands what is left of its own to the next launch, so that no lane
+    works while others wait.
+
+    Parameters
+    ----------
+    search
+        ``nodes`` (32) counts the partial tours of each number of cities, from ``worklist.depth`` on to those with three
+        cities left.
+    best
+        One row per lane of the launch.
+    bounded
+        Leave out what cannot be shorter than the limit.
+    counting
+        Count the tours shorter than the limit, which stays; else every shorter tour lowers it.
+
+    """
+    n = reduced.n
+    team = EnumerationTeam(
+        shared_array(ROW * ROW, i32), shared_array(ROW * ROW, i32), shared_array(ROW * team_size(), u32)
+    )
+    explored = local_array(ROW, u32)
+    for k in range(lane(), n * ROW, team_size()):
+        team.lengths[k] = reduced.lengths[k]
+        team.ranked[k] = reduced.ranked[k]
+    for k in range(ROW):
+        explored[k] = u32(0)
+    barrier()
+    me = team_rank() * team_size() + lane()
+    counted = u64(0)
+    limit = search.limit[0]
+    item = u64(0)
+    taken = u64(0)
+    base = worklist.depth
+    level = 0
+    city = 0
+    place = 0
+    bound = 0
+    unvisited = u32(0)
+    steps = 0
+    rounds = 0
+    while True:
+        if level < base:
+            if item == taken:
+                item = atomic_add(worklist.ticket, 0, worklist.chunk)
+                if item >= worklist.end:
+                    break
+                taken = min(item + worklist.chunk, worklist.end)
+                if not counting:
+                    limit = lower_limit(limit, search)
+            base = read_item(item, n, worklist, team.stack)
+            city = i32(team.stack[on_stack(base)] & 31)
+            place = i32(team.stack[on_stack(base)] >> 5)
+            bound = reduced.shortest + length_on_stack(base, team)
+            unvisited = first_cities(n) & ~cities_on_stack(base, team.stack)
+            level = 0
+            if item < worklist.records:
+                level = base
+            elif not bounded or bound < limit:
+                level = base
+                explored[level] += 1
+            item += 1
+        elif steps >= worklist.patience:
+            steps = 0
+            rounds += 1
+            if rounds >= worklist.rounds_to_count:
+                rounds = 0
+                for k in range(worklist.depth, n):
+                    atomic_add(search.nodes, k, u64(explored[k]))
+                    explored[k] = u32(0)
+            ahead = atomic_add(worklist.ticket, 0, u64(0))
+            if ahead >= worklist.end:
+                team.stack[on_stack(level)] = u32(place << 5) | u32(city)
+                handed = store_remaining_work(base, level, worklist, team.stack)
+                if handed:
+                    level = 0
+        else:
+            steps += 1
+            entry = team.ranked[city * ROW + place]
+            place += 1
+            longer = bound + (entry >> 5)
+            after = entry & 31
+            if entry == END or (bounded and longer >= limit):
+                level -= 1
+                if level >= base:
+                    unvisited = unvisited | singleton(city)
+                    above = team.stack[on_stack(level)]
+                    city = i32(above & 31)
+                    place = i32(above >> 5)
+                    bound -= team.ranked[city * ROW + place - 1] >> 5
+            elif contains(unvisited, after):
+                explored[level + 1] += 1
+                team.stack[on_stack(level)] = u32(place << 5) | u32(city)
+                unvisited = unvisited ^ singleton(after)
+                if level + 1 < n - 3:
+                    bound = longer
+                    city = after
+                    place = 0
+                    level += 1
+                else:
+                    # The six tours that end here. With them, or the counts, in functions NVIDIA's OpenCL loses an
+                    # eighth of its speed.
+                    x = lowest(unvisited)
+                    y = lowest(unvisited & (unvisited - 1))
+                    z = 31 - clz(unvisited)
+                    for _ in range(3):
+                        there = longer + team.lengths[after * ROW + x]
+                        for _ in range(2):
+                            whole = (
+                                there + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
+                            )
+                            if whole < limit:
+                                if counting:
+                                    counted += 1
+                                else:
+                                    limit = whole
+                                    keep_tour(level, after, x, y, z, whole, team, best[me])
+                            y, z = z, y
+                        x, y, z = y, z, x
+                    unvisited = unvisited ^ singleton(after)
+    for k in range(worklist.depth, n):
+        if explored[k] > 0:
+            atomic_add(search.nodes, k, u64(explored[k]))
+    record_result(counted, limit, search, counting)
+
+
+@kernel
+def permute(
+    reduced: ReducedDistances, begin: u64, end: u64, search: TourSearch, best: Rows[BestTour], counting: Const[boolean]
+):
+    """Measure tours ``begin`` to ``end`` - 1, each decoded from its number by modulo: the thesis' first form."""
+    tour = local_array(ROW, u8)
+    n = reduced.n
+    me = team_rank() * team_size() + lane()
+    counted = u64(0)
+    limit = search.limit[0]
+    item = begin + u64(me)
+    while item < end:
+        rest = item
+        length = reduced.shortest
+        city = 0
+        tour[0] = u8(0)
+        unvisited = first_cities(n) & ~singleton(0)
+        for visited in range(1, n):
+            after = city_at(unvisited, i32(rest % u64(n - visited)))
+            rest = rest // u64(n - visited)
+            length += reduced.lengths[city * ROW + after]
+            unvisited = unvisited ^ singleton(after)
+            tour[visited] = u8(after)
+            city = after
+        length += reduced.lengths[city * ROW]
+        if length < limit:
+            if counting:
+                counted += 1
+            else:
+                limit = length
+                best[me].length[0] = length
+                for k in range(n):
+                    best[me].tour[k] = tour[k]
+        item += u64(team_count() * team_size())
+    record_result(counted, limit, search, counting)

@@ -1,0 +1,200 @@
+"""The 1-tree bound of Held and Karp, and the edges that it decides.
+
+M. Held, R. Karp, "The traveling-salesman problem and minimum spanning trees", Operations Research 18 (1970) and
+Mathematical Programming 1 (1971). A 1-tree is a spanning tree of the cities but city 0, and two edges at city 0; every
+tour is one. Adding a multiplier to all edges of a city changes the length of all tours alike, so the least 1-tree
+bounds them whatever the multipliers, and subgradient ascent looks for good ones.
+
+Costs are integers: distances times a scale, so that multipliers can be finer than distances, and every sum is exact. No
+rounding can cut off a tour.
+"""
+
+from __future__ import annotations
+
+from core.kernels.exact.city_sets import ROW, contains, first_cities, singleton
+from core.kernels.exact.tour_edges import Edges
+from core.lang import Array, boolean, bundle, function, i32, local_array, max, min, popcount, set_bits, u32
+
+FAR = 0x40000000
+"""More than an edge with its multipliers costs."""
+NO_TREE = 0x7FFFFFFF
+"""More than a 1-tree with its multipliers costs: what is returned where there is none."""
+INCLUDED = 0x10000000
+"""What an included edge is cheaper than it is, so that every 1-tree has it."""
+MOST_MULTIPLIER = 1 << 24
+MOST_STEP = 1 << 23
+PATIENCE = 4
+"""Steps of the ascent without a better bound, after which steps become half as long."""
+
+
+@bundle
+class Subproblem(Edges):
+    """The tours with the edges that are decided; ``multipliers`` (32) are added to the cost of a city's edges."""
+
+    multipliers: Array[i32]
+
+
+@bundle
+class OneTree:
+    """A 1-tree.
+
+    Attributes
+    ----------
+    neighbours : Array, 32
+        Of each city, as a set.
+    order, parents : Array, 32
+        Cities 1 to n - 1 as they joined the spanning tree, and for each city the one that it joined.
+
+    """
+
+    neighbours: Array[u32]
+    order: Array[i32]
+    parents: Array[i32]
+
+
+@function
+def cost_of(u: i32, v: i32, costs: Array[i32], given: Subproblem) -> i32:
+    """Cost of an edge as 1-trees are chosen: multipliers added, an included edge cheaper than all others."""
+    cost = costs[u * ROW + v] + given.multipliers[u] + given.multipliers[v]
+    return cost - INCLUDED if contains(given.included[u], v) else cost
+
+
+@function
+def join(u: i32, v: i32, costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
+    """Take an edge into the tree; what it costs with its multipliers."""
+    tree.neighbours[u] = tree.neighbours[u] | singleton(v)
+    tree.neighbours[v] = tree.neighbours[v] | singleton(u)
+    return costs[u * ROW + v] + given.multipliers[u] + given.multipliers[v]
+
+
+@function
+def spanning_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
+    """Cost of the least spanning tree of cities 1 to n - 1, or `NO_TREE`: Prim's algorithm from city 1."""
+    keys = local_array(ROW, i32)
+    for v in range(given.n):
+        tree.neighbours[v] = u32(0)
+        keys[v] = FAR
+        tree.parents[v] = 1
+    outside = first_cities(given.n) & ~singleton(0)
+    total = 0
+    joined = 1
+    for place in range(given.n - 1):
+        if place > 0:
+            least = FAR
+            joined = 0
+            for v in set_bits(outside):
+                if keys[v] < least:
+                    least = keys[v]
+                    joined = v
+            if joined == 0:
+                return NO_TREE
+            cost = join(tree.parents[joined], joined, costs, given, tree)
+            total += cost
+        tree.order[place] = joined
+        outside = outside & ~singleton(joined)
+        for v in set_bits(outside & ~given.excluded[joined]):
+            key = cost_of(joined, v, costs, given)
+            if key < keys[v]:
+                keys[v] = key
+                tree.parents[v] = joined
+    return total
+
+
+@function
+def least_one_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
+    """Cost of the least 1-tree, multipliers and all, or `NO_TREE`; ``tree`` becomes that 1-tree."""
+    total = spanning_tree(costs, given, tree)
+    if total == NO_TREE:
+        return NO_TREE
+    for _ in range(2):
+        least = FAR
+        joined = 0
+        for v in set_bits(first_cities(given.n) & ~(singleton(0) | given.excluded[0] | tree.neighbours[0])):
+            cost = cost_of(0, v, costs, given)
+            if cost < least:
+                least = cost
+                joined = v
+        if joined == 0:
+            return NO_TREE
+        cost = join(0, joined, costs, given, tree)
+        total += cost
+    return total
+
+
+@function
+def is_tour(tree: OneTree, n: i32) -> boolean:
+    """Whether every city of a 1-tree has two edges."""
+    for v in range(n):
+        if popcount(tree.neighbours[v]) != 2:
+            return False
+    return True
+
+
+@bundle
+class Ascent:
+    """What an ascent heads for.
+
+    Attributes
+    ----------
+    goal
+        The cost of a tour: the length of the first step is ``strength`` / 64 of what the bound lacks of it.
+    enough
+        The ascent ends with a bound above.
+    steps
+        The most steps.
+
+    """
+
+    goal: i32
+    enough: i32
+    steps: i32
+    strength: i32
+
+
+@function
+def ascend(costs: Array[i32], ascent: Ascent, given: Subproblem, tree: OneTree) -> i32:
+    """Look for multipliers with a high bound: subgradient ascent with steps after Polyak; returns the best bound.
+
+    Ends early with a bound that is enough, with `NO_TREE`, and when ``tree`` is a tour. A city's multiplier moves by
+    0.75 of the step for each edge beyond two, and by 0.25 for each that was there a step before.
+    """
+    current = local_array(ROW, i32)
+    before = local_array(ROW, i32)
+    trial = Subproblem(given.n, given.included, given.excluded, current)
+    for v in range(given.n):
+        current[v] = given.multipliers[v]
+        before[v] = 0
+    best = 0 - FAR
+    waited = 0
+    strength = ascent.strength
+    for _ in range(ascent.steps):
+        cost = least_one_tree(costs, trial, tree)
+        if cost == NO_TREE:
+            return NO_TREE
+        twice = 0
+        norm = 0
+        for v in range(given.n):
+            twice += 2 * current[v]
+            excess = popcount(tree.neighbours[v]) - 2
+            norm += excess * excess
+        bound = cost - twice
+        waited += 1
+        if bound > best:
+            best = bound
+            waited = 0
+            for v in range(given.n):
+                given.multipliers[v] = current[v]
+        if bound > ascent.enough or norm == 0:
+            return bound
+        if waited == PATIENCE:
+            waited = 0
+            strength = strength >> 1
+            if strength == 0:
+                return best
+        step = max(1, (min(max(ascent.goal - bound, 0) // norm, MOST_STEP >> 4) * strength) >> 6)
+        for v in range(given.n):
+            excess = popcount(tree.neighbours[v]) - 2
+            moved = current[v] + ((step * (3 * excess + before[v])) >> 2)
+            current[v] = min(max(moved, 0 - MOST_MULTIPLIER), MOST_MULTIPLIER)
+            before[v] = excess
+    return best

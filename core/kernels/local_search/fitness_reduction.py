@@ -1,0 +1,79 @@
+"""The smallest key of a structure of fitnesses by an iterated reduction on the device (section 3.3 of `luong2013`).
+
+A team halves its part in shared memory until one key is left, O(log n) for n lanes; the keys of all teams are reduced
+again, launch after launch, until there is one, which alone is copied to the host ("GPUTexR", section 6.7).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.kernels.local_search.hooks import FIRST, NO_KEY
+from core.kernels.local_search.moves import NEVER
+from core.lang import (
+    Array,
+    Kernel,
+    function,
+    i32,
+    kernel,
+    lane,
+    min,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+)
+from core.lang.library import pack as packed
+from core.lang.library import team_min
+
+BLOCK = 512
+"""Values that a team makes one of: two for each lane of the paper's blocks of 256."""
+
+
+class ReductionKernels(NamedTuple):
+    """The two kernels of a reduction: the first launch, and all that follow."""
+
+    fitnesses: Kernel
+    keys: Kernel
+
+
+def reduction_kernels(rule: int) -> ReductionKernels:
+    """Make the reduction for a rule of `core.kernels.local_search.hooks`, which says what a key is."""
+
+    @function
+    def key_of(index: u32, fitness: i32) -> u64:
+        """What the rule compares of a neighbour: cost and index, or the index alone if the first better one wins."""
+        if rule == FIRST:
+            return u64(index) if fitness < 0 else u64(NO_KEY)
+        return packed(fitness, index) if fitness != NEVER else u64(NO_KEY)
+
+    @kernel
+    def reduce_fitnesses(first: u32, end: u32, fitnesses: Array[i32], keys: Array[u64]):
+        """Make one key of every block of the fitnesses of neighbours ``first`` to ``end - 1``."""
+        scratch = shared_array(team_size(), u64)
+        count = end - first
+        for block in range(u32(team_rank()), (count - 1) // u32(BLOCK) + 1, u32(team_count())):
+            begin = block * u32(BLOCK)
+            smallest = u64(NO_KEY)
+            for offset in range(u32(lane()), min(count - begin, u32(BLOCK)), u32(team_size())):
+                smallest = min(smallest, key_of(first + begin + offset, fitnesses[begin + offset]))
+            least = team_min(smallest, scratch)
+            if lane() == 0:
+                keys[block] = least
+
+    @kernel
+    def reduce_keys(count: u32, keys: Array[u64], fewer: Array[u64]):
+        """Make one key of every block of ``count`` keys."""
+        scratch = shared_array(team_size(), u64)
+        for block in range(u32(team_rank()), (count - 1) // u32(BLOCK) + 1, u32(team_count())):
+            begin = block * u32(BLOCK)
+            smallest = u64(NO_KEY)
+            for offset in range(u32(lane()), min(count - begin, u32(BLOCK)), u32(team_size())):
+                smallest = min(smallest, keys[begin + offset])
+            least = team_min(smallest, scratch)
+            if lane() == 0:
+                fewer[block] = least
+
+    return ReductionKernels(reduce_fitnesses, reduce_keys)

@@ -1,0 +1,111 @@
+"""A problem's functions one at a time, for whoever holds them to the problem's scorer: no search, no rule."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.kernels.local_search.hooks import D, Hooks
+from core.kernels.local_search.moves import change
+from core.kernels.local_search.walks import AnyMove, Move, S, Share
+from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_count, team_rank, team_size, u32
+
+
+class HookChecks(NamedTuple):
+    """The kernels of `hook_check_kernels`: `build` and `make` run in one team, the others in any number.
+
+    Attributes
+    ----------
+    build : Kernel
+        ``build(solution, data)``: `Hooks.begin`.
+    refresh : Kernel
+        ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
+    ask : Kernel
+        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
+        `Hooks.value` where that is all there is.
+    ask_quick : Kernel
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves, which are
+        the neighbours of these indices.
+    ask_parts : Kernel
+        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
+    make : Kernel
+        ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+
+    """
+
+    build: Kernel
+    refresh: Kernel
+    ask: Kernel
+    ask_quick: Kernel
+    ask_parts: Kernel
+    make: Kernel
+
+
+@lru_cache(maxsize=64)
+def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
+    """Make the kernels that try one problem's functions, or take those made before.
+
+    ``change_kind`` is what a move does, or ``apply`` does it.
+    """
+    delta, quick, begin, update, move_by, refresh, partial, value = hooks
+
+    @kernel
+    def build(solution: Array[S], data: D):
+        """The state of a walk that stands at the solution."""
+        if begin is not None:
+            begin(solution, data)
+
+    @kernel
+    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
+        """What `quick` needs for the neighbours of the share."""
+        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
+        made = AnyMove(move.i, move.j, move.k, change_kind)
+        refresh(Share(worker, workers, share.first, share.end), changed, made, solution, data)
+
+    @kernel
+    def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
+        """What each listed move adds."""
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            if delta is not None:
+                difference = delta(solution, move, data)
+                differences[m] = difference
+            else:
+                cost = value(solution, move, data)
+                differences[m] = cost
+
+    @kernel
+    def ask_quick(
+        count: i32, indices: Array[u32], listed: Array[i32], differences: Array[i32], solution: Array[S], data: D
+    ):
+        """The same from what `refresh` has left."""
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            difference = quick(solution, indices[m], move, data)
+            differences[m] = difference
+
+    @kernel
+    def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
+        """The same by all lanes together: every lane's part of each."""
+        for m in range(team_rank(), count, team_count()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            part = partial(lane(), team_size(), solution, move, data)
+            parts[m * team_size() + lane()] = part
+
+    @kernel
+    def make(n: i32, move: Move, solution: Array[S], data: D):
+        """Follow and make a move, as the search does."""
+        made = AnyMove(move.i, move.j, move.k, change_kind)
+        barrier()
+        if update is not None:
+            update(solution, made, data)
+            barrier()
+        if move_by is not None:
+            move_by(solution, made, data)
+        elif apply is not None:
+            apply(solution, made, n)
+        else:
+            change(change_kind, solution, move)
+        barrier()
+
+    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make)

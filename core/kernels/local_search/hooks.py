@@ -1,0 +1,88 @@
+"""What makes the kernels of a search: the problem's functions, and the rules of the algorithm."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.lang import Function, Generic
+
+D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
+
+# Which neighbour is taken.
+BEST, FIRST, TABU, ANNEAL = range(4)
+# After a local optimum: stop, or restore the best, shake it and go on.
+HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
+
+NO_KEY = 0xFFFFFFFFFFFFFFFF
+"""The key of a scan in which no neighbour may be taken."""
+# Streams of random words beside those of the start solutions.
+SHAKING, PROPOSING, ACCEPTING, LASTING = (k << 32 for k in range(1, 5))
+
+
+class Hooks(NamedTuple):
+    """What a problem adds to the template, in the kernel language; ``data`` is the problem's own bundle.
+
+    Attributes
+    ----------
+    delta : Function or None
+        ``delta(solution, move, data) -> i32``: what the move adds to the cost; one lane calls it.
+    quick : Function or None
+        ``quick(solution, index, move, data) -> i32``: the same from what `refresh` has left.
+    begin : Function or None
+        ``begin(solution, data)``: build the walk's state; all lanes of one team call it.
+    update : Function or None
+        ``update(solution, move, data)``: follow a move that is about to be made; all lanes of one team call it.
+    move : Function or None
+        ``move(solution, move, data)``: make the move, if it is no change of `core.kernels.local_search.moves`.
+    refresh : Function or None
+        ``refresh(share, changed, move, solution, data)``: after the change, by all lanes of all teams; what `quick`
+        needs for the neighbours of a `core.kernels.local_search.walks.Share`.
+    partial : Function or None
+        ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
+    value : Function or None
+        ``value(solution, move, data) -> i32``: the cost of the neighbour, where there is no `delta`; one lane calls it.
+
+    """
+
+    delta: Function | None
+    quick: Function | None = None
+    begin: Function | None = None
+    update: Function | None = None
+    move: Function | None = None
+    refresh: Function | None = None
+    partial: Function | None = None
+    value: Function | None = None
+
+
+class Rules(NamedTuple):
+    """The rules of a search, constants of its kernels.
+
+    Attributes
+    ----------
+    shapes : tuple of int
+        The shape of up to three neighbourhoods, tried in this order (see `core.kernels.local_search.moves`).
+    change, memory : int
+        What a move does, and what a tabu search remembers of it.
+    rule, at_optimum : int
+        Which neighbour is taken, and what happens when there is none.
+    by_team : bool
+        The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
+    note : Function or None
+        ``note(one)``: after a step, by the one lane that made it;
+        `core.kernels.local_search.walk_history.record_improvement` for a history.
+    decode : tuple of Function
+        Of a custom neighbourhood: see `core.kernels.local_search.neighbour_functions.decoders`.
+    apply : Function or None
+        ``apply(solution, move, n)``: make a custom neighbourhood's move; all lanes of one team call it.
+
+    """
+
+    shapes: tuple[int, ...]
+    change: int
+    memory: int
+    rule: int
+    at_optimum: int
+    by_team: bool = False
+    note: Function | None = None
+    decode: tuple[Function, ...] = ()
+    apply: Function | None = None

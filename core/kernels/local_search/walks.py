@@ -1,0 +1,94 @@
+"""A walk of local search, as the kernels see it: its state, what all walks share, and the words of both.
+
+`core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
+"""
+
+from __future__ import annotations
+
+from core.lang import Array, Const, Generic, Row, bundle, f32, i32, u32, u64
+
+S = Generic("S")
+W = Generic("W")  # a `Walk`, or a class of it that has more
+
+# The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
+# to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
+# move; the cost of `home`; how many random moves the last shake made; whether it stands at the best so far, which is
+# copied to `best` only when the walk leaves it: a walk that improves in every iteration would copy in every iteration.
+COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES, AT_BEST = range(
+    13
+)
+CONTROL = 13
+# What CHANGED says of the last iteration.
+NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
+# What STOP says; a walk that notes its improvements rests until the host has read them
+# (`core.kernels.local_search.walk_history`).
+RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
+# The words of a walk's `totals`.
+DIGEST, EVALUATIONS = range(2)
+TOTALS = 2
+# The words of a run's `limits`: walks end after so many iterations, at this cost, or so many iterations behind their
+# best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one
+# temperature, and how many of them are looked at side by side.
+MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED = range(9)
+LIMITS = 9
+# The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
+FACTOR, DRAWS = 0, 1
+COOLING = 4097
+
+
+@bundle
+class Walk:
+    """The state of one walk.
+
+    ``best`` is the best solution so far, unless the walk stands there (`AT_BEST`).
+    ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an iterated search returns,
+    ``heat`` the temperature, ``number`` tells the walk from those of all ranks. A solution has ``length`` elements; a
+    vector of values has ``choices`` for each.
+    """
+
+    control: Row(i32, CONTROL)
+    totals: Row(u64, TOTALS)
+    number: Row(u64, 1)
+    heat: Row(f32, 1)
+    memory: Row(i32, "room")
+    solution: Row(S, "length")
+    best: Row(S, "length")
+    home: Row(S, "length")
+    room: i32
+    length: i32
+    choices: i32
+
+
+@bundle
+class WalkSettings:
+    """What all walks of a run share; ``sizes`` has the neighbours of each of the neighbourhoods."""
+
+    limits: Array[i32]
+    sizes: Array[u32]
+    cooling: Array[f32]
+
+
+@bundle
+class Move:
+    """A neighbour of a solution as three integers, -1 where not used."""
+
+    i: i32
+    j: i32
+    k: i32
+
+
+@bundle
+class AnyMove(Move):
+    """A move and its kind: ``change`` is one of the changes of `core.kernels.local_search.moves`, a constant."""
+
+    change: Const[i32]
+
+
+@bundle
+class Share:
+    """Of neighbours ``first`` to ``end - 1`` those of one worker of several; a worker is a team or a lane."""
+
+    worker: i32
+    workers: i32
+    first: u32
+    end: u32

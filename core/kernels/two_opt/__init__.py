@@ -1,0 +1,5 @@
+"""2-opt hill climbing of tours (`oneil2011`): start tours, what all climbs share, and a module for each kind of scan.
+
+The searches of `core.search` launch the `climb_*` kernels; ants and local search use `climbs.splitmix64`.
+The choice of a scan for a device and an instance belongs in `core.search`.
+"""

@@ -1,0 +1,219 @@
+"""What all 2-opt climbers have in common: how a climb is taken, counted and handed out, and how a move is written.
+
+A move (i, j) with 0 <= i, i + 2 <= j < n reverses positions i+1..j and gains
+e(i) + e(j) - d(t_i, t_j) - d(t_i+1, t_j+1), where e(p) is the length of the edge after position p. A step takes the
+move of largest gain; ties go to the smallest i, then the smallest j, as in the scan of the released program.
+"""
+
+from __future__ import annotations
+
+from core.lang import (
+    Array,
+    Const,
+    Function,
+    Generic,
+    atomic_add,
+    atomic_max,
+    atomic_min,
+    barrier,
+    bundle,
+    function,
+    i32,
+    lane,
+    team_size,
+    u16,
+    u32,
+    u64,
+)
+
+C = Generic("C")
+S = Generic("S")
+T = Generic("T")
+
+MOST_CITIES = 46_340
+"""The last of n * n distances has the index n * n - 1, which fits 31 bits up to here."""
+STEPS, EVALUATIONS, DIGEST = 0, 1, 2
+TOTALS = 3
+NO_MOVE = u64(0)
+"""What a scan returns in a local optimum."""
+
+
+@bundle
+class Climbs:
+    """The climbs of a launch: ``tours`` of ``n`` cities, start tours in, local optima out.
+
+    Teams take climbers 0 to ``count`` - 1 by ``ticket[0]``, the next one to take.
+    """
+
+    n: Const[i32]
+    tours: Array[u16]
+    count: i32
+    ticket: Array[u32]
+
+
+@bundle
+class CountedClimbs(Climbs):
+    """Climbs of which the outcome is kept; ``first`` is the number of climber 0 among those of all launches.
+
+    ``best[0]`` is the least length << 32 | climber, ``totals`` are the sums that `STEPS`, `EVALUATIONS` and `DIGEST`
+    name.
+    """
+
+    first: u64
+    best: Array[u64]
+    totals: Array[u64]
+
+
+@bundle
+class CurrentClimb:
+    """What the lanes of a team share of the climb that they make: the climber, and its tour's length, one word each."""
+
+    climber: Array[u32]
+    length: Array[u32]
+
+
+@function
+def splitmix64(x: u64) -> u64:
+    """A bijection on 64 bits that spreads every bit (the finalizer of SplitMix64)."""
+    x = (x ^ (x >> 30)) * u64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> 27)) * u64(0x94D049BB133111EB)
+    return x ^ (x >> 31)
+
+
+@function
+def count_climb(climber: u32, length: u32, steps: u32, climbs: CountedClimbs):
+    """Enter one finished climb: the best (length, climber), the steps, and the digest of (climber, length, steps).
+
+    The digest is a sum, so it does not depend on the order in which climbs finish.
+    """
+    number = climbs.first + u64(climber)
+    atomic_min(climbs.best, 0, (u64(length) << 32) | u64(climber))
+    atomic_add(climbs.totals, STEPS, u64(steps))
+    atomic_add(
+        climbs.totals,
+        DIGEST,
+        splitmix64(splitmix64(number + u64(0x9E3779B97F4A7C15)) ^ (u64(length) << 32) ^ u64(steps)),
+    )
+
+
+# --- a move as one word, the better the larger: gain << 32 | ~(i << 16 | j) ---
+
+
+@function
+def move_key(i: i32, j: i32) -> u32:
+    """The order of moves of equal gain: smaller keys win."""
+    return (u32(i) << 16) | u32(j)
+
+
+@function
+def move_word(gain: i32, key: u32) -> u64:
+    """A move, which is larger than every worse one and than `NO_MOVE`."""
+    return (u64(gain) << 32) | u64(~key)
+
+
+@function
+def gain_of(move: u64) -> i32:
+    """What a move gains."""
+    return i32(move >> 32)
+
+
+@function
+def key_of(move: u64) -> u32:
+    """A move's key."""
+    return ~u32(move)
+
+
+@function
+def first_of(move: u64) -> i32:
+    """The i of a move."""
+    return i32(key_of(move) >> 16)
+
+
+@function
+def second_of(move: u64) -> i32:
+    """The j of a move."""
+    return i32(key_of(move) & 0xFFFF)
+
+
+@function
+def best_of_team(mine: u64, winner: Array[u64]) -> u64:
+    """The best of all lanes' moves; lane 0 has set ``winner[0]`` to `NO_MOVE` before the last barrier."""
+    if mine != NO_MOVE:
+        atomic_max(winner, 0, mine)
+    barrier()
+    return winner[0]
+
+
+@function
+def reverse(sequence: Array[T], first: i32, last: i32):
+    """Turn round what lies from ``first`` to ``last``; the lanes of the team share the work."""
+    for s in range(lane(), (last - first + 1) >> 1, team_size()):
+        sequence[first + s], sequence[last - s] = sequence[last - s], sequence[first + s]
+
+
+# --- the climb ---
+
+
+@function
+def next_climber(climbs: Climbs, turn: CurrentClimb) -> u32:
+    """The climber whose tour the team climbs next; not below ``climbs.count`` when none is left."""
+    if lane() == 0:
+        turn.climber[0] = atomic_add(climbs.ticket, 0, u32(1))
+        turn.length[0] = u32(0)
+    barrier()
+    return turn.climber[0]
+
+
+def climb_function(
+    load: Function, scan: Function, apply: Function, city_at: Function, edge_at: Function | None = None
+) -> Function:
+    """``climb(climbs, one, turn)``: take climbs and make them, one at a time, until none is left.
+
+    Parameters
+    ----------
+    load
+        ``load(climber, climbs, one)``: take over the climber's start tour.
+    scan
+        ``scan(last, one) -> u64``: the best move, or `NO_MOVE`; ``last`` is the move before, of a new tour `NO_MOVE`.
+    apply
+        ``apply(move, one)``: make a move.
+    city_at, edge_at
+        ``city_at(p, one) -> i32`` and ``edge_at(p, one) -> i32``: the city at a position, and an edge's length, every
+        edge at one position. Without ``edge_at`` climbs are not counted.
+
+    """
+
+    @function
+    def finish(climber: u32, steps: u32, climbs: C, one: S, turn: CurrentClimb):
+        """Hand out the tour of a finished climb, and count it."""
+        begin = i32(climber) * climbs.n
+        length = u32(0)
+        for p in range(lane(), climbs.n, team_size()):
+            climbs.tours[begin + p] = u16(city_at(p, one))
+            if edge_at is not None:
+                length += u32(edge_at(p, one))
+        if edge_at is not None:
+            atomic_add(turn.length, 0, length)
+        barrier()
+        if edge_at is not None and lane() == 0:
+            count_climb(climber, turn.length[0], steps, climbs)
+
+    @function
+    def climb(climbs: C, one: S, turn: CurrentClimb):
+        """Iterative hill climbing by one team."""
+        while True:
+            climber = next_climber(climbs, turn)
+            if climber >= u32(climbs.count):
+                break
+            load(climber, climbs, one)
+            steps = u32(0)
+            move = NO_MOVE
+            while True:
+                move = scan(move, one)
+                steps += 1
+                if move == NO_MOVE:
+                    break
+                apply(move, one)
+            finish(climber, steps, climbs, one, turn)
+
+    return climb

@@ -1,0 +1,146 @@
+"""Full 2-opt scan as `oneil2011` lays it on a GPU: a climber for every lane, which scans, reverses and counts alone.
+
+O'Neil, Tamir and Burtscher, section 2: climbers are independent and run side by side, so nothing is reduced or handed
+on within a climb. The distances lie in the memory that a team shares, and a lane's tour in the lane's own, which a GPU
+keeps so that lanes in step read neighbouring words.
+"""
+
+from __future__ import annotations
+
+from core.kernels.two_opt.climbs import NO_MOVE, CountedClimbs, count_climb, first_of, move_key, move_word, second_of
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    atomic_add,
+    barrier,
+    boolean,
+    function,
+    i32,
+    kernel,
+    lane,
+    local_array,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u16,
+    u32,
+    u64,
+    unroll,
+)
+
+C = Generic("C")
+D = Generic("D")
+
+CITIES_OF_BYTES = 256
+"""Up to so many cities a tour is one of bytes, as the paper's are."""
+AT_ONCE = (8, 1)
+"""Moves of a row that are written out one after the other: eight, as in the paper, and one by one those left over."""
+
+
+@function
+def load(climber: u32, tour: Array[C], climbs: CountedClimbs):
+    """Copy a start tour from global memory; after the last city comes the first one again."""
+    begin = i32(climber) * climbs.n
+    for p in range(climbs.n):
+        tour[p] = C(climbs.tours[begin + p])
+    tour[climbs.n] = tour[0]
+
+
+@function
+def best_move(tour: Array[C], table: Array[i32], n: Const[i32]) -> u64:
+    """The best of (n - 2)(n - 1) / 2 moves (section 2.2); the one that joins both ends of the tour changes nothing.
+
+    A move fetches one city. Of its four distances one stays the same in a row, and two are of rows of the table that
+    stay the same; the shorter tour's length is never computed.
+    """
+    most, first, second = 0, 0, 0
+    for i in range(n - 2):
+        row = i32(tour[i]) * n
+        row_after = i32(tour[i + 1]) * n
+        edge = table[row + i32(tour[i + 1])]
+        city = i32(tour[i + 2])
+        begin = i + 2
+        for k in unroll(len(AT_ONCE)):
+            end = begin + (n - begin) // AT_ONCE[k] * AT_ONCE[k]
+            for j in range(begin, end, AT_ONCE[k]):
+                for m in unroll(AT_ONCE[k]):
+                    following = i32(tour[j + m + 1])
+                    gain = edge + table[city * n + following] - table[row + city] - table[row_after + following]
+                    if gain > most:
+                        most, first, second = gain, i, j + m
+                    city = following
+            begin = end
+    return move_word(most, move_key(first, second)) if most > 0 else NO_MOVE
+
+
+@function
+def reverse_segment(tour: Array[C], first: i32, last: i32):
+    """Reverse what lies from ``first`` to ``last``."""
+    for s in range((last - first + 1) >> 1):
+        tour[first + s], tour[last - s] = tour[last - s], tour[first + s]
+
+
+@function
+def finish(climber: u32, steps: u32, tour: Array[C], table: Array[i32], climbs: CountedClimbs):
+    """Compute the length of a local optimum, write it back if none so far is shorter, and count the climb."""
+    length = u32(0)
+    for p in range(climbs.n):
+        length += u32(table[i32(tour[p]) * climbs.n + i32(tour[p + 1])])
+    if (u64(length) << 32) | u64(climber) < climbs.best[0]:
+        for p in range(climbs.n):
+            climbs.tours[i32(climber) * climbs.n + p] = u16(tour[p])
+    count_climb(climber, length, steps, climbs)
+
+
+@function
+def next_climber(climber: u32, climbs: CountedClimbs, worklist: Const[boolean]) -> u32:
+    """The lane's next climber (section 2.1): off the worklist, or by equal shares; none if not below `climbs.count`."""
+    lanes = u32(team_count() * team_size())
+    if worklist:
+        taken = atomic_add(climbs.ticket, 0, u32(1))
+        return lanes + taken
+    return climber + lanes
+
+
+@function
+def climb(tour: Array[C], table: Array[i32], climbs: CountedClimbs, worklist: Const[boolean]):
+    """Iterative hill climbing by one lane; its first climber has its own number."""
+    climber = u32(team_rank() * team_size() + lane())
+    while climber < u32(climbs.count):
+        load(climber, tour, climbs)
+        steps = u32(1)
+        move = best_move(tour, table, climbs.n)
+        while move != NO_MOVE:
+            reverse_segment(tour, first_of(move) + 1, second_of(move))
+            move = best_move(tour, table, climbs.n)
+            steps += 1
+        finish(climber, steps, tour, table, climbs)
+        climber = next_climber(climber, climbs, worklist)
+
+
+@kernel
+def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[boolean]):
+    """Climb from each of ``climbs.tours`` to a local optimum; of these, those that were the best so far are kept.
+
+    Parameters
+    ----------
+    climbs
+        See `core.kernels.two_opt.climbs`.
+    distances : Array, n * n
+    worklist
+        Whether a lane takes its next climber off the worklist that all lanes share, or has its climbers beforehand.
+
+    """
+    table = shared_array(climbs.n * climbs.n, i32)
+    for k in range(lane(), climbs.n * climbs.n, team_size()):
+        table[k] = i32(distances[k])
+    barrier()
+    if climbs.n <= CITIES_OF_BYTES:
+        bytes_of_tour = local_array(climbs.n + 1, u8)
+        climb(bytes_of_tour, table, climbs, worklist)
+    else:
+        words_of_tour = local_array(climbs.n + 1, u16)
+        climb(words_of_tour, table, climbs, worklist)

@@ -1,0 +1,254 @@
+"""Front end, fourth part: calls of functions, casts and words, with what they bind and hand over."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from types import FunctionType, ModuleType
+from typing import Any
+
+from core.lang import tree
+from core.lang.bundles import is_bundle, is_bundled
+from core.lang.front.bundle_lowering import ArrayRef, Bundle
+from core.lang.front.call_inlining import inlined_call
+from core.lang.front.expressions import ADVICE, Untyped
+from core.lang.front.message_lowering import MessageLowering
+from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
+from core.lang.kernel_errors import called_at
+from core.lang.source import Function
+from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+
+
+class Calls(MessageLowering):
+    """Types the calls of one function."""
+
+    def expr_Call(self, node: ast.Call) -> Any:  # noqa: N802
+        """Type a call inside an expression, which has no effects."""
+        value = self.call(node)
+        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
+            name = ast.unparse(node.func)
+            self.refuse(node, f"{name} has an effect and stands inside an expression; assign it to a local first")
+        if isinstance(value, tree.Call) and value.type is None:
+            self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
+        return value
+
+    def call(self, node: ast.Call) -> Any:
+        """Type a call, which may have effects."""
+        if not isinstance(node.func, ast.Name):
+            self.refuse(node, f"a call of {ast.unparse(node.func)}; {self.advice_for(node.func)}")
+        if node.keywords:
+            self.refuse(node, "keyword arguments; pass arguments by position")
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, ADVICE[ast.Starred])
+        name = node.func.id
+        meant = self.source.lookup(name)
+        if not self.is_free(name):
+            self.check_word(node.func, meant)
+        if isinstance(meant, Function):
+            return self.call_function(node, meant)
+        if is_bundle(meant):
+            self.refuse(node, f"the bundle {name}(...) where a number is expected; assign it to a name, or pass it on")
+        self.check_word(node.func, meant)
+        if name in BY_NAME or self.bound_type(name):
+            return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
+        if name == "team_size":
+            self.count(node, 0)
+            return tree.Literal(i32, i32(self.team_size))
+        if name in ATOMICS:
+            return self.call_atomic(node, name)
+        if name in PURE:
+            return self.call_word(node, name)
+        if name == "len":
+            self.count(node, 1)
+            return self.untyped(len(self.constants_in(node.args[0])), node)
+        if name == "print":
+            self.refuse(node, "print inside an expression; it gives no value, write it as a statement of its own")
+        if name == "view":
+            self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
+        if meant is None and self.source.has(name):
+            self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
+        advice = ""
+        if isinstance(meant, FunctionType):
+            advice = f"; write @function above def {meant.__name__}"
+        elif callable(meant) or name in dir(builtins):
+            advice = "; write a loop, or a @function"
+        return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language{advice}")
+
+    def advice_for(self, node: Any) -> str:
+        """Advise on a call of a module's function, or of a method."""
+        bare = "call functions by their bare name"
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            return bare
+        owner = self.source.lookup(node.value.id)
+        if not isinstance(owner, ModuleType):
+            return bare
+        meant = getattr(owner, node.attr, None)
+        if isinstance(meant, Function) or meant is WORDS.get(node.attr, self):
+            return f"{bare}: from {owner.__name__} import {node.attr}"
+        if node.attr in WORDS:
+            return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"
+        return f"kernels cannot call {owner.__name__}; write a loop, or a @function"
+
+    def check_word(self, node: ast.Name, meant: Any) -> None:
+        """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
+        name = node.id
+        if not self.is_free(name):
+            self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
+        if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
+            self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
+
+    def bound_type(self, name: str) -> Any:
+        """The scalar type that a `Generic` stands for in this function, or None."""
+        meant = self.source.lookup(name)
+        found = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
+        return None if is_bundle(found) else found
+
+    def count(self, node: ast.Call, expected: int) -> None:
+        """Check the number of arguments."""
+        if len(node.args) != expected:
+            self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
+
+    def call_cast(self, node: ast.Call, scalar: Any) -> Any:
+        """``u32(x)``."""
+        self.count(node, 1)
+        if scalar is boolean:
+            self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
+        value = self.expression(node.args[0])
+        if isinstance(value, Untyped):
+            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+        if isinstance(value, tree.Literal):
+            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+        return self.cast(value, scalar)
+
+    def call_word(self, node: ast.Call, name: str) -> Any:
+        """An intrinsic without effects."""
+        expected, rule, result, needs = PURE[name]
+        self.count(node, expected)
+        values = [self.expression(a) for a in node.args]
+        if rule is None:
+            return tree.Intrinsic(result, name, ())
+        typed = [v for v in values if not isinstance(v, Untyped)]
+        if typed:
+            first = promoted(typed[0].type)
+            values = [
+                self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
+                for v, a in zip(values, node.args, strict=True)
+            ]
+        values = [self.settled(v, a) for v, a in zip(values, node.args, strict=True)]
+        scalar = rule(values)
+        if scalar is None:
+            found = ", ".join(v.type.__name__ for v in values)
+            self.refuse(node, f"{name} needs {needs}, not {found}; cast the arguments")
+        return tree.Intrinsic(result or scalar, name, tuple(self.cast(v, scalar) for v in values))
+
+    def call_atomic(self, node: ast.Call, name: str) -> Any:
+        """An atomic update of one element."""
+        self.count(node, 2 + ATOMICS[name])
+        given = self.array(node.args[0])
+        array = given.type
+        self.check_writable(node, node.args[0], array)
+        scalar = array.holds
+        if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
+            self.refuse(
+                node,
+                f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
+                "in an argument or a shared array",
+            )
+        index = self.index_in(given, node.args[1])
+        values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
+        self.out.pure = False
+        return tree.Atomic(scalar, name, given.name, index, values)
+
+    def call_function(self, node: ast.Call, callee: Function) -> Any:
+        """A function of the user's: bind its types to the arguments and specialise it."""
+        with called_at(self.source, node):
+            kinds = {k: v for k, v in callee.signature.items() if k != "return"}
+        self.count(node, len(kinds))
+        bound: dict[str, Any] = {}
+        types: list[Any] = []
+        given = dict(zip(kinds, node.args, strict=True))
+        passed: dict[str, Any] = {}
+        for name, kind in kinds.items():
+            what = f"argument {name} of {callee.name}"
+            if isinstance(kind, Const):
+                types.append(self.known(given[name], kind.scalar, what))
+            elif is_bundled(kind) or (isinstance(kind, Generic) and self.bundle(given[name]) is not None):
+                passed[name], wanted = self.passed_bundle(given[name], kind, bound, what)
+                types.append(wanted)
+            elif isinstance(kind, Array):
+                array = passed[name] = self.passed_array(given[name])
+                wanted = self.bind(bound, kind.element, array.type.holds)
+                if array.type.holds is not wanted:
+                    found = array.type.holds.__name__
+                    self.refuse(given[name], f"{what} is Array[{wanted.__name__}], not Array[{found}]")
+                types.append(array.type)
+            else:
+                value = self.expression(given[name])
+                if isinstance(kind, Generic) and kind.name not in bound:
+                    value = self.settled(value, given[name])
+                wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
+                if is_bundle(wanted):
+                    self.refuse(given[name], f"{what} is a {wanted.__name__}, not a number")
+                types.append(wanted)
+                passed[name] = self.stored(value, wanted, given[name], what, given[name])
+        found = self.translator.function(callee, tuple(types), bound, node, self)
+        self.out.calls[self.key(node)] = found
+        self.occupy(node, found.local_bytes)
+        arguments, touched = self.handed(found, passed, given)
+        own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
+        self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
+        self.out.has_barrier = self.out.has_barrier or found.has_barrier
+        self.out.talks = self.out.talks or found.talks
+        return inlined_call(found, arguments) or tree.Call(found.result, found, arguments)
+
+    def handed(
+        self, callee: tree.TypedFunction, passed: dict[str, Any], nodes: dict[str, Any]
+    ) -> tuple[Any, list[ArrayRef]]:
+        """The arguments for the parameters that a function turned out to use, and the arrays among them."""
+        arguments: list[Any] = []
+        touched: dict[str, ArrayRef] = {}
+        for parameter in callee.parameters:
+            if parameter in self.translator.hidden:
+                arguments.append(self.hidden_argument(parameter))
+                continue
+            name = parameter if parameter in passed else re.split(r"[.\[]", parameter, maxsplit=1)[0]
+            value, node = passed[name], nodes[name]
+            if isinstance(value, Bundle):
+                value = self.operand(value, parameter.removeprefix(name))
+            if isinstance(value, ArrayRef):
+                value = self.of_team(value)
+                if value.name in touched:
+                    self.refuse(node, f"the array {value.name} is passed twice; arrays of one call must not overlap")
+                touched[value.name] = value
+                arguments.append(self.viewed(value, node))
+            else:
+                arguments.append(value)
+        return tuple(arguments), list(touched.values())
+
+    def passed_array(self, given: Any) -> ArrayRef:
+        """An array argument, whole or as a view."""
+        word = given.func.id if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else ""
+        if word != "view":
+            return self.array(given)
+        self.check_word(given.func, self.source.lookup("view"))
+        self.count(given, 2)
+        array = self.array(given.args[0])
+        array = array._replace(offset=self.index_in(array, given.args[1]))
+        self.viewed(array, given)
+        return array
+
+    def viewed(self, array: ArrayRef, node: Any) -> Any:
+        """An array as a call takes it: its name, or a view of it."""
+        if array.offset is None:
+            return array.name
+        if array.type.space == "local":
+            self.refuse(node, f"a view of the local array {array.name}; pass it whole, with an index")
+        if array.type.space == "image":
+            self.refuse(node, f"a view of the image {array.name}; pass it whole, with an index, or make it readonly")
+        return tree.View(array.name, array.offset)
+
+    @staticmethod
+    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
+        """The scalar type that an annotation stands for in this call."""
+        return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

@@ -1,0 +1,136 @@
+"""Front end, third part: ``assert`` and ``print`` become branches, stores and atomics.
+
+They are no effects: what is not heard may be left out, so both stand in functions that expressions call.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from core.lang import tree
+from core.lang.device_messages import (
+    FAILED,
+    FIRST,
+    FLOATS,
+    INTEGERS,
+    MOST_PRINTS,
+    MOST_VALUES,
+    PRINTED,
+    PROGRAM,
+    MessageStatement,
+    assertion_text,
+)
+from core.lang.front.bundle_lowering import ArrayRef
+from core.lang.front.expressions import Expressions
+from core.lang.types import boolean, i64
+
+
+def literal(number: int) -> tree.Literal:
+    """A number in the type of the hidden array."""
+    return tree.Literal(i64, i64(number))
+
+
+def sum_of(left: Any, right: Any) -> tree.Binary:
+    """The sum of two of them."""
+    return tree.Binary(i64, "add", left, right)
+
+
+class MessageLowering(Expressions):
+    """Types the messages of one function; only the kinds in the launch's `MessageSettings` are compiled."""
+
+    def stmt_Assert(self, node: ast.Assert) -> list[Any]:  # noqa: N802
+        self.out.talks = True
+        if isinstance(node.test, ast.Tuple):
+            self.refuse(node, "assert of a tuple, which always holds; leave out the parentheses")
+        if node.msg is not None and text_of(node.msg) is None:
+            advice = "write a literal text, and print numbers before it"
+            self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
+        test = self.truth(node.test)
+        holds = isinstance(test, tree.Literal) and test.value
+        if holds or "assert" not in self.translator.said:
+            return []
+        line = node.test.lineno  # where Python says that it failed
+        number = self.numbered(MessageStatement(self.source, line, (assertion_text(node),)))
+        first = (literal(0), number)
+        failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.integers(), literal(FAILED), first))
+        return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
+
+    def printed(self, node: ast.Call) -> list[Any]:
+        """``print("text", x)``: a place among the prints; if there is room, the statement's number and the values."""
+        if self.source.lookup("print") is not None:
+            self.refuse(node, "print is not Python's own here; import the other one by another name")
+        self.check_word(node.func, None)  # type: ignore[attr-defined]
+        self.out.talks = True
+        if node.keywords:
+            self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
+        parts: list[Any] = []
+        for one in node.args:
+            text = text_of(one)
+            parts.append(self.printable(one) if text is None else text)
+        shown = [part for part in parts if not isinstance(part, str)]
+        if len(shown) > MOST_VALUES:
+            self.refuse(node, f"print of {len(shown)} values; at most {MOST_VALUES}, write several")
+        if "print" not in self.translator.said:
+            return []
+        kinds = tuple(part if isinstance(part, str) else part.type for part in parts)
+        number = self.numbered(MessageStatement(self.source, node.lineno, kinds))
+        take = tree.Atomic(i64, "atomic_add", self.integers(), literal(PRINTED), (literal(1),))
+        keep, place = self.hold(take)  # type: ignore[attr-defined]
+        begin = sum_of(tree.Binary(i64, "mul", place, literal(1 + MOST_VALUES)), literal(FIRST))
+        stores = [tree.Store(self.integers(), begin, number)]
+        for k, value in enumerate(shown):
+            if value.type.kind == "f":
+                index = sum_of(tree.Binary(i64, "mul", place, literal(MOST_VALUES)), literal(k))
+                array, scalar = self.hidden_argument(FLOATS), self.translator.hidden[FLOATS].element
+            else:
+                index, array, scalar = sum_of(begin, literal(1 + k)), self.integers(), i64
+            stores.append(tree.Store(array, index, self.cast(value, scalar)))
+        return [keep, tree.If(tree.Compare(boolean, "lt", place, literal(MOST_PRINTS)), stores, [])]
+
+    def printable(self, node: Any) -> Any:
+        """A number or truth value to print."""
+        text = ast.unparse(node)
+        if isinstance(node, ast.JoinedStr):
+            self.refuse(node, 'an f-string; write text and values apart: print("x is", x)')
+        if isinstance(node, ast.Name) and self.is_free(text) and isinstance(self.source.lookup(text), str):
+            self.refuse(node, f"print of {text}, a text that is no literal; write the text itself")
+        if self.bundle(node) is not None:
+            self.refuse(node, f"print of the bundle {text}; print its fields")
+        if self.is_array(node):
+            self.refuse(node, f"print of the array {text}; print its elements, one by one")
+        return self.typed(node)
+
+    def is_array(self, node: Any) -> bool:
+        """Whether an expression names an array."""
+        if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
+            return isinstance(self.member(outer, node), ArrayRef)
+        if not isinstance(node, ast.Name):
+            return False
+        return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
+
+    def numbered(self, statement: MessageStatement) -> Any:
+        """The number by which the host knows a statement of this program among all that it runs."""
+        numbers = self.translator.statements
+        number = numbers.setdefault(statement, len(numbers))
+        self.hidden_argument(PROGRAM)
+        return sum_of(tree.Local(i64, PROGRAM), literal(number))
+
+    def integers(self) -> str:
+        """The array in which everything is said but floats."""
+        return self.hidden_argument(INTEGERS)
+
+    def hidden_argument(self, name: str) -> Any:
+        """A hidden parameter of this function, which takes it from now on, as calls hand it on."""
+        kind = self.translator.hidden[name]
+        self.out.parameters.setdefault(name, kind)
+        return name if isinstance(kind, tree.ArrayType) else tree.Local(kind, name)
+
+    def is_heard(self, function: tree.TypedFunction) -> bool:
+        """Whether machine code says anything of what a function says."""
+        return not function.parameters.keys().isdisjoint(self.translator.hidden)
+
+
+def text_of(node: Any) -> str | None:
+    """The literal text that an expression is, or None."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -1,0 +1,76 @@
+"""Tables in the typed tree: arrays that kernels only read, at the place that their `core.lang.types.Table` names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.lang import tree
+from core.lang.types import Table, i32, i64
+
+
+def array_type(kind: Any, element: Any) -> tree.ArrayType:
+    """The type of a kernel's array parameter.
+
+    Parameters
+    ----------
+    kind
+        The annotation: a `core.lang.types.Array` or one of its subclasses.
+    element
+        The scalar type that its element stands for.
+
+    """
+    if not isinstance(kind, Table):
+        return tree.ArrayType(element, "global")
+    return tree.ArrayType(element, "image" if kind.place == "image" else "readonly", True)
+
+
+def stage_tables(
+    kernel: tree.TypedFunction, kinds: dict[str, Any], taken: set[str], team_size: int
+) -> dict[str, list[Any]]:
+    """The statements by which a team copies a shared table before the kernel's first one, by the copy's name.
+
+    The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
+
+    Parameters
+    ----------
+    kernel
+        With its parameters settled.
+    kinds
+        The annotations of the parameters.
+    taken
+        All names in the kernel's body.
+    team_size
+        Lanes of a team.
+
+    """
+    statements: dict[str, list[Any]] = {}
+    for name, kind in kinds.items():
+        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
+            continue
+        copy, step = (fresh_name(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
+        element = kernel.parameters[name].element
+        array = tree.NewArray(copy, kernel.parameters[name]._replace(space="shared"), kind.count)
+        scalar = i32 if kind.count < 2**30 else i64
+        kernel.copies[name], kernel.arrays[copy], kernel.locals[step] = copy, array, scalar
+        first: Any = tree.Intrinsic(i32, "lane", ())
+        if scalar is i64:
+            first = tree.Cast(i64, first)
+        store = tree.Store(copy, tree.Local(scalar, step), tree.Load(element, name, tree.Local(scalar, step)))
+        stop, width = (tree.Literal(scalar, scalar(n)) for n in (kind.count, team_size))
+        statements[copy] = [array, tree.For(step, scalar, first, stop, width, False, [store])]
+    return statements
+
+
+def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]) -> list[Any]:
+    """Keep the statements of `stage_tables` for the tables that the kernel reads, and undo the rest."""
+    for name, copy in list(kernel.copies.items()):
+        if copy not in kernel.staged:
+            del kernel.copies[name], kernel.arrays[copy], kernel.locals[copying.pop(copy)[1].name]
+    return [*(s for one in copying.values() for s in one), tree.Barrier()] if copying else []
+
+
+def fresh_name(name: str, taken: set[str]) -> str:
+    """The name, made longer until nothing else has it."""
+    while name in taken:
+        name += "x"
+    return name

@@ -1,0 +1,77 @@
+"""The kernel language's errors: the function with the mistake first, then its callers, up to the kernel.
+
+Callers in the suite's own templates are left out, unless the mistake is in one of them too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from core.errors import UserError
+
+if TYPE_CHECKING:
+    from core.lang.source import Source
+
+INNERMOST, OUTERMOST = 8, 4
+"""How many calls of a long chain are told: those nearest to the mistake, and those nearest to the kernel."""
+LIBRARY_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""Folder of the suite's templates and libraries."""
+
+
+class KernelError(UserError):
+    """The kernel language refuses something: ``file:line: function: what, and what to write instead``.
+
+    Attributes
+    ----------
+    calls : list of str
+        Where the function was called, where its caller was, and so on to the kernel; a line of the message each. Of a
+        mistake outside of the suite only the callers outside of it.
+
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.calls: list[str] = []
+
+    def add_caller(self, source: Source, line: int) -> None:
+        """Append a line to the chain, if its reader can do something about it: ``source`` makes the call."""
+        if not source.path.startswith(LIBRARY_FOLDER) or super().__str__().startswith(LIBRARY_FOLDER):
+            self.calls.append(f"called at {source.path}:{line} in {source.name}")
+
+    def __str__(self) -> str:
+        told = self.calls
+        left_out = len(told) - INNERMOST - OUTERMOST
+        if left_out > 1:
+            told = [*told[:INNERMOST], f"and {left_out} calls more, up to that", *told[-OUTERMOST:]]
+        return "\n  ".join([super().__str__(), *told])
+
+
+LOCATED_ERRORS: dict[type[Exception], type[KernelError]] = {
+    kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
+    for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError, AssertionError)
+}
+"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
+
+
+def located_error(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
+    """An error in the last of some functions, each of which called the next at its line."""
+    if not passed:
+        return kind(what)
+    *callers, (source, line) = passed
+    found = kind(f"{source.path}:{line}: {source.name}: {what}")
+    for one in reversed(callers):
+        found.add_caller(*one)
+    return found
+
+
+@contextmanager
+def called_at(source: Source, node: Any) -> Iterator[None]:
+    """Let errors that pass through this block tell that ``source`` makes a call at ``node``."""
+    try:
+        yield
+    except KernelError as error:
+        error.add_caller(source, node.lineno)
+        raise

@@ -1,0 +1,149 @@
+"""Collections of instances: who publishes their files under which addresses, and how a file is read and found again.
+
+What comes from an address is trusted by the digest of its parsed content alone (tsplib.tsv, qaplib.tsv), so that a
+mirror is as good as the publisher. Which instance of which collection a paper uses stands in `papers`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from core.problems.instances import folders, matrix_text, optima, sources, tsplib
+from core.problems.instances.errors import InstanceError
+from core.problems.instances.tsplib_layout import quoted
+from core.problems.qap import qaplib
+
+_JORLIB = "https://raw.githubusercontent.com/coin-or/jorlib/b3a41ce773e9b3b5b73c149d4c06097ea1511680"
+_MASTQE = "https://raw.githubusercontent.com/mastqe/tsplib/775541365dc3f7f3cd6faa8d0e206036d2c45e0e"
+
+
+class Collection(NamedTuple):
+    """Files that are published together.
+
+    Parameters
+    ----------
+    title : str
+        Whose they are and what.
+    addresses : tuple of str
+        Of the file of {name}, the publisher's first; what ends in .gz is packed.
+    suffix : str
+        Of a file as it is kept here, unpacked.
+    parse : function of a text, and of `path` for messages
+        Returns an instance, whose `sha256` is compared.
+    finder : module
+        Its functions `find` and `read` get the file of a name that is on this machine.
+    digests : function
+        Returns the digest of each name's content.
+    """
+
+    title: str
+    addresses: tuple[str, ...]
+    suffix: str
+    parse: Callable[..., Any]
+    finder: ModuleType
+    digests: Callable[[], Mapping[str, str]]
+
+
+def _digests(collection: str) -> Callable[[], Mapping[str, str]]:
+    return lambda: {name: row.sha256 for name, row in optima.collection(collection).items()}
+
+
+COLLECTIONS = {
+    "tsplib": Collection(
+        "TSPLIB, symmetric instances (University of Heidelberg)",
+        (
+            "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/tsp/{name}.tsp.gz",
+            f"{_MASTQE}/{{name}}.tsp",
+        ),
+        ".tsp",
+        tsplib.parse,
+        sources,
+        _digests("tsplib"),
+    ),
+    "vrp": Collection(
+        "TSPLIB, nodes of vehicle routing problems (University of Heidelberg)",
+        (
+            "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/vrp/{name}.vrp.gz",
+            f"{_JORLIB}/jorlib-core/src/test/resources/tspLib/vrp/{{name}}.vrp",
+        ),
+        ".vrp",
+        tsplib.parse,
+        sources,
+        _digests("vrp"),
+    ),
+    "national": Collection(
+        "World TSP, national instances (University of Waterloo)",
+        ("https://www.math.uwaterloo.ca/tsp/world/{name}.tsp",),
+        ".tsp",
+        tsplib.parse,
+        sources,
+        _digests("national"),
+    ),
+    "burkardt": Collection(
+        "TSP data sets of J. Burkardt (Florida State University)",
+        ("https://people.sc.fsu.edu/~jburkardt/datasets/tsp/{name}_d.txt",),
+        matrix_text.SUFFIX,
+        matrix_text.parse,
+        sources,
+        _digests("burkardt"),
+    ),
+    "qaplib": Collection(
+        "QAPLIB (Polytechnique Montréal)",
+        (
+            "https://qaplib.mgi.polymtl.ca/data.d/{name}.dat",
+            "https://coral.ise.lehigh.edu/wp-content/uploads/2014/07/data.d/{name}.dat",
+        ),
+        ".dat",
+        qaplib.parse,
+        qaplib,
+        lambda: {row.name: row.sha256 for row in qaplib.published().values()},
+    ),
+}
+
+
+def site_variable(collection: str) -> str:
+    """Return the environment variable that names another site for a collection: $TSPLIB_URL, $VRP_URL and so on."""
+    return f"{collection.upper()}_URL"
+
+
+def addresses(collection: str, name: str, site: str | None = None) -> tuple[str, ...]:
+    """Return where the file of an instance is published.
+
+    Parameters
+    ----------
+    collection, name : str
+    site : str, optional
+        Stands for everything before the file's name, and for all addresses; by default the collection's
+        `site_variable`.
+
+    Raises
+    ------
+    InstanceError
+        A site that is no address of the web.
+    """
+    published = COLLECTIONS[collection].addresses
+    option = "--url" if site else f"${site_variable(collection)}"
+    site = site or os.environ.get(site_variable(collection))
+    if site:
+        _check_site(option, site)
+        published = (f"{site.rstrip('/')}/{published[0].rpartition('/')[2]}",)
+    return tuple(address.replace("{name}", name) for address in published)
+
+
+def _check_site(option: str, site: str) -> None:
+    """Refuse what is no address; `option` says where it was given."""
+    try:
+        parts = urlsplit(site)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or not site.isprintable() or any(one.isspace() for one in site):
+        raise InstanceError(option, None, quoted(site), "an address such as https://host/folder")
+
+
+def cache_subfolder(collection: str) -> Path:
+    """Return the folder of the user's cache in which the files of a collection are kept."""
+    return folders.cache_folder() / collection

@@ -1,0 +1,59 @@
+"""The errors that loading or fetching an instance can end with, each worded as one line for the user."""
+
+from numbers import Integral
+
+from core.errors import UserError
+
+
+class InstanceError(UserError, ValueError):
+    """Bad input: what was found where, and what was expected instead.
+
+    Parameters
+    ----------
+    path : str
+        File, instance name or generator specification at fault.
+    line : int or None
+        Line of the file, counted from 1; None where no single line is at fault.
+    found, expected : str
+        Continue the sentence "found ..., expected ...".
+    """
+
+    def __init__(self, path: object, line: int | None, found: str, expected: str) -> None:
+        self.path = str(path)
+        self.line = line
+        self.found = found
+        self.expected = expected
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(escape_unprintable(f"{place}: found {found}, expected {expected}"))
+
+    def __reduce__(self) -> tuple:
+        """Pickle by the four parts, so that the error crosses process borders."""
+        return InstanceError, (self.path, self.line, self.found, self.expected)
+
+
+def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:
+    """Make sure that a number is an integer of a range; those of NumPy count.
+
+    Raises
+    ------
+    InstanceError
+        Anything else, 10.0 included; `place` and `found` say what it is.
+    """
+    if not isinstance(value, Integral) or not smallest <= int(value) <= largest:
+        raise InstanceError(place, None, found, f"an integer from {smallest} to {largest}")
+
+
+class FetchError(RuntimeError):
+    """A download failed or brought something else than the pinned content; one line, whatever a server sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(escape_unprintable(text))
+
+
+class UnreachableError(FetchError):
+    """No connection to the site, so that further downloads from it are pointless."""
+
+
+def escape_unprintable(text: str) -> str:
+    """Return a text with escapes for what would break a line or disturb a terminal: names of files hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

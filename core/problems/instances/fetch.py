@@ -1,0 +1,276 @@
+"""Downloads: from those who publish instances, and the source archive of tsplib95, which carries four of TSPLIB's.
+
+Nothing here runs unless the user asks for it. What comes is trusted by a digest alone: an instance by that of its
+parsed content (tsplib.tsv, qaplib.tsv), which survives differences in white space between mirrors, and the archive by
+that of its bytes, before a line of it is run.
+"""
+
+import errno
+import hashlib
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from core.problems.instances import catalogue, download, papers
+from core.problems.instances.catalogue import COLLECTIONS
+from core.problems.instances.errors import FetchError, InstanceError, UnreachableError
+from core.problems.instances.optima import ARCHIVED
+from core.problems.instances.tsplib_layout import quoted
+
+ARCHIVE = "tsplib95==0.7.1"
+ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"
+
+_ARCHIVE_SECONDS = 180
+_LARGEST_MEMBER = 16 * 2**20
+
+
+def fetch_collection(
+    collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Download instances of a collection and yield (name, what happened) for each.
+
+    Parameters
+    ----------
+    collection : str
+        A key of COLLECTIONS.
+    names : iterable of str
+        Names of its instances; none means all.
+    folder : path, optional
+        Where to put the files; by default the cache. A file that is there and right is kept, and without a folder one
+        that is anywhere at hand.
+    site : str, optional
+        Address that the file's name is appended to; by default the collection's own addresses, one after the other.
+
+    Raises
+    ------
+    InstanceError
+        A name that the collection does not have.
+    FetchError
+        Instances could not be fetched: no connection, no such page, or something else than the pinned content; raised
+        at the end.
+    """
+    of_collection = COLLECTIONS[collection]
+    wanted = _chosen(of_collection.digests(), list(names), of_collection.title)
+    yield from _fetch_all([(name, collection) for name in wanted], folder, site)
+
+
+def fetch_paper(
+    paper: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None
+) -> Iterator[tuple[str, str]]:
+    """Download the instances of a paper, each from its collection; as `fetch_collection`.
+
+    Of an instance that needs no file it yields what it is made from.
+    """
+    collections = {instance.name: instance.collection for instance in papers.instances_of(paper)}
+    wanted = _chosen(collections, list(names), paper)
+    yield from _fetch_all([(name, collections[name]) for name in wanted], folder)
+
+
+def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> list[str]:
+    """Return the names, or all where none is given, after making sure that they are known."""
+    everything = list(known_names)
+    for name in names:
+        if name not in everything:
+            raise InstanceError(name, None, "no such name", f"an instance of {where}")
+    return list(names) or everything
+
+
+def _fetch_all(
+    wanted: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Fetch (name, collection) one by one, whatever becomes of the others."""
+    for collection in dict.fromkeys(collection for _, collection in wanted if collection not in papers.GENERATED):
+        catalogue.addresses(collection, "", site)  # refuses a site that is no address before anything is loaded
+    silent: set[str] = set()  # sites that did not answer, and are not asked again
+    missing: list[Path] = []
+    for name, collection in wanted:
+        if collection in papers.GENERATED:
+            yield name, papers.GENERATED[collection]
+            continue
+        path = Path(folder or catalogue.cache_subfolder(collection), name + COLLECTIONS[collection].suffix)
+        there = path if folder is not None else COLLECTIONS[collection].finder.find(name)
+        if there is not None and _is_pinned_content(there, name, collection):
+            yield name, f"kept {there}"
+            continue
+        try:
+            _write(_download(catalogue.addresses(collection, name, site), name, collection, silent), path)
+        except FetchError as error:
+            missing.append(path)
+            yield name, f"failed: {error}"
+        else:
+            first = f", but {there} is found first and holds something else" if there not in (None, path) else ""
+            yield name, f"fetched {path}{first}"
+    if missing:
+        folders = " or ".join(dict.fromkeys(str(path.parent) for path in missing))
+        raise FetchError(
+            f"{len(missing)} of {len(wanted)} instances could not be fetched; by hand: save what their addresses hold, "
+            f"under its own name, in {folders}, or in a folder of $TSPLIB_DIR"
+        )
+
+
+def _is_pinned_content(path: Path, name: str, collection: str) -> bool:
+    if not os.path.isfile(path):
+        return False
+    try:
+        found: str = COLLECTIONS[collection].finder.read(path).sha256
+    except InstanceError:
+        return False
+    return found == COLLECTIONS[collection].digests()[name]
+
+
+def _download(addresses: Sequence[str], name: str, collection: str, silent: set[str]) -> str:
+    """Return the text of the first address that has the pinned content; a silent site is left out, or becomes one."""
+    reasons = []
+    for address in addresses:
+        site = urlsplit(address).netloc
+        if site in silent:
+            reasons.append(f"{address} was not tried, as {site} did not answer before")
+            continue
+        try:
+            return _checked(download.download_text(address), name, collection, address)
+        except FetchError as error:
+            if isinstance(error, UnreachableError):
+                silent.add(site)
+            reasons.append(str(error))
+    raise FetchError("; ".join(reasons))
+
+
+def _checked(text: str, name: str, collection: str, origin: str) -> str:
+    """Return a text, ended by a line break, after making sure that it is the pinned instance."""
+    # some files end within their last line; if anything were missing there, the digest would be another
+    text = text if text.endswith("\n") else text + "\n"
+    try:
+        digest = COLLECTIONS[collection].parse(text, path=origin).sha256
+    except InstanceError as error:
+        raise FetchError(f"what came is not an instance: {error}") from error
+    if digest != COLLECTIONS[collection].digests()[name]:
+        raise FetchError(f"{origin} sent another instance than the pinned {name}")
+    return text
+
+
+def _write(text: str, path: Path) -> None:
+    """Put a file in its place at once, or not at all."""
+    # ranks and users may fetch at once: each writes a draft of its own, and the last one wins
+    draft = path.with_name(f".{path.name}-{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise FetchError(f"{path} cannot be written ({error.strerror})") from error
+
+
+def fetch_archive() -> Iterable[tuple[str, str]]:
+    """Download the source archive of tsplib95 by pip, and yield (name, what happened) for each of ARCHIVED.
+
+    Instances that are in the cache and right are kept; without a missing one, nothing is downloaded.
+
+    Raises
+    ------
+    FetchError
+        No pip, no index, or another archive than the pinned one.
+    """
+    folder = catalogue.cache_subfolder("archive")
+    paths = {name: folder / f"{name}.tsp" for name in ARCHIVED}
+    if all(_is_pinned_content(path, name, "tsplib") for name, path in paths.items()):
+        yield from ((name, f"kept {path}") for name, path in paths.items())
+        return
+    with tempfile.TemporaryDirectory(prefix="onekernel-") as place:
+        extract(_download_archive(place), folder)
+    yield from ((name, f"fetched {path}") for name, path in paths.items())
+
+
+_LIMITED_PIP = """
+import resource, runpy, sys
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.argv[0] = "pip"
+runpy.run_module("pip", run_name="__main__")
+"""
+"""pip, which writes no file of more bytes than its first argument."""
+
+
+def _download_archive(folder: str) -> Path:
+    # A file, because only there pip takes a hash. It compares before it runs the archive's own set-up.
+    wanted = Path(folder, "wanted.txt")
+    wanted.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
+    command = [sys.executable, "-c", _LIMITED_PIP, str(download.LARGEST), "download", "--quiet", "--no-deps"]
+    command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(wanted)]
+    here = os.environ | {"TMPDIR": folder}  # what pip leaves when it is killed goes with the folder
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS, env=here)
+    except subprocess.TimeoutExpired as error:
+        raise FetchError(f"pip took longer than {_ARCHIVE_SECONDS} s to download {ARCHIVE}") from error
+    except subprocess.CalledProcessError as error:
+        if os.strerror(errno.EFBIG) in error.stderr:
+            raise FetchError(
+                f"pip met more than {download.LARGEST} bytes for {ARCHIVE}, expected a smaller archive"
+            ) from error
+        lines = [line.strip() for line in error.stderr.splitlines() if line.strip()] or ["no reason given"]
+        reasons = [line for line in lines if line.startswith("ERROR")] or lines
+        raise FetchError(f"pip cannot download {ARCHIVE} ({reasons[-1]})") from error
+    packed = next(Path(folder).glob("*.tar.gz"), None)
+    if packed is None:
+        raise FetchError(f"pip brought no source archive of {ARCHIVE}")
+    return packed
+
+
+def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA256) -> None:
+    """Put the instances of a source archive into a folder.
+
+    Parameters
+    ----------
+    archive : path
+    folder : Path
+    sha256 : str
+        Of the archive's bytes.
+
+    Raises
+    ------
+    FetchError
+        Other bytes; not an archive; one with links or with names that lead out of it; one of ARCHIVED is missing
+        or not the pinned one.
+    """
+    try:
+        with open(archive, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != sha256:
+                raise FetchError(f"{archive} has the SHA-256 {digest}, expected {sha256} of {ARCHIVE}")
+            file.seek(0)
+            with tarfile.open(fileobj=file, mode="r:gz") as members:
+                texts = dict(_instances(archive, members))
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise FetchError(f"{archive} is not a source archive ({error})") from error
+    missing = [name for name in ARCHIVED if name not in texts]
+    if missing:
+        raise FetchError(f"the archive of {ARCHIVE} lacks {', '.join(missing)}")
+    whole = {name: _checked(text, name, "tsplib", f"the archive of {ARCHIVE}") for name, text in texts.items()}
+    for name, text in whole.items():
+        _write(text, folder / f"{name}.tsp")
+
+
+def _instances(archive: str | os.PathLike, members: tarfile.TarFile) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each of ARCHIVED; a member is read, never unpacked by its own path."""
+    size = 0
+    for member in members:
+        size += member.size
+        if size > download.LARGEST:
+            raise FetchError(f"{archive} has more than {download.LARGEST} bytes when unpacked, expected fewer")
+        if not (member.isfile() or member.isdir()):
+            raise FetchError(f"{archive} has a link or device, {quoted(member.name)}, expected files and folders alone")
+        parts = PurePosixPath(member.name.replace("\\", "/")).parts
+        if ".." in parts or parts[:1] == ("/",):
+            raise FetchError(f"{archive} has the member {quoted(member.name)}, expected a path within the archive")
+        name = os.path.basename(member.name).removesuffix(".tsp")
+        file = members.extractfile(member) if name in ARCHIVED else None
+        if file:
+            yield name, file.read(_LARGEST_MEMBER).decode("latin-1")

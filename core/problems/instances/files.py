@@ -1,0 +1,114 @@
+"""What every reader of instances does first: find a file, make sure that it is one, and read so much of it at most."""
+
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterable
+
+from core.problems.instances.errors import InstanceError, escape_unprintable
+
+LARGEST_TEXT = 64 * 2**20
+"""Bytes of a text; TSPLIB's largest file has 2 MiB."""
+
+_PART = 16 * 2**20
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def first_file(places: Iterable[str]) -> str | None:
+    """Return the first of the places where a file is, or None."""
+    return next(filter(os.path.isfile, places), None)
+
+
+def describe_non_file(places: Iterable[str]) -> str:
+    """Say what is at the first place where anything is, none of them being a file; or that there is nothing."""
+    there = next(filter(os.path.exists, places), None)
+    return "no such file" if there is None else _kind(os.stat(there).st_mode)
+
+
+def instance_name(path: str | os.PathLike, suffix: str) -> str:
+    """Return the name of a file's instance.
+
+    Parameters
+    ----------
+    path : path
+    suffix : str
+        Regular expression of what is left out at the end of the file's name, where it is there, before .gz.
+
+    Returns
+    -------
+    str
+        Printable: reports and terminals show it.
+    """
+    return escape_unprintable(re.sub(rf"({suffix})?(\.gz)?$", "", os.path.basename(path)))
+
+
+def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
+    """Return the content of a regular file, unpacked where its name ends in .gz.
+
+    Parameters
+    ----------
+    path : path
+    expected : str
+        What the file should be, for messages: "a TSPLIB file".
+    largest : int
+        Bytes, unpacked.
+
+    Raises
+    ------
+    InstanceError
+        No such file; a folder, a pipe or a device, which is not opened, because that might wait for ever; not
+        readable; a damaged archive; more bytes than allowed.
+    """
+    opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise InstanceError(path, None, _kind(mode), expected)
+        parts, room = [], largest + 1  # one byte more than allowed, so that a gzip bomb is not unpacked whole
+        with opener(path, "rb") as file:
+            # By parts, since a read takes memory for all that it is asked for.
+            while part := file.read(min(room, _PART)):
+                parts.append(part)
+                room -= len(part)
+        content = b"".join(parts)
+    except FileNotFoundError:
+        raise InstanceError(path, None, "no such file", expected) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InstanceError(path, None, f"unreadable content ({reason})", expected) from None
+    if len(content) > largest:
+        raise InstanceError(path, None, f"more than {largest} bytes", "a smaller file")
+    return content
+
+
+def read_text(path: str | os.PathLike, expected: str) -> str:
+    """Return the text of a file, unpacked where its name ends in .gz; see `read_bytes`.
+
+    Raises
+    ------
+    InstanceError
+        As `read_bytes`.
+    """
+    return decode_text(read_bytes(path, expected, LARGEST_TEXT))
+
+
+def decode_text(content: bytes) -> str:
+    """Return the text of these bytes, whatever they are."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # comments of the 1990s carry Latin-1 umlauts
+        return content.decode("latin-1")
+
+
+def _kind(mode: int) -> str:
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "something that is no file")

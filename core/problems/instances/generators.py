@@ -1,0 +1,158 @@
+"""Seeded instances that need no file: `uniform:100:seed=1`, `clustered:200`, `grid:100`.
+
+All arithmetic is in integers, so that an instance is the same number for number on every machine and
+with every NumPy: the k-th random word is SplitMix64's (Steele, Lea, Flood 2014), a counter that is
+hashed. Uniform and clustered follow the 8th DIMACS challenge (Johnson and McGeoch), in a smaller square.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from core.problems.instances.errors import InstanceError
+from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
+
+LARGEST_SEED = 2**63 - 1
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SPEC = re.compile(r"([a-z]+)(?::(.*))?")
+
+
+def random_words(seed: int, start: int, count: int) -> np.ndarray:
+    """Return words `start` to `start + count - 1` of SplitMix64's sequence.
+
+    Parameters
+    ----------
+    seed : int, 0 to 2**63 - 1
+    start, count : int
+
+    Returns
+    -------
+    ndarray, shape (count,), uint64
+    """
+    steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
+    z = np.uint64(seed) + steps * _GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _below(words: np.ndarray, bound: int) -> np.ndarray:
+    """Return integers from 0 to `bound - 1` as int64; the bias of the multiplication is < bound / 2**32."""
+    return ((words >> np.uint64(32)) * np.uint64(bound) >> np.uint64(32)).astype(np.int64)
+
+
+def uniform(n: int, seed: int, side: int) -> np.ndarray:
+    """Return `n` points of a square lattice of `side` by `side`, each drawn by itself: (n, 2) int64."""
+    return _below(random_words(seed, 0, 2 * n), side).reshape(n, 2)
+
+
+def clustered(n: int, seed: int, side: int, clusters: int, spread: int) -> np.ndarray:
+    """Return points around uniform centres: (n, 2) int64.
+
+    A point belongs to a random centre; each of its two offsets is a sum of twelve uniform words, which is
+    near to normal, with standard deviation `spread`. Points may leave the square.
+    """
+    centres = uniform(clusters, seed, side)
+    words = random_words(seed, 2 * clusters, 25 * n).reshape(n, 25)
+    chosen = centres[_below(words[:, 0], clusters)]
+    sums = _below(words[:, 1:], 2**16).reshape(n, 2, 12).sum(axis=2)
+    return chosen + ((sums - 6 * 2**16) * spread >> 16)
+
+
+def grid(n: int, seed: int, step: int) -> np.ndarray:
+    """Return the first `n` points of a lattice `step` apart, filled row by row, shuffled: (n, 2) int64."""
+    columns = _columns(n)
+    order = np.argsort(random_words(seed, 0, n), kind="stable")
+    return np.stack(np.divmod(order, columns)[::-1], axis=1) * step
+
+
+def _columns(n: int) -> int:
+    return int(np.ceil(np.sqrt(n)))
+
+
+def _grid_optimum(n: int, step: int) -> int | None:
+    """Return the length of a shortest tour of a full lattice with an even number of points, else None."""
+    return n * step if n % _columns(n) == 0 and n % 2 == 0 else None
+
+
+def _uniform_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+    return _instance(spec, uniform(n, options["seed"], options["side"]))
+
+
+def _clustered_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+    names = ("seed", "side", "clusters", "spread")
+    return _instance(spec, clustered(n, *(options[name] for name in names)))
+
+
+def _grid_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+    instance = _instance(spec, grid(n, options["seed"], options["step"]))
+    instance.optimum = _grid_optimum(n, options["step"])
+    return instance
+
+
+def _instance(spec: str, points: np.ndarray) -> TspInstance:
+    return TspInstance(spec, coordinates=points.astype(np.float64), source="generated from its name")
+
+
+# Per family: options with default and largest value, then the maker. The defaults keep distances of
+# uniform and small grid instances within 16 bits.
+_SEED = {"seed": (1, LARGEST_SEED)}
+_SIDE = {"side": (10_000, 10**9)}
+FAMILIES: dict[str, tuple[dict[str, tuple[int, int]], Callable[..., TspInstance]]] = {
+    "uniform": (_SEED | _SIDE, _uniform_instance),
+    "clustered": (
+        _SEED | _SIDE | {"clusters": (10, MOST_CITIES), "spread": (300, 10**8)},
+        _clustered_instance,
+    ),
+    "grid": (_SEED | {"step": (100, 10**6)}, _grid_instance),
+}
+
+
+def is_spec(text: str) -> bool:
+    """Return whether a name asks for a generated instance."""
+    matched = _SPEC.fullmatch(text)
+    return matched is not None and matched[1] in FAMILIES
+
+
+def generate(spec: str) -> TspInstance:
+    """Return the instance of a specification FAMILY:N[:OPTION=INTEGER]...
+
+    Parameters
+    ----------
+    spec : str
+        uniform (seed, side), clustered (seed, side, clusters, spread) or grid (seed, step), as in
+        "clustered:500:seed=7:clusters=5". EUC_2D distances. The name lists all options, so that equal
+        names mean equal instances.
+
+    Raises
+    ------
+    InstanceError
+        Unknown family or option, or a value out of range.
+    """
+    if not is_spec(spec):
+        raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")
+    family, *parts = spec.split(":")
+    known, make = FAMILIES[family]
+    size = parts[0] if parts else ""
+    n = _integer(spec, "size", size, FEWEST_CITIES, MOST_CITIES)
+    options = {name: default for name, (default, _) in known.items()}
+    given = set()
+    for part in parts[1:]:
+        name, _, value = part.partition("=")
+        if name not in known or name in given:
+            wrong = "again" if name in given else "unknown"
+            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
+            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
+        given.add(name)
+        smallest = 0 if name == "seed" else 1
+        options[name] = _integer(spec, name, value, smallest, known[name][1])
+    full = ":".join([family, str(n), *(f"{name}={value}" for name, value in options.items())])
+    return make(full, n, options)
+
+
+def _integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
+        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
+    return int(text)

@@ -1,0 +1,143 @@
+"""A text with a row of a distance matrix a line, as J. Burkardt's p01_d.txt and whatever `--matrix` names."""
+
+import os
+from typing import NoReturn
+
+import numpy as np
+
+from core.problems.instances import optima
+from core.problems.instances.errors import InstanceError, escape_unprintable
+from core.problems.instances.files import read_text
+from core.problems.instances.tsplib_layout import quoted
+from core.problems.tsp import distances as metric
+from core.problems.tsp.instance import TspInstance
+
+SUFFIX = "_d.txt"
+"""Of Burkardt's files: p01_d.txt holds the distances of p01."""
+
+
+def load(path: str | os.PathLike) -> TspInstance:
+    """Return the instance of a file, p01 of p01_d.txt.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    name = escape_unprintable(os.path.basename(path).removesuffix(SUFFIX))
+    return parse(read_text(path, "a text file with a matrix"), path=path, name=name, source=f"file {os.fspath(path)}")
+
+
+def parse(
+    text: str,
+    *,
+    path: str | os.PathLike = "text",
+    name: str = "unnamed",
+    source: str = "text given by the caller",
+) -> TspInstance:
+    """Return the instance whose distances a text holds.
+
+    Parameters
+    ----------
+    text : str
+        Numbers apart by white space or commas; empty lines, and what follows a #, are left out.
+    path : path
+        Stands for the text in error messages.
+    name : str
+        Of the instance.
+    source : str
+        Where the text came from, in words.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
+    try:
+        instance = TspInstance(name, distances=distances, source=source)
+    except InstanceError as error:
+        raise InstanceError(path, None, error.found, error.expected) from None
+    instance.optimum = optima.optimum(instance.sha256)
+    return instance
+
+
+def parse_rows(text: str, path: str | os.PathLike) -> tuple[np.ndarray, list[int]]:
+    """Return the float64 matrix of a text, which is square, and the line of each of its rows.
+
+    Raises
+    ------
+    InstanceError
+        No numbers, something else than numbers, or rows that make no square.
+    """
+    content = text.replace("\r\n", "\n").replace("\r", "\n")
+    matrix: list[list[float]] = []
+    lines: list[int] = []
+    for number, line in enumerate(content.split("\n"), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if words:
+            matrix.append([_number(word, path, number) for word in words])
+            lines.append(number)
+    if not matrix:
+        raise InstanceError(path, None, "no numbers", "a square matrix of distances")
+    n = len(matrix[0])
+    for row, number in zip(matrix, lines, strict=True):
+        if len(row) != n:
+            raise InstanceError(path, number, f"{len(row)} numbers", f"{n}, as in the first row")
+    if len(matrix) != n:
+        raise InstanceError(path, lines[-1], f"{len(matrix)} rows of {n} numbers", "a square matrix")
+    return np.array(matrix, dtype=np.float64), lines
+
+
+def _number(word: str, path: str | os.PathLike, line: int) -> float:
+    try:
+        # not all that Python takes for a number: no 1_000, no digits of other scripts
+        return float(word if word.isascii() and "_" not in word else "")
+    except ValueError:
+        raise InstanceError(path, line, quoted(word), "an integer") from None
+
+
+def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], *, symmetric: bool) -> np.ndarray:
+    """Return a square matrix as int64 with an empty diagonal, whatever that held.
+
+    Parameters
+    ----------
+    path : path
+        For messages.
+    values : ndarray, shape (n, n), float64
+        Changed in place: its diagonal.
+    lines : list of int
+        The line of each row, or none where the file has no lines.
+    symmetric : bool
+        Whether the way back must have the same length.
+
+    Raises
+    ------
+    InstanceError
+        A distance that is no integer from 0 to 2**31 - 1, or another one on the way back.
+    """
+
+    def refuse(row: int, found: str, expected: str) -> NoReturn:
+        raise InstanceError(path, lines[row] if lines else None, found, expected)
+
+    n = len(values)
+    for wrong, expected in (
+        (~np.isfinite(values) | (values != np.floor(values)), "an integer"),
+        ((values < 0) | (values > metric.LARGEST_DISTANCE), f"0 to {metric.LARGEST_DISTANCE}"),
+    ):
+        wrong[np.diag_indices(n)] = False
+        if wrong.any():
+            i, j = _first(wrong)
+            refuse(i, f"distance {values[i, j]:.15g} from city {i} to {j}", expected)
+    np.fill_diagonal(values, 0)
+    if symmetric and (values != values.T).any():
+        j, i = _first(np.tril(values != values.T))
+        found = f"distance {values[j, i]:.15g} from city {j} to {i} and {values[i, j]:.15g} back"
+        refuse(j, found, "a symmetric matrix")
+    return values.astype(np.int64)
+
+
+def _first(wrong: np.ndarray) -> tuple[int, int]:
+    """Row and column of the first True."""
+    row, column = divmod(int(wrong.argmax()), len(wrong))
+    return row, column

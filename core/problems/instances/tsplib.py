@@ -1,0 +1,285 @@
+"""TSPLIB instance files: read by tsplib95, and validated, because tsplib95 accepts broken ones.
+
+A file may lack its EOF, as pr1002 and usa13509 of TSPLIB do, only where every section that the header
+announces is complete and the last line ends in a line break.
+"""
+
+import itertools
+import os
+import re
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.problems.instances import optima
+from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, quoted, scan
+from core.problems.tsp import distances as metric
+from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+
+def load(path: str | os.PathLike) -> TspInstance:
+    """Return the instance of a .tsp or .vrp file, which may be packed with gzip.
+
+    The instance takes the file's name, since linhp318.tsp calls itself lin318. Of a CVRP the travelling
+    salesman's part is kept: coordinates or distances of all nodes, the depot included.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    name = instance_name(path, r"\.(tsp|vrp|txt)")
+    return parse(read_text(path, "a TSPLIB file"), path=path, name=name, source=f"file {os.fspath(path)}")
+
+
+def parse(
+    text: str,
+    *,
+    path: str | os.PathLike = "text",
+    name: str | None = None,
+    source: str = "text given by the caller",
+) -> TspInstance:
+    """Return the instance that a TSPLIB text describes.
+
+    Parameters
+    ----------
+    text : str
+    path : path
+        Stands for the text in error messages.
+    name : str, optional
+        Of the instance, in place of the text's NAME.
+    source : str
+        Where the text came from, in words.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    layout = scan(text, path)
+    _check_type(layout)
+    n = layout.integer("DIMENSION", FEWEST_CITIES, MOST_CITIES)
+    edge_weight_type = _edge_weight_type(layout)
+    explicit = edge_weight_type == "EXPLICIT"
+    axes = 2 if explicit else metric.FORMULAS[edge_weight_type][0]
+    _check_sections(layout, n, axes, explicit)
+    problem = _read_by_tsplib95(layout, n, explicit)
+    fixed_edges = [(int(i) - 1, int(j) - 1) for i, j in problem.fixed_edges]
+    display = _points(layout, "DISPLAY_DATA_SECTION", problem.display_data, n)
+    coordinates = _points(layout, "NODE_COORD_SECTION", problem.node_coords, n)
+    name = name or layout.keys.get("NAME", ("", 0))[0] or "unnamed"
+    if explicit:
+        instance = TspInstance(
+            name,
+            distances=_explicit_distances(layout, n, problem.edge_weights),
+            display=coordinates if display is None else display,
+            fixed_edges=fixed_edges,
+            source=source,
+        )
+    else:
+        assert coordinates is not None
+        _check_extent(layout, coordinates, edge_weight_type)
+        instance = TspInstance(
+            name,
+            coordinates=coordinates,
+            edge_weight_type=edge_weight_type,
+            display=display,
+            fixed_edges=fixed_edges,
+            source=source,
+        )
+    instance.optimum = optima.optimum(instance.sha256)
+    return instance
+
+
+def _check_type(layout: TsplibLayout) -> None:
+    value, line = layout.key("TYPE", "TSP or CVRP")
+    # si175 and its kin say "TSP (M.~Hofmeister)"
+    kind = re.split(r"[\s(]", value, maxsplit=1)[0]
+    if kind == "ATSP":
+        raise layout.error(line, "TYPE ATSP (asymmetric)", "TSP or CVRP: distances equal both ways")
+    if kind not in ("TSP", "CVRP"):
+        raise layout.error(line, f"TYPE {quoted(value)}", "TSP or CVRP")
+
+
+def _edge_weight_type(layout: TsplibLayout) -> str:
+    choices = ", ".join(["EXPLICIT", *metric.FORMULAS])
+    value, line = layout.key("EDGE_WEIGHT_TYPE", choices)
+    if value != "EXPLICIT" and value not in metric.FORMULAS:
+        raise layout.error(line, f"EDGE_WEIGHT_TYPE {quoted(value)}", f"one of {choices}")
+    if value != "EXPLICIT":
+        form, line = layout.keys.get("EDGE_WEIGHT_FORMAT", ("FUNCTION", line))
+        if form != "FUNCTION":
+            raise layout.error(line, f"EDGE_WEIGHT_FORMAT {quoted(form)} with {value}", "FUNCTION, or none")
+        return value
+    form, line = layout.key("EDGE_WEIGHT_FORMAT", ", ".join(metric.LAYOUTS))
+    if form not in metric.LAYOUTS:
+        raise layout.error(line, f"EDGE_WEIGHT_FORMAT {quoted(form)}", f"one of {', '.join(metric.LAYOUTS)}")
+    return value
+
+
+def _check_sections(layout: TsplibLayout, n: int, axes: int, explicit: bool) -> None:
+    """Require the sections that the header announces, and the right number of lines in each."""
+    cvrp = layout.keys["TYPE"][0].startswith("CVRP")
+    drawn = layout.keys.get("DISPLAY_DATA_TYPE", ("", 0))[0] == "TWOD_DISPLAY"
+    needed = ["EDGE_WEIGHT_SECTION" if explicit else "NODE_COORD_SECTION"]
+    needed += ["DISPLAY_DATA_SECTION"] * drawn + ["DEMAND_SECTION", "DEPOT_SECTION"] * cvrp
+    for name in needed:
+        if name not in layout.sections:
+            raise layout.error(layout.last_line, f"no {name} in the whole file", f"a {name}")
+    if not explicit and "EDGE_WEIGHT_SECTION" in layout.sections:
+        line = layout.sections["EDGE_WEIGHT_SECTION"].line
+        kind = layout.keys["EDGE_WEIGHT_TYPE"][0]
+        raise layout.error(line, f"an EDGE_WEIGHT_SECTION with {kind}", "coordinates alone")
+    for name, section in layout.sections.items():
+        if name == "NODE_COORD_SECTION":
+            _check_nodes(layout, section, n, axes)
+        elif name == "DISPLAY_DATA_SECTION":
+            _check_nodes(layout, section, n, 2)
+        elif name == "DEMAND_SECTION":
+            _check_nodes(layout, section, n, 1)
+        elif name == "DEPOT_SECTION":
+            _check_list(layout, section, n, 1)
+        elif name == "FIXED_EDGES_SECTION":
+            _check_list(layout, section, n, 2)
+        elif name == "EDGE_WEIGHT_SECTION":
+            _check_weight_count(layout, section, n)
+        else:
+            raise layout.error(section.line, name, "a section of a TSP or CVRP")
+
+
+def _check_nodes(layout: TsplibLayout, section: TsplibSection, n: int, values: int) -> None:
+    """Require one line per node: its number and so many values."""
+    first_line: dict[int, int] = {}
+    for row, line in zip(section.rows, section.lines, strict=True):
+        tokens = row.split()
+        if len(first_line) == n:
+            raise layout.error(line, f"a line beyond the {n} of {section.name}", "the next keyword")
+        if len(tokens) != 1 + values:
+            raise layout.error(line, f"{len(tokens)} numbers", f"a node and {values} numbers")
+        node = _node(layout, tokens[0], line, n)
+        if node in first_line:
+            raise layout.error(line, f"node {node} again, as on line {first_line[node]}", f"each of 1 to {n} once")
+        first_line[node] = line
+    if len(first_line) < n:
+        raise layout.error(
+            section.last_line,
+            f"the end of {section.name} after {len(first_line)} lines",
+            f"{n} lines, as DIMENSION says",
+        )
+
+
+def _check_list(layout: TsplibLayout, section: TsplibSection, n: int, width: int) -> None:
+    """Require lines of `width` nodes, and -1 at the end."""
+    ended = False
+    for row, line in zip(section.rows, section.lines, strict=True):
+        tokens = row.split()
+        if ended:
+            raise layout.error(line, f"{quoted(row)} after -1", "the next keyword")
+        ended = tokens == ["-1"]
+        if not ended and len(tokens) != width:
+            raise layout.error(line, f"{len(tokens)} numbers", f"{width}, or -1")
+        for token in () if ended else tokens:
+            _node(layout, token, line, n)
+    if not ended:
+        raise layout.error(section.last_line, f"the end of {section.name}", "-1")
+
+
+def _node(layout: TsplibLayout, token: str, line: int, n: int) -> int:
+    if not _INTEGER.fullmatch(token) or not 1 <= int(token) <= n:
+        raise layout.error(line, f"node {token}", f"an integer from 1 to {n}")
+    return int(token)
+
+
+def _check_weight_count(layout: TsplibLayout, section: TsplibSection, n: int) -> None:
+    form = layout.keys["EDGE_WEIGHT_FORMAT"][0]
+    expected = metric.weight_count(form, n)
+    total = 0
+    for row, line in zip(section.rows, section.lines, strict=True):
+        total += len(row.split())
+        if total > expected:
+            raise layout.error(line, f"weight {total}", f"{expected} weights ({form} of {n} cities)")
+    if total < expected:
+        raise layout.error(
+            section.last_line,
+            f"the end of EDGE_WEIGHT_SECTION after {total} weights",
+            f"{expected} weights ({form} of {n} cities)",
+        )
+
+
+def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
+    """Return tsplib95's reading of what passed the checks, without free text that it trips over."""
+    # here, because networkx comes along and takes long to import
+    import tsplib95
+
+    kind = layout.keys["EDGE_WEIGHT_TYPE"][0]
+    lines = [f"DIMENSION : {n}", f"EDGE_WEIGHT_TYPE : {kind}"]
+    if explicit:
+        lines.append(f"EDGE_WEIGHT_FORMAT : {layout.keys['EDGE_WEIGHT_FORMAT'][0]}")
+    wanted = ("FIXED_EDGES_SECTION", "NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
+    sections = [layout.sections[name] for name in wanted if name in layout.sections]
+    for section in sections:
+        lines += [section.name, *section.rows]
+    try:
+        return tsplib95.parse("\n".join([*lines, "EOF\n"]))
+    except Exception as error:
+        # whatever it raises, the user's file is at fault
+        raise layout.error(sections[0].line, f"data that tsplib95 cannot read ({error})", "TSPLIB 95 data") from error
+
+
+def _points(layout: TsplibLayout, name: str, points: dict, n: int) -> np.ndarray | None:
+    """Return coordinates by node number as an array of shape (n, axes), or None without any."""
+    if name not in layout.sections:
+        return None
+    coordinates = np.array([points[node] for node in range(1, n + 1)], dtype=np.float64)
+    finite = np.isfinite(coordinates).all(axis=1)
+    if not finite.all():
+        node = int(finite.argmin()) + 1
+        section = layout.sections[name]
+        row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
+        raise layout.error(section.lines[row], quoted(section.rows[row]), "finite coordinates")
+    return coordinates
+
+
+def _check_extent(layout: TsplibLayout, coordinates: np.ndarray, edge_weight_type: str) -> None:
+    """Refuse cities too far apart, at the line of one that is."""
+    objection = metric.describe_invalid_coordinates(coordinates, edge_weight_type)
+    if objection:
+        section = layout.sections["NODE_COORD_SECTION"]
+        node = metric.outlying_city(coordinates, edge_weight_type) + 1
+        row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
+        raise layout.error(section.lines[row], *objection)
+
+
+def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list]) -> np.ndarray:
+    """Return the (n, n) int64 matrix of an EDGE_WEIGHT_SECTION."""
+    section = layout.sections["EDGE_WEIGHT_SECTION"]
+    values = np.array(list(itertools.chain.from_iterable(weights)), dtype=np.float64)
+
+    def refuse(k: int, found: str, expected: str) -> NoReturn:
+        counts = np.cumsum([len(row.split()) for row in section.rows])
+        raise layout.error(section.lines[int(np.searchsorted(counts, k, "right"))], found, expected)
+
+    # one comparison refuses what is negative, too large or infinite
+    wrong = ~((values >= 0) & (values <= metric.LARGEST_DISTANCE)) | (values != np.floor(values))
+    if wrong.any():
+        k = int(wrong.argmax())
+        refuse(k, f"weight {values[k]:.12g}", f"an integer from 0 to {metric.LARGEST_DISTANCE}")
+    rows, columns = metric.LAYOUTS[layout.keys["EDGE_WEIGHT_FORMAT"][0]](n)
+    distances = np.zeros((n, n), dtype=np.int64)
+    distances[rows, columns] = values
+    if layout.keys["EDGE_WEIGHT_FORMAT"][0] != "FULL_MATRIX":
+        distances[columns, rows] = values
+    unequal = distances != distances.T
+    if unequal.any():
+        # the later of the two weights, in the lower triangle, is where the reader looks
+        k = int(np.tril(unequal).argmax())
+        i, j = divmod(k, n)
+        refuse(
+            k,
+            f"weight {distances[i, j]} from city {i + 1} to {j + 1} and {distances[j, i]} back",
+            "a symmetric matrix",
+        )
+    return distances

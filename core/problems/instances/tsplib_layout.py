@@ -1,0 +1,197 @@
+"""The lines of a TSPLIB file: its keys and sections with line numbers, before any number is read.
+
+Source: G. Reinelt, "TSPLIB 95", section 1 (the file format). Instances and tours share it.
+"""
+
+import os
+import re
+
+from core.problems.instances.errors import InstanceError
+
+KEYS = frozenset(
+    [
+        "NAME",
+        "TYPE",
+        "COMMENT",
+        "DIMENSION",
+        "CAPACITY",
+        "EDGE_WEIGHT_TYPE",
+        "EDGE_WEIGHT_FORMAT",
+        "EDGE_DATA_FORMAT",
+        "NODE_COORD_TYPE",
+        "DISPLAY_DATA_TYPE",
+    ]
+)
+SECTIONS = frozenset(
+    [
+        "NODE_COORD_SECTION",
+        "DEPOT_SECTION",
+        "DEMAND_SECTION",
+        "EDGE_DATA_SECTION",
+        "FIXED_EDGES_SECTION",
+        "DISPLAY_DATA_SECTION",
+        "TOUR_SECTION",
+        "EDGE_WEIGHT_SECTION",
+    ]
+)
+LONGEST_NUMBER = 64
+
+_NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+_ONE_NUMBER = re.compile(_NUMBER)
+_NUMBERS = re.compile(rf"(?:{_NUMBER}(?:[ \t]++|$))+")
+_KEYWORD = re.compile(r"([A-Za-z][A-Za-z0-9_]*)[ \t]*(?:$|(:)[ \t]*(.*))")
+
+
+def quoted(text: str) -> str:
+    """Return `text` in quotes for a message, shortened to what fits on a line."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+class TsplibSection:
+    """The data lines of one section.
+
+    Attributes
+    ----------
+    line : int
+        Line of the section's keyword.
+    rows : list of str
+        Its lines, stripped, each made of numbers only; empty lines are left out.
+    lines : list of int
+        Line number of each row.
+    """
+
+    def __init__(self, name: str, line: int) -> None:
+        self.name = name
+        self.line = line
+        self.rows: list[str] = []
+        self.lines: list[int] = []
+
+    @property
+    def last_line(self) -> int:
+        """Line of the last row, or of the keyword where there is none."""
+        return self.lines[-1] if self.lines else self.line
+
+
+class TsplibLayout:
+    """A file taken apart into keys and sections.
+
+    Attributes
+    ----------
+    path : str
+        The file, for messages.
+    keys : dict of str to (str, int)
+        Value and line of each key; of repeated comments, the last.
+    sections : dict of str to Section
+    ended : bool
+        Whether the keyword EOF was there.
+    last_line : int
+        Number of the last line that is not empty.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.keys: dict[str, tuple[str, int]] = {}
+        self.sections: dict[str, TsplibSection] = {}
+        self.ended = False
+        self.last_line = 1
+
+    def error(self, line: int, found: str, expected: str) -> InstanceError:
+        """Return the error for one line of this file."""
+        return InstanceError(self.path, line, found, expected)
+
+    def key(self, name: str, choices: str) -> tuple[str, int]:
+        """Return value and line of a key that must be there; `choices` says what it could hold."""
+        if name not in self.keys:
+            raise self.error(self.last_line, f"no {name} in the whole file", f"{name} : {choices}")
+        return self.keys[name]
+
+    def integer(self, name: str, smallest: int, largest: int) -> int:
+        """Return the value of a key that must hold an integer of the given range."""
+        expected = f"an integer from {smallest} to {largest}"
+        value, line = self.key(name, expected)
+        if not re.fullmatch(r"[0-9]{1,18}", value) or not smallest <= int(value) <= largest:
+            raise self.error(line, f"{name} {quoted(value)}", expected)
+        return int(value)
+
+
+def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
+    """Take the text of a TSPLIB file apart.
+
+    Raises
+    ------
+    InstanceError
+        Unknown or repeated keys, keys without a value, anything but finite decimal numbers in a
+        section, text after EOF, or a last line that was cut off (no EOF and no line break).
+    """
+    layout = TsplibLayout(str(path))
+    section: TsplibSection | None = None
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, raw in enumerate(lines, 1):
+        row = raw.strip(" \t")
+        if not row:
+            continue
+        layout.last_line = number
+        if layout.ended:
+            raise layout.error(number, f"{quoted(row)} after EOF", "nothing more")
+        keyword = _KEYWORD.fullmatch(row)
+        if keyword and keyword[1] == "EOF" and not keyword[3]:
+            layout.ended = True
+        elif keyword and keyword[1] in SECTIONS:
+            section = _open_section(layout, keyword, number)
+        elif keyword and (section is None or keyword[2] or _looks_like_keyword(keyword[1])):
+            _add_key(layout, keyword, number)
+            section = None
+        elif section is None:
+            raise layout.error(number, quoted(row), "KEY : value, a section's name or EOF")
+        else:
+            _check_numbers(layout, row, number)
+            section.rows.append(row)
+            section.lines.append(number)
+    if not layout.ended and lines[-1].strip(" \t"):
+        raise layout.error(layout.last_line, "the end of the file within a line", "a whole line, then EOF")
+    return layout
+
+
+def _looks_like_keyword(word: str) -> bool:
+    """Return whether a word without a colon ends the section before it."""
+    return word in KEYS or word.endswith("_SECTION")
+
+
+def _open_section(layout: TsplibLayout, keyword: re.Match, number: int) -> TsplibSection:
+    name = keyword[1]
+    if keyword[3]:
+        raise layout.error(number, f"{quoted(keyword[3])} behind {name}", "a line break")
+    if name in layout.sections:
+        first = layout.sections[name].line
+        raise layout.error(number, f"{name} again, as on line {first}", "it once")
+    layout.sections[name] = TsplibSection(name, number)
+    return layout.sections[name]
+
+
+def _add_key(layout: TsplibLayout, keyword: re.Match, number: int) -> None:
+    name, value = keyword[1], (keyword[3] or "").strip()
+    if name not in KEYS:
+        raise layout.error(number, f"unknown keyword {quoted(name)}", "a key or section of TSPLIB 95, or EOF")
+    if name in layout.keys and name != "COMMENT":
+        first = layout.keys[name][1]
+        raise layout.error(number, f"{name} again, as on line {first}", "it once")
+    if not value and name not in ("COMMENT", "NAME"):
+        raise layout.error(number, f"{name} without a value", f"{name} : value")
+    layout.keys[name] = (value, number)
+
+
+def _check_numbers(layout: TsplibLayout, row: str, number: int) -> None:
+    """Refuse a data line that holds anything but finite decimal numbers."""
+    tokens = row.split()
+    if _NUMBERS.fullmatch(row) and max(map(len, tokens)) <= LONGEST_NUMBER:
+        return
+    for token in tokens:
+        if not _ONE_NUMBER.fullmatch(token):
+            raise layout.error(number, quoted(token), "a number")
+        if len(token) > LONGEST_NUMBER:
+            raise layout.error(
+                number,
+                f"a number of {len(token)} characters",
+                f"one of at most {LONGEST_NUMBER} characters",
+            )
+    raise layout.error(number, quoted(row), "numbers with blanks between them")

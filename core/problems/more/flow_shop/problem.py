@@ -1,0 +1,134 @@
+"""The permutation flow shop for local search: an order of jobs, the same on every machine, that ends soonest.
+
+Kept heads and tails: E. Taillard, "Some efficient heuristic methods for the flow shop sequencing problem", European
+Journal of Operational Research 47, 1990, here for whatever lies between the first and the last position that change.
+"""
+
+import numpy as np
+
+from core.arguments import loaded_instance
+from core.kernels.local_search.moves import EXCHANGE, moved
+from core.kernels.local_search.walks import AnyMove
+from core.lang import Array, Row, bundle, function, i32, lane, local_array, max, min, team_size
+from core.problems.encodings import Permutation
+from core.problems.more.flow_shop.shops import MOST_MACHINES, FlowShopInstance, load
+from core.problems.problem import Evaluation, Problem
+
+
+@bundle
+class Shop:
+    """How long each job takes on each machine: a row for each job."""
+
+    times: Array[i32]
+    jobs: i32
+    machines: i32
+
+
+@bundle
+class HeadsAndTails(Shop):
+    """The same, and what a walk keeps, of every machine: its heads, then its tails.
+
+    The head of p jobs is when they are done that stand first; the tail of p jobs is how long it takes from the first of
+    those that stand last.
+    """
+
+    ends: Row(i32, "cells")
+    cells: i32
+
+
+@function
+def makespan(order: Array[i32], move: AnyMove, shop: Shop) -> i32:
+    """When the last machine has done the last job of the neighbour to which a move leads."""
+    free = local_array(MOST_MACHINES, i32)
+    for machine in range(shop.machines):
+        free[machine] = 0
+    for p in range(shop.jobs):
+        job, ready = moved(order, p, move), 0
+        for machine in range(shop.machines):
+            ready = max(ready, free[machine]) + shop.times[job * shop.machines + machine]
+            free[machine] = ready
+    return free[shop.machines - 1]
+
+
+@function
+def makespan_by_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTails) -> i32:
+    """The same from the head ahead of the positions that change and the tail behind them."""
+    free = local_array(MOST_MACHINES, i32)
+    first, last = min(move.i, move.j), max(max(move.i, move.j), move.k)
+    for machine in range(shop.machines):
+        free[machine] = shop.ends[first * shop.machines + machine]
+    for p in range(first, last + 1):
+        job, ready = moved(order, p, move), 0
+        for machine in range(shop.machines):
+            ready = max(ready, free[machine]) + shop.times[job * shop.machines + machine]
+            free[machine] = ready
+    longest, behind = 0, shop.cells // 2 + (shop.jobs - 1 - last) * shop.machines
+    for machine in range(shop.machines):
+        longest = max(longest, free[machine] + shop.ends[behind + machine])
+    return longest
+
+
+@function
+def update_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTails):
+    """Heads and tails after a move that is about to be made; tails are the heads of the reversed shop."""
+    for side in range(lane(), 2, team_size()):
+        for machine in range(shop.machines):
+            shop.ends[side * shop.cells // 2 + machine] = 0
+        for p in range(shop.jobs):
+            job, ready = moved(order, p if side == 0 else shop.jobs - 1 - p, move), 0
+            for m in range(shop.machines):
+                machine = m if side == 0 else shop.machines - 1 - m
+                place = side * shop.cells // 2 + p * shop.machines + machine
+                ready = max(ready, shop.ends[place]) + shop.times[job * shop.machines + machine]
+                shop.ends[place + shop.machines] = ready
+
+
+@function
+def begin_heads_tails(order: Array[i32], shop: HeadsAndTails):
+    """Heads and tails of an order as it is."""
+    update_heads_tails(order, AnyMove(-1, -1, -1, EXCHANGE), shop)
+
+
+class FlowShop(Problem):
+    """Order jobs so that the last machine has done the last of them as soon as possible.
+
+    Parameters
+    ----------
+    instance : core.problems.more.flow_shop.shops.FlowShopInstance or str
+        The shop, or its name or generator, see `core.problems.more.flow_shop.shops.load`: ``ta001``,
+        ``taillard:30:5:seed=7``.
+
+    """
+
+    neighbourhoods = ("insert", "exchange2", "exchange3", "reverse")
+    tested = True
+
+    def __init__(self, instance: FlowShopInstance | str = "ta001") -> None:
+        self.instance = shop = loaded_instance(instance, FlowShopInstance, load)
+        super().__init__(shop.name, Permutation(shop.jobs), Shop(shop.times, shop.jobs, shop.machines))
+        self.optimum, self.sha256 = shop.optimum, shop.sha256
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The makespan: when all is done."""
+        return int(self.costs(np.asarray(solution)[None])[0])
+
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        return self.instance.makespans(solutions)
+
+    def cost_range(self) -> tuple[int, int]:
+        """At best the machine that has most to do never waits, at worst one works at a time."""
+        return self.instance.bounds
+
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """``ends`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""
+        steps = self.instance.times.size
+        faster = Evaluation(
+            value=makespan_by_heads_tails, begin=begin_heads_tails, update=update_heads_tails, work=steps // 3 + 1
+        )
+        return {"ends": faster, "value": Evaluation(value=makespan, work=steps)}
+
+    def data_for(self, evaluation: str) -> Shop:
+        """The times; with room for the heads and tails that a walk keeps, if the evaluation reads them."""
+        n, m = self.instance.jobs, self.instance.machines
+        return HeadsAndTails(self.data.times, n, m, cells=2 * (n + 1) * m) if evaluation == "ends" else self.data

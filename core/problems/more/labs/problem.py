@@ -1,0 +1,143 @@
+"""Low autocorrelation binary sequences (LABS): n signs, no shift of which resembles the sequence itself.
+
+Optima: T. Packebusch, S. Mertens, "Low autocorrelation binary sequences", J. Phys. A 49, 2016. Kept autocorrelations:
+J. E. Gallardo, C. Cotta, A. J. Fernandez, "Finding low autocorrelation binary sequences with memetic algorithms", 2009.
+"""
+
+import numpy as np
+
+from core.kernels.local_search.moves import flipped
+from core.kernels.local_search.walks import Move
+from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.problems.encodings import Bits
+from core.problems.instances.errors import InstanceError
+from core.problems.problem import Evaluation, Problem
+
+LONGEST = 1861  # whose largest energy, n (n - 1) (2 n - 1) / 6, is the last to fit 31 bits
+OPTIMA = [
+    *(None, 0, 1, 1, 2, 2, 7, 3, 8, 12, 13, 5, 10, 6, 19, 15, 24, 32, 25, 29, 26, 26, 39, 47, 36, 36, 45, 37, 50, 62),
+    *(59, 67, 64, 64, 65, 73, 82, 86, 87, 99, 108, 108, 101, 109, 122, 118, 131, 135, 140, 136, 153, 153, 166, 170),
+    *(175, 171, 192, 188, 197, 205, 218, 226, 235, 207, 208, 240, 257),
+]
+
+
+@bundle
+class Signs:
+    """How many signs there are: bit 1 is +1, and bit 0 is -1."""
+
+    n: i32
+
+
+@bundle
+class Correlations(Signs):
+    """The same, and what a walk keeps: the autocorrelation of every lag from 1 on."""
+
+    correlations: Row(i32, "n")
+
+
+@function
+def correlation(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
+    """The autocorrelation of the neighbour to which a move leads: the sum of s[p] s[p + lag]."""
+    total = 0
+    for p in range(labs.n - lag):
+        total += 1 if flipped(bits, p, move) == flipped(bits, p + lag, move) else -1
+    return total
+
+
+@function
+def added(bits: Array[i32], move: Move, labs: Signs) -> i32:
+    """What flipping up to three signs adds to the energy, in O(n^2)."""
+    total = 0
+    for lag in range(1, labs.n):
+        now, after = correlation(bits, lag, Move(-1, -1, -1), labs), correlation(bits, lag, move, labs)
+        total += after * after - now * now
+    return total
+
+
+@function
+def twice(bits: Array[i32], p: i32, q: i32, move: Move, labs: Signs) -> i32:
+    """2 s[p] s[q], which is lost when only p flips; nothing where there is no q, or where it flips too."""
+    alone = p >= 0 and q >= 0 and q < labs.n and q != move.i and q != move.j and q != move.k
+    return 0 if not alone else 2 if bits[p] == bits[q] else -2
+
+
+@function
+def lost(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
+    """By how much an autocorrelation becomes smaller, in O(1): each flipped sign meets one on either side."""
+    i, j, k = move.i, move.j, move.k
+    behind = twice(bits, i, i + lag, move, labs) + twice(bits, j, j + lag, move, labs)
+    ahead = twice(bits, i, i - lag, move, labs) + twice(bits, j, j - lag, move, labs)
+    return behind + ahead + twice(bits, k, k + lag, move, labs) + twice(bits, k, k - lag, move, labs)
+
+
+@function
+def added_by_correlations(bits: Array[i32], move: Move, labs: Correlations) -> i32:
+    """What a move adds to the energy, in O(n)."""
+    total = 0
+    for lag in range(1, labs.n):
+        less = lost(bits, lag, move, labs)
+        total += less * (less - 2 * labs.correlations[lag])
+    return total
+
+
+@function
+def correlate(bits: Array[i32], labs: Correlations):
+    """All autocorrelations from scratch."""
+    for lag in range(1 + lane(), labs.n, team_size()):
+        labs.correlations[lag] = correlation(bits, lag, Move(-1, -1, -1), labs)
+
+
+@function
+def follow(bits: Array[i32], move: Move, labs: Correlations):
+    """All autocorrelations after a move that is about to be made."""
+    for lag in range(1 + lane(), labs.n, team_size()):
+        labs.correlations[lag] -= lost(bits, lag, move, labs)
+
+
+class Labs(Problem):
+    """Find n signs whose energy, the sum of all squared autocorrelations, is least.
+
+    Parameters
+    ----------
+    instance
+        The number of signs, 1 to `LONGEST`, as a number or as text: ``27``, ``"27"`` or ``"labs:27"``.
+
+    Raises
+    ------
+    InstanceError
+        No such number.
+
+    """
+
+    tested = True
+
+    def __init__(self, instance: int | str = 27) -> None:
+        text = str(instance).removeprefix("labs:")
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= LONGEST):
+            raise InstanceError("labs", None, f"{text[:20]!r}", f"a number of signs from 1 to {LONGEST}")
+        n = int(text)
+        super().__init__(f"labs:{n}", Bits(n), Signs(n))
+        self.optimum = OPTIMA[n] if n < len(OPTIMA) else None
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The energy: the sum over all lags of the squared autocorrelation."""
+        return int(self.costs(np.asarray(solution)[None])[0])
+
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        signs = 2 * solutions.astype(np.int64) - 1
+        found = [(signs[:, lag:] * signs[:, :-lag]).sum(axis=1) for lag in range(1, self.encoding.n)]
+        return np.square(np.array(found, np.int64).reshape(len(found), len(signs))).sum(axis=0)
+
+    def cost_range(self) -> tuple[int, int]:
+        """At best the odd autocorrelations are 1 or -1 and the others 0; at worst all signs are equal."""
+        return self.encoding.n // 2, sum(k * k for k in range(self.encoding.n))
+
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """``correlations`` (O(n), from those that a walk keeps) or ``plain`` (O(n^2))."""
+        faster = Evaluation(added_by_correlations, begin=correlate, update=follow, work=self.encoding.n)
+        return {"correlations": faster, "plain": Evaluation(added, work=self.encoding.n**2)}
+
+    def data_for(self, evaluation: str) -> Signs:
+        """How many signs there are; with room for what a walk keeps, if the evaluation reads it."""
+        return Correlations(n=self.encoding.n) if evaluation == "correlations" else self.data

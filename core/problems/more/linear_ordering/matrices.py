@@ -1,0 +1,194 @@
+"""Matrices for the linear ordering problem: LOLIB's files, a generator, and the plain scorer.
+
+Source: G. Reinelt, LOLIB, 1997; R. Marti, G. Reinelt, A. Duarte, "A benchmark library and a comparison of heuristic
+methods for the linear ordering problem", Computational Optimization and Applications 51, 2012.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+import numpy as np
+
+from core.arguments import frozen
+from core.problems.instances import folders
+from core.problems.instances.errors import InstanceError
+from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.generators import random_words
+from core.problems.instances.specifications import SEED, Quantity, parse_specification
+from core.problems.instances.tsplib_layout import LONGEST_NUMBER, quoted
+
+LARGEST_COST = 2**31 - 1
+MOST_ELEMENTS = 4096
+
+SUFFIXES = (".mat", ".lop", ".txt", ".mat.gz", ".lop.gz", ".txt.gz")
+SUBFOLDERS = ("", "lolib")
+GENERATOR = "random:40:seed=1"
+_SIZE = Quantity("elements", 1, MOST_ELEMENTS)
+_OPTIONS = (Quantity("largest", 0, 10**6, "100"), SEED)
+
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
+
+
+class OrderingInstance:
+    """A matrix whose rows and columns are to be put into one order, with much above the diagonal.
+
+    Parameters
+    ----------
+    name : str
+    weights : array_like, shape (n, n), integers
+        What it is worth that i stands before j; may be negative, and the diagonal never counts. Kept as int32,
+        C-contiguous.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    n : int
+    sha256 : str
+        Digest of the content.
+
+    Raises
+    ------
+    InstanceError
+        Wrong shape or size, weights that are no integers, or sum up beyond 31 bits.
+
+    """
+
+    def __init__(self, name: str, weights: np.ndarray, source: str = "given by the caller") -> None:
+        self.name, self.source = name, source
+        given = np.asarray(weights)
+        if given.ndim != 2 or given.shape[0] != given.shape[1] or not 1 <= len(given) <= MOST_ELEMENTS:
+            found = f"weights of shape {given.shape}"
+            raise InstanceError(name, None, found, f"a square matrix of 1 to {MOST_ELEMENTS} rows")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InstanceError(name, None, f"weights of {given.dtype}", "integers")
+        worst = max(int(given.max()), -int(given.min()))
+        total = int(np.abs(given.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
+        if total > LARGEST_COST:
+            found = f"weights whose sizes sum up to {total} or more"
+            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
+        self.weights = frozen(given, np.int32)
+        self.n = len(given)
+        content = hashlib.sha256(f"linear ordering {self.n}\n".encode())
+        content.update(self.weights.astype("<i4").tobytes())
+        self.sha256 = content.hexdigest()
+
+    def __repr__(self) -> str:
+        """Return name and size."""
+        return f"OrderingInstance({self.name!r}, n={self.n})"
+
+    def worths(self, orders: np.ndarray) -> np.ndarray:
+        """The sum above the diagonal: (number of orders, n) -> (number of orders,) int64."""
+        found = np.zeros(len(orders), np.int64)
+        for p in range(self.n - 1):
+            found += self.weights[orders[:, p, None], orders[:, p + 1 :]].sum(axis=1, dtype=np.int64)
+        return found
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The sums over all pairs of the smaller and of the larger of both weights: no order is worth less or more."""
+        wide = self.weights.astype(np.int64)
+        smaller, larger = (np.triu(choose(wide, wide.T), 1).sum() for choose in (np.minimum, np.maximum))
+        return int(smaller), int(larger)
+
+
+def load(spec: str, data: str | os.PathLike | None = None) -> OrderingInstance:
+    """Return an instance by path, name or generator specification.
+
+    Parameters
+    ----------
+    spec : str
+        A file of LOLIB; a name such as "be75eec", looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's
+        cache; or what `generate` makes without a file.
+    data : path, optional
+        Folder of instances, searched first, together with its subfolder lolib.
+
+    Raises
+    ------
+    InstanceError
+        Nothing of that name at hand, or a file that is not a valid instance.
+    """
+    if spec.startswith("random:") and not os.path.isfile(spec):
+        return generate(spec)
+    return read(folders.locate_file(spec, data, SUBFOLDERS, SUFFIXES, GENERATOR))
+
+
+def generate(spec: str) -> OrderingInstance:
+    """Return the matrix of a specification random:ELEMENTS[:largest=INTEGER][:seed=INTEGER].
+
+    All entries but the diagonal's are uniform from 0 to `largest` (100), as those of LOLIB's RandomAI are; row by row,
+    in integers, so that a text is the same matrix for ever.
+
+    Raises
+    ------
+    InstanceError
+        A specification that is malformed or out of range.
+    """
+    name, (size, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
+    n, half = int(size), np.uint64(32)
+    words = random_words(int(seed), 0, n * n) >> half
+    weights = (words * np.uint64(int(largest) + 1) >> half).astype(np.int64).reshape(n, n)
+    np.fill_diagonal(weights, 0)
+    return OrderingInstance(name, weights, "generated from its name")
+
+
+def read(path: str | os.PathLike) -> OrderingInstance:
+    """Return the instance of a file of LOLIB, which may be packed with gzip.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    return parse(read_text(path, "a file of LOLIB"), path)
+
+
+def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
+    """Return the instance of a text: a title or none, then n, then n * n entries row by row, in free layout.
+
+    Parameters
+    ----------
+    text : str
+        Its first line is a title if anything there is no integer.
+    path : path
+        Stands for the text in error messages, and names the instance.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    rows = [
+        (line, row.split()) for line, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1)
+    ]
+    rows = [(line, tokens) for line, tokens in rows if tokens]
+    if rows and not all(map(_INTEGER.fullmatch, rows[0][1])):
+        del rows[0]
+    line, n = 1, 0
+    entries: list[int] = []
+    for line, tokens in rows:
+        for token in tokens:
+            if not n:
+                n = _integer(path, line, token, "number of elements", 1, MOST_ELEMENTS)
+            elif len(entries) == n * n:
+                raise InstanceError(path, line, f"{quoted(token)} after them", f"{n * n} entries of a square matrix")
+            else:
+                entries.append(_integer(path, line, token, "entry", -LARGEST_COST, LARGEST_COST))
+    if not n:
+        raise InstanceError(path, line, "no number", "a title or none, then n, then n * n integers")
+    if len(entries) < n * n:
+        raise InstanceError(path, line, f"the end after {len(entries)} entries", f"{n * n} of a square matrix")
+    name = instance_name(path, r"\.(mat|lop|txt)")
+    try:
+        return OrderingInstance(name, np.array(entries, np.int64).reshape(n, n), f"file {os.fspath(path)}")
+    except InstanceError as error:
+        raise InstanceError(path, None, error.found, error.expected) from None
+
+
+def _integer(path: str | os.PathLike, line: int, token: str, what: str, least: int, most: int) -> int:
+    if not _INTEGER.fullmatch(token) or not least <= int(token) <= most:
+        raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {least} to {most}")
+    return int(token)

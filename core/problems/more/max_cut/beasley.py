@@ -1,0 +1,151 @@
+"""Quadratic forms as texts: J. E. Beasley's files of the OR-Library, and a generator of forms like theirs.
+
+Source: J. E. Beasley, "Heuristic algorithms for the unconstrained binary quadratic programming problem", 1998. There
+x' Q x is to be as large as possible, so the form here is minus that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.problems.instances import folders
+from core.problems.instances.errors import InstanceError
+from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.generators import random_words
+from core.problems.instances.specifications import SEED, Quantity, parse_specification
+from core.problems.instances.tsplib_layout import quoted
+from core.problems.more.max_cut import quadratic_forms
+from core.problems.more.max_cut.quadratic_forms import LARGEST_COST, MOST_BITS, QuadraticForm
+
+SUFFIXES = (".txt", ".txt.gz")
+SUBFOLDERS = ("", "orlib")
+GENERATOR = "random:50:density=0.1"
+MOST_PROBLEMS = 1000
+"""Of one file."""
+_SIZE = Quantity("bits", 1, MOST_BITS)
+_OPTIONS = (Quantity("density", 0, 1, "0.1", decimals=6), Quantity("largest", 1, 10**6, "100"), SEED)
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+
+
+def load(spec: str, data: str | os.PathLike | None = None) -> QuadraticForm:
+    """Return a form by path, name or generator specification.
+
+    Parameters
+    ----------
+    spec : str
+        A file of the OR-Library, or a name such as "bqp50", looked up in `data`, in the folders of $TSPLIB_DIR, and in
+        the user's cache; of a file's problems the first, or that of the number behind a colon, "bqp50:3". Or what
+        `generate` makes without a file.
+    data : path, optional
+        Folder of instances, searched first, together with its subfolder orlib.
+
+    Raises
+    ------
+    InstanceError
+        Nothing of that name at hand, or a file that is not valid.
+    """
+    if spec.startswith("random:") and not os.path.isfile(spec):
+        return generate(spec)
+    file, _, number = spec.rpartition(":")
+    if os.path.isfile(spec) or not re.fullmatch("[0-9]{1,9}", number):
+        file, number = spec, "1"
+    path = folders.locate_file(file, data, SUBFOLDERS, SUFFIXES, GENERATOR)
+    return parse(read_text(path, "a file of the OR-Library"), int(number), path)
+
+
+def generate(spec: str) -> QuadraticForm:
+    """Return the random form of a specification random:BITS[:density=DECIMAL][:largest=INTEGER][:seed=INTEGER].
+
+    With probability `density` (0.1) an entry of Q on or above the diagonal is uniform from -`largest` (100) to
+    `largest`; one word each, row by row, in integers, so that a text is the same form for ever.
+
+    Raises
+    ------
+    InstanceError
+        A specification that is malformed or out of range.
+    """
+    name, (size, density, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
+    n, half = int(size), np.uint64(32)
+    rows, columns = np.triu_indices(n)
+    words = random_words(int(seed), 0, len(rows))
+    drawn = ((words & np.uint64(2**32 - 1)) * np.uint64(2 * int(largest) + 1) >> half).astype(np.int64) - int(largest)
+    matrix = np.zeros((n, n), np.int64)
+    matrix[rows, columns] = np.where(words >> half < np.uint64(int(density * 2**32)), drawn, 0)
+    return of_maximum(name, matrix, "generated from its name")
+
+
+def of_maximum(name: str, upper: np.ndarray, source: str) -> QuadraticForm:
+    """Return minus x' Q x for the symmetric Q whose entries on and above the diagonal are given, the others being 0."""
+    return quadratic_forms.of_matrix(name, -(upper + np.triu(upper, 1).T), source)
+
+
+def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> QuadraticForm:
+    """Return one of the problems of a text: how many there are, then of each "n m" and m times "i j q", bits from 1.
+
+    Parameters
+    ----------
+    text : str
+        In free layout. An entry stands for q[i, j] and q[j, i]. What follows the problem is looked at no further.
+    number : int
+        Which problem, from 1.
+    path : path
+        Stands for the text in error messages, and names the instance.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    numbers = _numbers(text, path)
+    problems = next(numbers)("number of problems", 1, MOST_PROBLEMS)
+    if not 1 <= number <= problems:
+        raise InstanceError(path, None, f"{problems} problems and no number {number}", f"1 to {problems}")
+    for one in range(1, number + 1):
+        n = next(numbers)("number of bits", 1, MOST_BITS)
+        m = next(numbers)("number of entries", 0, n * n)
+        upper = np.zeros((n, n) if one == number else (1, 1), np.int64)
+        for _ in range(m):
+            i, j = sorted((next(numbers)("bit", 1, n), next(numbers)("bit", 1, n)))
+            token = next(numbers)
+            entry = token("entry", -LARGEST_COST, LARGEST_COST)
+            if one == number:
+                if upper[i - 1, j - 1]:
+                    raise InstanceError(path, token.line, f"entry {i} {j} again", "it once")
+                upper[i - 1, j - 1] = entry
+    after = next(numbers)
+    if number == problems and after.token:
+        raise InstanceError(path, after.line, f"{quoted(after.token)} after them", f"{problems} problems")
+    name = instance_name(path, r"\.txt")
+    try:
+        return of_maximum(f"{name}:{number}", upper, f"file {os.fspath(path)}")
+    except InstanceError as error:
+        raise InstanceError(path, None, error.found, error.expected) from None
+
+
+class _Number:
+    """A token of a text, which is an integer of a range or refused."""
+
+    def __init__(self, path: str | os.PathLike, line: int, token: str) -> None:
+        self.path, self.line, self.token = path, line, token
+
+    def __call__(self, what: str, least: int, most: int) -> int:
+        """The integer."""
+        if not _INTEGER.fullmatch(self.token) or not least <= int(self.token) <= most:
+            found = f"{what} {quoted(self.token)}" if self.token else f"the end instead of a {what}"
+            raise InstanceError(self.path, self.line, found, f"an integer from {least} to {most}")
+        return int(self.token)
+
+
+def _numbers(text: str, path: str | os.PathLike) -> Iterator[_Number]:
+    """All tokens of a text, and for ever one that is none behind them."""
+    last = 1
+    for line, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        for token in row.split():
+            last = line
+            yield _Number(path, line, token)
+    while True:
+        yield _Number(path, last, "")

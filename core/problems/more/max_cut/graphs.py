@@ -1,0 +1,377 @@
+"""Weighted graphs to be cut into k parts (max-k-cut): the problem for vectors over an alphabet of k values.
+
+The encoding is Luong et al. 2013, section 4.4. The text format is that of G. Rinaldi's generator rudy, in which
+Helmberg and Rendl's Gset comes (2000).
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from core.arguments import frozen
+from core.problems.instances import folders
+from core.problems.instances.errors import InstanceError, require_integer
+from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
+from core.problems.instances.generators import LARGEST_SEED, random_words
+from core.problems.instances.tsplib_layout import quoted
+
+LARGEST_COST = 2**31 - 1
+MOST_VERTICES = 20_000
+"""The largest graph of Gset; its weights take 1.5 GiB."""
+
+MOST_PARTS = 100_000
+"""Keeps the number of neighbours, (k - 1) n, within 31 bits for every graph."""
+
+SUFFIXES = ("", ".txt", ".rud", ".rudy", ".mc", ".txt.gz", ".rud.gz", ".rudy.gz", ".mc.gz")
+SUBFOLDERS = ("", "gset")
+_FORM = "maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH]"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+_DENSITY = re.compile(r"[01](\.[0-9]{1,9})?")
+_RANGE = re.compile(r"(-?[0-9]{1,10})\.\.(-?[0-9]{1,10})")
+
+
+class _Options(NamedTuple):
+    seed: int
+    density: str = "0.5"
+    weights: tuple[int, int] = (1, 10)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphInstance:
+    """An undirected graph with integer weights, and the number of parts to cut it into.
+
+    Parameters
+    ----------
+    name : str
+    weights : array_like, shape (n, n), integers, symmetric, 0 on the diagonal
+        0 where there is no edge; may be negative. Kept as int32, C-contiguous.
+    k : int, 2 to 100,000
+        Number of parts.
+    optimum : int, optional
+        The least cost, where known.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    cost_range : tuple of int
+        The sums of all negative and of all positive weights: every cost lies between them.
+    sha256 : str
+        Digest of the content, k included: equal for files that differ in white space, order or name only.
+
+    Raises
+    ------
+    InstanceError
+        Wrong shape or size, weights that are no integers, not symmetric, or sum up beyond 31 bits, loops.
+    """
+
+    name: str
+    weights: np.ndarray
+    k: int
+    optimum: int | None = None
+    source: str = "given by the caller"
+    cost_range: tuple[int, int] = field(init=False)
+    sha256: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check all parts and derive the digest."""
+        _check_parts(self.name, self.k)
+        object.__setattr__(self, "weights", self._checked_weights(np.asarray(self.weights)))
+        content = hashlib.sha256(f"max-k-cut {self.n} {self.k}\n".encode())
+        content.update(self.weights.astype("<i4", copy=False).data)
+        object.__setattr__(self, "sha256", content.hexdigest())
+
+    def __repr__(self) -> str:
+        """Return name and size."""
+        return f"GraphInstance({self.name!r}, n={self.n}, k={self.k})"
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.weights)
+
+    def _refuse(self, found: str, expected: str) -> NoReturn:
+        raise InstanceError(self.name, None, found, expected)
+
+    def _checked_weights(self, given: np.ndarray) -> np.ndarray:
+        if given.ndim != 2 or given.shape[0] != given.shape[1]:
+            self._refuse(f"weights of shape {given.shape}", "a square matrix")
+        if not 1 <= len(given) <= MOST_VERTICES:
+            self._refuse(f"{len(given)} vertices", f"1 to {MOST_VERTICES}")
+        if not np.issubdtype(given.dtype, np.integer):
+            self._refuse(f"weights of {given.dtype}", "integers")
+        worst = max(int(given.max()), int(given.min()), key=abs)
+        if abs(worst) > LARGEST_COST:
+            self._refuse(f"weight {worst}", f"{-LARGEST_COST} to {LARGEST_COST}")
+        if given.diagonal().any():
+            vertex = given.diagonal().astype(bool).argmax()
+            self._refuse(f"a loop of weight {given[vertex, vertex]} at vertex {vertex}", "0 on the diagonal")
+        unequal = given != given.T
+        if unequal.any():
+            i, j = np.unravel_index(unequal.argmax(), given.shape)
+            self._refuse(f"weight {given[i, j]} from vertex {i} to {j} and {given[j, i]} back", "a symmetric matrix")
+        object.__setattr__(self, "cost_range", self._checked_sums(given))
+        return frozen(given, np.int32)
+
+    def _checked_sums(self, weights: np.ndarray) -> tuple[int, int]:
+        """Bound every cost, every difference of two costs and every partial sum of either."""
+        negative = positive = 0
+        # by rows, because the matrix in 64 bits would take twice its memory
+        for row in weights:
+            wide = row.astype(np.int64)
+            negative += int(wide[wide < 0].sum())
+            positive += int(wide[wide > 0].sum())
+        total = (positive - negative) // 2
+        if total > LARGEST_COST:
+            self._refuse(f"weights whose sizes sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
+        return negative // 2, positive // 2
+
+
+def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0, k: int = 2) -> GraphInstance:
+    """Return an instance by path or generator specification.
+
+    Parameters
+    ----------
+    spec : str
+        A rudy file, which may be packed with gzip, here or in `data_folder`; or "maxcut:100:3" and its like,
+        see `generate`; "random:100" and its like are the same for `k` parts. Else a name such as "G1", looked up in
+        `data_folder`, in the folders of $TSPLIB_DIR, and in the user's cache, and in their subfolder gset.
+    data_folder : path, optional
+        Where to look for a file that is not found by `spec` alone.
+    seed : int, 0 to 2**63 - 1
+        Of a generated graph whose `spec` names none.
+    k : int, 2 to 100,000
+        Number of parts for the graph of a file; a specification "maxcut:N:K" brings its own.
+
+    Raises
+    ------
+    InstanceError
+        No such file, a specification that is malformed or out of range, or an invalid file.
+    """
+    if data_folder is not None and not os.path.isdir(data_folder):
+        raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
+    places = [spec, os.path.join(data_folder or "", spec)]
+    file = first_file(places)
+    if file is not None:
+        return read(file, k)
+    if spec.startswith("random:"):
+        _check_parts(spec, k)
+        _, size, *options = spec.split(":")
+        try:
+            return generate(":".join(["maxcut", size, str(k), *options]), seed)
+        except InstanceError as error:
+            raise InstanceError(spec, None, error.found, error.expected) from None
+    if spec.startswith("maxcut:"):
+        return generate(spec, seed)
+    path = folders.find(spec, data_folder, SUBFOLDERS, SUFFIXES) if os.path.basename(spec) == spec else None
+    if path is not None:
+        return read(path, k)
+    raise InstanceError(spec, None, describe_non_file(places), f"a file, or {_FORM}")
+
+
+def generate(spec: str, seed: int = 0) -> GraphInstance:
+    """Return the graph of a specification maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH].
+
+    Each pair i < j of vertices, row by row, has one word of `core.problems.instances.generators.random_words`: its
+    upper half decides with probability `density` whether there is an edge, its lower half draws the weight. All in
+    integers, so that a specification is the same graph for ever. The name lists all options.
+
+    Parameters
+    ----------
+    spec : str
+        Density from 0 to 1, 0.5 unless told; weights from LOW to HIGH, 1..10 unless told.
+    seed : int, 0 to 2**63 - 1
+        Where `spec` names none.
+
+    Raises
+    ------
+    InstanceError
+        A specification that is malformed or out of range.
+    """
+    family, *parts = spec.split(":")
+    if family != "maxcut" or len(parts) < 2:
+        raise InstanceError(spec, None, "no size or no number of parts", _FORM)
+    n = _option(spec, "size", parts[0], 1, MOST_VERTICES)
+    k = _option(spec, "number of parts", parts[1], 2, MOST_PARTS)
+    options = _read_options(spec, parts[2:], _Options(seed))
+    low, high = options.weights
+    name = f"maxcut:{n}:{k}:seed={options.seed}:density={options.density}:weights={low}..{high}"
+    return GraphInstance(name, _random_weights(n, options), k, source="generated from its name")
+
+
+def _read_options(spec: str, parts: list[str], options: _Options) -> _Options:
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise InstanceError(spec, None, f"seed {options.seed}", f"an integer from 0 to {LARGEST_SEED}")
+    given = set()
+    for part in parts:
+        name, _, value = part.partition("=")
+        if name not in _Options._fields or name in given:
+            wrong = "again" if name in given else "unknown"
+            raise InstanceError(spec, None, f"option {quoted(part)} ({wrong})", _FORM)
+        given.add(name)
+        if name == "seed":
+            options = options._replace(seed=_option(spec, name, value, 0, LARGEST_SEED))
+        elif name == "density":
+            if not _DENSITY.fullmatch(value) or float(value) > 1:
+                raise InstanceError(spec, None, f"density {quoted(value)}", "a decimal number from 0 to 1")
+            options = options._replace(density=value)
+        else:
+            options = options._replace(weights=_weight_range(spec, value))
+    return options
+
+
+def _weight_range(spec: str, text: str) -> tuple[int, int]:
+    ends = _RANGE.fullmatch(text)
+    if ends is None or not -LARGEST_COST <= int(ends[1]) <= int(ends[2]) <= LARGEST_COST:
+        expected = f"LOW..HIGH, two ascending integers from {-LARGEST_COST} to {LARGEST_COST}"
+        raise InstanceError(spec, None, f"weights {quoted(text)}", expected)
+    return int(ends[1]), int(ends[2])
+
+
+def _option(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
+        raise InstanceError(spec, None, f"{name} {quoted(text)}", f"an integer from {smallest} to {largest}")
+    return int(text)
+
+
+def _random_weights(n: int, options: _Options) -> np.ndarray:
+    whole, _, decimals = options.density.partition(".")
+    below = np.uint64(int(whole + decimals) * 2**32 // 10 ** len(decimals))
+    low, high = options.weights
+    weights = np.zeros((n, n), dtype=np.int32)
+    start, half = 0, np.uint64(32)
+    for i in range(n - 1):
+        words = random_words(options.seed, start, n - 1 - i)
+        drawn = low + ((words & np.uint64(2**32 - 1)) * np.uint64(high - low + 1) >> half).astype(np.int64)
+        weights[i, i + 1 :] = np.where(words >> half < below, drawn, 0)
+        weights[i + 1 :, i] = weights[i, i + 1 :]
+        start += n - 1 - i
+    return weights
+
+
+def read(path: str | os.PathLike, k: int = 2) -> GraphInstance:
+    """Return the graph of a rudy file, which may be packed with gzip, to be cut into `k` parts.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    text = read_text(path, "a rudy file")
+    return parse(text, k, path)
+
+
+def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInstance:
+    """Return the graph of a rudy text: a line "n m", then m lines "i j w", vertices from 1, w = 1 if left out.
+
+    Parameters
+    ----------
+    text : str
+    k : int, 2 to 100,000
+        Number of parts.
+    path : path
+        Stands for the text in error messages, and names the instance.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    # before a large matrix is filled
+    _check_parts(str(path), k)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    rows = [(line, row.split()) for line, row in enumerate(lines, 1) if row.strip()]
+    if not rows:
+        raise InstanceError(path, 1, "an empty file", "a line 'n m': numbers of vertices and edges")
+    n, m = _parse_size(path, *rows[0])
+    seen: dict[tuple[int, int], int] = {}
+    weights = np.zeros((n, n), dtype=np.int32)
+    for line, tokens in rows[1:]:
+        if len(seen) == m:
+            raise InstanceError(path, line, f"{quoted(' '.join(tokens))} after them", f"{m} edges")
+        i, j, weight = _parse_edge(path, line, tokens, n)
+        first = seen.setdefault((min(i, j), max(i, j)), line)
+        if first != line:
+            raise InstanceError(path, line, f"edge {i} {j} again, as on line {first}", "it once")
+        weights[i - 1, j - 1] = weights[j - 1, i - 1] = weight
+    if len(seen) < m:
+        raise InstanceError(path, rows[-1][0], f"the end after {len(seen)} edges", f"{m} edges")
+    name = instance_name(path, r"\.(rud|rudy|txt|mc)")
+    try:
+        return GraphInstance(name, weights, k, source=f"file {os.fspath(path)}")
+    except InstanceError as error:
+        raise InstanceError(path, None, error.found, error.expected) from None
+
+
+def _check_parts(name: str, k: int) -> None:
+    require_integer(name, f"{k} parts", k, 2, MOST_PARTS)
+
+
+def _parse_size(path: str | os.PathLike, line: int, tokens: list[str]) -> tuple[int, int]:
+    if len(tokens) != 2 or not all(_INTEGER.fullmatch(token) for token in tokens):
+        raise InstanceError(path, line, quoted(" ".join(tokens)), "two integers 'n m': vertices and edges")
+    n, m = map(int, tokens)
+    if not 1 <= n <= MOST_VERTICES:
+        raise InstanceError(path, line, f"{n} vertices", f"1 to {MOST_VERTICES}")
+    if not 0 <= m <= n * (n - 1) // 2:
+        raise InstanceError(path, line, f"{m} edges", f"0 to {n * (n - 1) // 2}, as there are {n} vertices")
+    return n, m
+
+
+def _parse_edge(path: str | os.PathLike, line: int, tokens: list[str], n: int) -> tuple[int, int, int]:
+    if not 2 <= len(tokens) <= 3 or not all(_INTEGER.fullmatch(token) for token in tokens):
+        raise InstanceError(path, line, quoted(" ".join(tokens)), "integers 'i j w' or 'i j'")
+    i, j, weight = map(int, tokens if len(tokens) == 3 else [*tokens, "1"])
+    for vertex in (i, j):
+        if not 1 <= vertex <= n:
+            raise InstanceError(path, line, f"vertex {vertex}", f"1 to {n}")
+    if i == j:
+        raise InstanceError(path, line, f"a loop at vertex {i}", "an edge of two vertices")
+    if abs(weight) > LARGEST_COST:
+        raise InstanceError(path, line, f"weight {weight}", f"{-LARGEST_COST} to {LARGEST_COST}")
+    return i, j, weight
+
+
+def cost(instance: GraphInstance, values: np.ndarray) -> int:
+    """Return the sum of the weights of all edges inside parts; the least cost means the largest cut.
+
+    Parameters
+    ----------
+    instance : GraphInstance
+    values : array_like, shape (n,), integers from 0 to k - 1
+        The part of each vertex.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, no integers, or a value out of range.
+    """
+    parts = checked_values(values, instance.n, instance.k)
+    twice = 0
+    for part in np.unique(parts):
+        members = np.flatnonzero(parts == part)
+        twice += int(instance.weights[np.ix_(members, members)].sum(dtype=np.int64))
+    return twice // 2
+
+
+def checked_values(values: np.ndarray, n: int, k: int) -> np.ndarray:
+    """Return a solution as int64 after making sure that it has `n` values from 0 to `k` - 1.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, no integers, or a value out of range.
+    """
+    given = np.asarray(values)
+    if given.shape != (n,):
+        raise ValueError(f"found values of shape {given.shape}, expected ({n},)")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"found values of {given.dtype}, expected integers")
+    outside = (given < 0) | (given >= k)
+    if outside.any():
+        raise ValueError(f"found value {given[outside.argmax()]}, expected 0 to {k - 1}")
+    return given.astype(np.int64)

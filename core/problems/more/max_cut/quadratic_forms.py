@@ -1,0 +1,110 @@
+"""Quadratic forms over bits: what the unconstrained binary quadratic problem (QUBO) minimises, and max-cut as one.
+
+Max-cut as a form: E. Boros, P. L. Hammer, "The max-cut problem and quadratic 0-1 optimization", 1991.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from core.arguments import frozen
+from core.problems.instances.errors import InstanceError
+from core.problems.more.max_cut.graphs import GraphInstance
+
+LARGEST_COST = 2**31 - 1
+MOST_BITS = 20_000
+"""The largest graph of Gset; the coefficients take 1.5 GiB."""
+ROW_BLOCK = 1024
+"""Of the coefficients, multiplied at a time: in 64 bits all would take twice their memory."""
+
+
+class QuadraticForm:
+    """The sum of c[i, i] x[i] and, over all pairs i < j, of c[i, j] x[i] x[j], for bits x.
+
+    Parameters
+    ----------
+    name : str
+    coefficients : array_like, shape (n, n), integers, symmetric
+        c; kept as int32, C-contiguous.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    n : int
+        Number of bits.
+    cost_range : tuple of int
+        The sums of all negative and of all positive coefficients: every value lies between them.
+    sha256 : str
+        Digest of the content.
+
+    Raises
+    ------
+    InstanceError
+        Wrong shape or size, coefficients that are no integers, not symmetric, or sum up beyond 31 bits.
+
+    """
+
+    def __init__(self, name: str, coefficients: np.ndarray, source: str = "given by the caller") -> None:
+        self.name, self.source = name, source
+        given = np.asarray(coefficients)
+        if given.ndim != 2 or given.shape[0] != given.shape[1] or not 1 <= len(given) <= MOST_BITS:
+            found = f"coefficients of shape {given.shape}"
+            raise InstanceError(name, None, found, f"a square matrix of 1 to {MOST_BITS} rows")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise InstanceError(name, None, f"coefficients of {given.dtype}", "integers")
+        if not np.array_equal(given, given.T):
+            raise InstanceError(name, None, "coefficients that are not symmetric", "c[i, j] = c[j, i], see `of_matrix`")
+        self.n = len(given)
+        negative = positive = 0
+        for i, row in enumerate(given):
+            wide = row[i:].astype(object if given.dtype.itemsize > 4 else np.int64)
+            negative, positive = negative + int(wide[wide < 0].sum()), positive + int(wide[wide > 0].sum())
+        if positive - negative > LARGEST_COST:
+            found = f"coefficients whose sizes sum up to {positive - negative}"
+            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
+        self.cost_range = negative, positive
+        self.coefficients = frozen(given, np.int32)
+        content = hashlib.sha256(f"quadratic form {self.n}\n".encode())
+        content.update(self.coefficients.astype("<i4", copy=False).data)
+        self.sha256 = content.hexdigest()
+
+    def __repr__(self) -> str:
+        """Return name and size."""
+        return f"QuadraticForm({self.name!r}, n={self.n})"
+
+    def values(self, solutions: np.ndarray) -> np.ndarray:
+        """The values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""
+        bits = solutions.astype(np.float64)  # whose sums are exact up to 2^53
+        twice = bits @ self.coefficients.diagonal()
+        for first in range(0, self.n, ROW_BLOCK):
+            rows = self.coefficients[first : first + ROW_BLOCK].astype(np.float64)
+            twice += (bits[:, first : first + ROW_BLOCK] * (bits @ rows.T)).sum(axis=1)
+        return twice.astype(np.int64) // 2
+
+
+def of_matrix(name: str, matrix: np.ndarray, source: str = "given by the caller") -> QuadraticForm:
+    """Return the form x' Q x of any square matrix of integers: what stands at [i, j] and at [j, i] is added up."""
+    given = np.asarray(matrix)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise InstanceError(name, None, f"a matrix of shape {given.shape}", "a square one")
+    both = given + given.T
+    np.fill_diagonal(both, given.diagonal())
+    return QuadraticForm(name, both, source)
+
+
+def of_graph(graph: GraphInstance) -> QuadraticForm:
+    """Return the form whose value is minus the weight of the edges between vertices of unequal bits.
+
+    An edge is cut by x[i] + x[j] - 2 x[i] x[j]: of a vertex minus the weight of its edges counts, of an edge twice it.
+    """
+    ends = graph.weights.sum(axis=1, dtype=np.int64)
+    heaviest = max(int(np.abs(ends).max()), 2 * max(int(graph.weights.max()), -int(graph.weights.min())))
+    if heaviest > LARGEST_COST:
+        found = f"weights up to {heaviest} of an edge's two ends or of a vertex's edges"
+        raise InstanceError(graph.name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
+    coefficients = 2 * graph.weights
+    np.fill_diagonal(coefficients, -ends)
+    return QuadraticForm(graph.name, coefficients, graph.source)

@@ -1,0 +1,422 @@
+"""The permuted perceptron problem: instances with a known secret, a text format and the plain NumPy scorer.
+
+Source: D. Pointcheval, "A new identification scheme based on the perceptrons problem", 1995; Luong et al. 2013,
+section 6.2. The cost and its weights: L. R. Knudsen, W. Meier, "Cryptanalysis of an identification scheme based
+on the permuted perceptron problem", 1999.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from core.arguments import frozen
+from core.problems.instances.errors import InstanceError, require_integer
+from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
+from core.problems.instances.generators import LARGEST_SEED
+from core.problems.instances.tsplib_layout import quoted
+
+LARGEST_COST = 2**31 - 1
+LARGEST_WEIGHT = 10**6
+MOST_ENTRIES = 2**26
+"""Of the matrix; one byte each. With the usual weights, 31 bits for the costs allow 35,791,394 at most."""
+
+NEGATIVE_WEIGHT = 30
+HISTOGRAM_WEIGHT = 1
+
+VECTOR_BLOCK = 64
+"""Vectors whose products are computed together."""
+
+_SPEC = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?::seed=([0-9]{1,19}))?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
+_SIGNS = {"1": 1, "+1": 1, "-1": -1}
+
+
+@dataclass(frozen=True, eq=False)
+class PerceptronInstance:
+    """A matrix of signs and the multiset of products that a vector of signs V shall have with its rows.
+
+    Parameters
+    ----------
+    name : str
+    matrix : array_like, shape (m, n), entries +1 and -1
+        A; kept as int8, C-contiguous.
+    targets : array_like, shape (m,), integers from 0 to n, odd where n is, even where n is
+        S, in any order; kept as int32, sorted.
+    secret : array_like, shape (n,), entries +1 and -1, optional
+        A vector that has these products; kept as int8.
+    negative_weight, histogram_weight : int
+        w1 and w2 of the cost, from 0 to 10**6.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    optimum : int or None
+        0, the cost of the secret, where that is known.
+    sha256 : str
+        Digest of the content (matrix, targets, weights): equal for instances of any name that have the same
+        costs. The secret is no part of it.
+
+    Raises
+    ------
+    InstanceError
+        Wrong shapes or entries, weights out of range, costs that could pass 31 bits, a secret that is none.
+    """
+
+    name: str
+    matrix: np.ndarray
+    targets: np.ndarray
+    secret: np.ndarray | None = None
+    negative_weight: int = NEGATIVE_WEIGHT
+    histogram_weight: int = HISTOGRAM_WEIGHT
+    source: str = "given by the caller"
+    optimum: int | None = field(init=False)
+    sha256: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check all parts and derive the rest."""
+        matrix = np.asarray(self.matrix)
+        if matrix.ndim != 2:
+            self._refuse(f"a matrix of shape {matrix.shape}", "(m, n)")
+        m, n = matrix.shape
+        check_size(self.name, m, n, self.negative_weight, self.histogram_weight)
+        object.__setattr__(self, "matrix", self._signs(matrix, "matrix"))
+        object.__setattr__(self, "targets", self._sorted_targets(np.asarray(self.targets)))
+        if self.secret is not None:
+            object.__setattr__(self, "secret", self._checked_secret(np.asarray(self.secret)))
+        object.__setattr__(self, "optimum", None if self.secret is None else 0)
+        object.__setattr__(self, "sha256", self._digest())
+
+    def __repr__(self) -> str:
+        """Return name and size."""
+        return f"PerceptronInstance({self.name!r}, m={self.m}, n={self.n})"
+
+    @property
+    def m(self) -> int:
+        """Number of rows, hence of products."""
+        return len(self.matrix)
+
+    @property
+    def n(self) -> int:
+        """Number of columns, hence of bits of a solution."""
+        return self.matrix.shape[1]
+
+    @property
+    def target_histogram(self) -> np.ndarray:
+        """H, how often each integer v from -n to n is a target: (2 n + 1,) int32, that of v at v + n."""
+        return histogram(self.targets, self.n)
+
+    def _refuse(self, found: str, expected: str) -> NoReturn:
+        raise InstanceError(self.name, None, found, expected)
+
+    def _signs(self, given: np.ndarray, what: str) -> np.ndarray:
+        wrong = (given != 1) & (given != -1)
+        if wrong.any():
+            self._refuse(f"{given[np.unravel_index(wrong.argmax(), given.shape)]} in the {what}", "+1 or -1")
+        return frozen(given, np.int8)
+
+    def _sorted_targets(self, given: np.ndarray) -> np.ndarray:
+        if given.shape != (self.m,) or not np.issubdtype(given.dtype, np.integer):
+            self._refuse(f"targets of shape {given.shape}, {given.dtype}", f"({self.m},), integers")
+        wrong = (given < 0) | (given > self.n) | (given % 2 != self.n % 2)
+        if wrong.any():
+            self._refuse(f"target {given[wrong.argmax()]}", expected_target(self.n))
+        return frozen(np.sort(given), np.int32)
+
+    def _checked_secret(self, given: np.ndarray) -> np.ndarray:
+        if given.shape != (self.n,):
+            self._refuse(f"a secret of shape {given.shape}", f"({self.n},)")
+        secret = self._signs(given, "secret")
+        if not np.array_equal(np.sort(_products(self.matrix, secret)), self.targets):
+            self._refuse("a secret with other products than the targets", "the same multiset")
+        return secret
+
+    def _digest(self) -> str:
+        weights = f"{self.negative_weight} {self.histogram_weight}"
+        content = hashlib.sha256(f"PPP {self.m} {self.n} {weights}\n".encode())
+        content.update(self.matrix.tobytes())
+        content.update(self.targets.astype("<i4").tobytes())
+        return content.hexdigest()
+
+
+def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) -> int:
+    """Return a bound on costs, on their two parts and on the difference of two costs.
+
+    Products lie between -n and n, so a cost is at most negative_weight * 2 n m + histogram_weight * 2 m.
+    """
+    # as Python's integers, since NumPy's of 32 bits would wrap around
+    return 2 * m * (int(negative_weight) * n + int(histogram_weight))
+
+
+def check_size(
+    name: str | os.PathLike, m: int, n: int, negative_weight: int, histogram_weight: int, line: int | None = None
+) -> None:
+    """Make sure that a size and weights are in range, and that no cost passes 31 bits.
+
+    Raises
+    ------
+    InstanceError
+        What is out of range, with `name` and `line` as its place.
+    """
+    if m < 1 or n < 1:
+        raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
+    for what, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
+        require_integer(name, f"{what} {weight}", weight, 0, LARGEST_WEIGHT)
+    largest = largest_cost(m, n, negative_weight, histogram_weight)
+    if largest > LARGEST_COST:
+        raise InstanceError(
+            name,
+            line,
+            f"{m} rows, {n} columns and weights {negative_weight} and {histogram_weight}, so costs up to {largest}",
+            f"costs of at most {LARGEST_COST}, since they have 32 bits",
+        )
+    if m * n > MOST_ENTRIES:
+        raise InstanceError(name, line, f"{m} rows and {n} columns", f"at most {MOST_ENTRIES} entries")
+
+
+def expected_target(n: int) -> str:
+    """Say which integers are non-negative products of two vectors of `n` signs."""
+    return f"an {'odd' if n % 2 else 'even'} integer from 0 to {n}, as n is {n}"
+
+
+def load(
+    spec: str,
+    data_folder: str | os.PathLike | None = None,
+    seed: int = 0,
+    negative_weight: int = NEGATIVE_WEIGHT,
+    histogram_weight: int = HISTOGRAM_WEIGHT,
+) -> PerceptronInstance:
+    """Return an instance by path or by its size m-n.
+
+    Parameters
+    ----------
+    spec : str
+        A file as `parse` reads it, which may be packed with gzip, here or in `data_folder`; or a size such as
+        "73-73", "73-73:seed=5" for `generate`.
+    data_folder : path, optional
+        Where to look for a file that is not found by `spec` alone.
+    seed : int, 0 to 2**63 - 1
+        Of a generated instance whose `spec` names none.
+    negative_weight, histogram_weight : int
+        w1 and w2 of the cost.
+
+    Raises
+    ------
+    InstanceError
+        No such file, a name that is malformed, a size, seed or weight out of range, or an invalid file.
+    """
+    if data_folder is not None and not os.path.isdir(data_folder):
+        raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
+    places = [spec, os.path.join(data_folder or "", spec)]
+    path = first_file(places)
+    if path is not None:
+        return read(path, negative_weight, histogram_weight)
+    size = _SPEC.fullmatch(spec)
+    if size is None:
+        found = f"{describe_non_file(places)} and no such size"
+        raise InstanceError(spec, None, found, "a file, or m-n or m-n:seed=INTEGER")
+    chosen = seed if size[3] is None else int(size[3])
+    return generate(int(size[1]), int(size[2]), chosen, negative_weight, histogram_weight)
+
+
+def generate(
+    m: int, n: int, seed: int, negative_weight: int = NEGATIVE_WEIGHT, histogram_weight: int = HISTOGRAM_WEIGHT
+) -> PerceptronInstance:
+    """Return a random instance whose secret is known, hence its optimum 0.
+
+    Bits come from the raw words of NumPy's Philox4x64-10 with key `seed`, the lowest bit of each first; 1 means
+    +1. They fill the matrix row by row, then the secret. Rows with a negative product are negated.
+
+    Parameters
+    ----------
+    m, n : int, at least 1
+    seed : int, 0 to 2**63 - 1
+    negative_weight, histogram_weight : int
+        w1 and w2 of the cost.
+
+    Raises
+    ------
+    InstanceError
+        Size, seed or weights out of range.
+    """
+    name = f"{m}-{n}:seed={seed}"
+    check_size(name, m, n, negative_weight, histogram_weight)
+    if not 0 <= seed <= LARGEST_SEED:
+        raise InstanceError(name, None, f"seed {seed}", f"an integer from 0 to {LARGEST_SEED}")
+    signs = _random_signs(seed, (m + 1) * n)
+    matrix, secret = signs[: m * n].reshape(m, n), signs[m * n :]
+    matrix[_products(matrix, secret) < 0] *= -1
+    return PerceptronInstance(
+        name,
+        matrix,
+        _products(matrix, secret),
+        secret,
+        negative_weight,
+        histogram_weight,
+        source="generated from its name",
+    )
+
+
+def _random_signs(seed: int, count: int) -> np.ndarray:
+    words = np.random.Philox(key=seed).random_raw(-(-count // 64))
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")
+    return bits.astype(np.int8) * 2 - 1
+
+
+def read(
+    path: str | os.PathLike, negative_weight: int = NEGATIVE_WEIGHT, histogram_weight: int = HISTOGRAM_WEIGHT
+) -> PerceptronInstance:
+    """Return the instance of a file as `parse` reads it, which may be packed with gzip.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    text = read_text(path, "a perceptron file")
+    return parse(text, path, negative_weight, histogram_weight)
+
+
+def parse(
+    text: str,
+    path: str | os.PathLike = "text",
+    negative_weight: int = NEGATIVE_WEIGHT,
+    histogram_weight: int = HISTOGRAM_WEIGHT,
+) -> PerceptronInstance:
+    """Return the instance of a text: a line "m n", m lines of n entries 1, +1 or -1, then m targets.
+
+    Targets may be spread over lines; empty lines are ignored.
+
+    Parameters
+    ----------
+    text : str
+    path : path
+        Stands for the text in error messages, and names the instance.
+    negative_weight, histogram_weight : int
+        w1 and w2 of the cost.
+
+    Raises
+    ------
+    InstanceError
+        Names path, line, what was found and what was expected.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    rows = [(line, row.split()) for line, row in enumerate(lines, 1) if row.strip()]
+    if not rows:
+        raise InstanceError(path, 1, "an empty file", "a line 'm n'")
+    m, n = _parse_size(path, *rows[0])
+    check_size(path, m, n, negative_weight, histogram_weight, line=rows[0][0])
+    if len(rows) <= m:
+        raise InstanceError(path, rows[-1][0], f"the end after {len(rows) - 1} rows", f"{m} rows of {n} entries")
+    matrix = np.array([_parse_row(path, *row, n) for row in rows[1 : m + 1]], dtype=np.int8)
+    return PerceptronInstance(
+        instance_name(path, r"\.(ppp|txt)"),
+        matrix,
+        _parse_targets(path, rows[m:], m, n),
+        negative_weight=negative_weight,
+        histogram_weight=histogram_weight,
+        source=f"file {os.fspath(path)}",
+    )
+
+
+def _parse_size(path: str | os.PathLike, line: int, tokens: list[str]) -> tuple[int, int]:
+    if len(tokens) != 2 or not all(_INTEGER.fullmatch(token) for token in tokens):
+        raise InstanceError(path, line, quoted(" ".join(tokens)), "two integers 'm n'")
+    return int(tokens[0]), int(tokens[1])
+
+
+def _parse_row(path: str | os.PathLike, line: int, tokens: list[str], n: int) -> list[int]:
+    for token in tokens:
+        if token not in _SIGNS:
+            raise InstanceError(path, line, quoted(token), "+1 or -1")
+    if len(tokens) != n:
+        raise InstanceError(path, line, f"{len(tokens)} entries", f"{n}")
+    return [_SIGNS[token] for token in tokens]
+
+
+def _parse_targets(path: str | os.PathLike, rows: list[tuple[int, list[str]]], m: int, n: int) -> np.ndarray:
+    """Return the numbers of all rows but the first, which is the matrix's last and tells where a file ended."""
+    targets: list[int] = []
+    for line, tokens in rows[1:]:
+        for token in tokens:
+            if len(targets) == m:
+                raise InstanceError(path, line, f"{quoted(token)} after them", f"{m} targets")
+            if not _INTEGER.fullmatch(token) or not 0 <= int(token) <= n or int(token) % 2 != n % 2:
+                raise InstanceError(path, line, f"target {quoted(token)}", expected_target(n))
+            targets.append(int(token))
+    if len(targets) < m:
+        raise InstanceError(path, rows[-1][0], f"the end after {len(targets)} targets", f"{m} targets")
+    return np.array(targets, dtype=np.int32)
+
+
+def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
+    """Return w1 * sum(|Y_i| - Y_i) + w2 * sum over v from -n to n of |H_v - H'_v|, where Y = AV.
+
+    H and H' count how often v is a target and a product. 0 means that the vector solves the instance.
+
+    Parameters
+    ----------
+    instance : PerceptronInstance
+    bits : array_like, shape (n,), 0 or 1
+        1 stands for V = +1, 0 for -1.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, or other numbers.
+    """
+    found = products(instance, bits)
+    negative = int((np.abs(found) - found).sum(dtype=np.int64))
+    differences = np.abs(instance.target_histogram - histogram(found, instance.n))
+    return instance.negative_weight * negative + instance.histogram_weight * int(differences.sum(dtype=np.int64))
+
+
+def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
+    """Return what `cost` says of many vectors: (number of vectors, n), 0 or 1 -> (number of vectors,) int64."""
+    n = instance.n
+    # A product of matrices of floats is fast, and their sums of so many ones are exact.
+    matrix = instance.matrix.astype(np.float32 if n < 2**24 else np.float64)
+    values = 2 * n + 1
+    found = np.empty(len(bits), np.int64)
+    for first in range(0, len(bits), VECTOR_BLOCK):
+        signs = bits[first : first + VECTOR_BLOCK].astype(matrix.dtype) * 2 - 1
+        each = (signs @ matrix.T).astype(np.int64)
+        negative = (np.abs(each) - each).sum(axis=1)
+        places = each + n + values * np.arange(len(each))[:, None]
+        counts = np.bincount(places.reshape(-1), minlength=values * len(each)).reshape(len(each), values)
+        differences = np.abs(instance.target_histogram - counts).sum(axis=1)
+        found[first : first + VECTOR_BLOCK] = (
+            instance.negative_weight * negative + instance.histogram_weight * differences
+        )
+    return found
+
+
+def products(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
+    """Return Y = AV for the vector V that `bits` stands for: (m,) int32.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, or other numbers than 0 and 1.
+    """
+    given = np.asarray(bits)
+    if given.shape != (instance.n,):
+        raise ValueError(f"found bits of shape {given.shape}, expected ({instance.n},)")
+    wrong = (given != 0) & (given != 1)
+    if wrong.any():
+        raise ValueError(f"found bit {given[wrong.argmax()]}, expected 0 or 1")
+    return _products(instance.matrix, given.astype(np.int8) * 2 - 1)
+
+
+def histogram(values: np.ndarray, n: int) -> np.ndarray:
+    """Return how often each integer v from -n to n is among `values`: (2 n + 1,) int32, that of v at v + n."""
+    return np.bincount(values + n, minlength=2 * n + 1).astype(np.int32)
+
+
+def _products(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    # the sum of bytes would wrap around
+    return np.matmul(matrix, signs, dtype=np.int32)

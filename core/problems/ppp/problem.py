@@ -1,0 +1,418 @@
+"""The permuted perceptron problem for local search: rows grouped by their product, flips counted by popcounts.
+
+A flip changes a product by -2 or +2, so what a neighbour costs depends only on how many rows of each product value go
+which way. Rows of equal value share 32-bit words ("info" and "slots"); for every column a word of "planes" holds the
+rows whose product falls when that column is flipped. The linear evaluation looks at the same rows one by one. The
+paper's own (`luong2013`, section 6.2) is in `core.problems.ppp.histograms`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from core.arguments import loaded_instance
+from core.errors import UserError
+from core.kernels.local_search.walks import Move, Share
+from core.lang import (
+    Array,
+    Const,
+    Function,
+    Row,
+    atomic_add,
+    atomic_max,
+    atomic_min,
+    barrier,
+    boolean,
+    bundle,
+    function,
+    i32,
+    lane,
+    max,
+    min,
+    popcount,
+    team_size,
+    u32,
+)
+from core.problems.encodings import Bits
+from core.problems.ppp import perceptron
+from core.problems.ppp.histograms import (
+    LAYOUTS,
+    LOCAL,
+    GlobalCounts,
+    evaluation_by_histograms,
+    histogram_data,
+    room_for_lanes,
+)
+from core.problems.ppp.products import MARGIN, Products, count_products, falls, flip_products, group_cost
+from core.problems.problem import Evaluation, Problem
+
+# The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
+# flips of 1, 2 or 3 columns can reach.
+LOW, HIGH, WORDS, COST_BEFORE = 0, 1, 2, 2
+SUMMARY = 6
+LAST_OF_GROUP = 64
+"""Marks the last word of a group in `info`, whose low bits count rows."""
+
+
+@bundle
+class ProductGroups(Products):
+    """The products, and the rows grouped by them, which a walk keeps too.
+
+    Attributes
+    ----------
+    slots, cursor
+        The rows, those of each group side by side in whole words of 32; where the next row of a group goes.
+    info, summary
+        How many rows each word of slots has, + `LAST_OF_GROUP` for a group's last one; the words LOW, HIGH ... above.
+    planes
+        For every word of slots and every column: the rows whose product falls when the column is flipped.
+
+    """
+
+    cursor: Row(i32, "groups")
+    slots: Row(i32, "most_slots")
+    info: Row(i32, "most_words")
+    planes: Row(u32, "most_cells")
+    summary: Row(i32, SUMMARY)
+    most_words: i32
+    most_slots: i32
+    most_cells: i32
+
+
+@function
+def words_of(rows: i32) -> i32:
+    """Words that a group takes: one even if it is empty."""
+    return max(1, (rows + 31) // 32)
+
+
+@function
+def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: ProductGroups) -> i32:
+    """Rows of a word that at least ``least`` of ``reach`` flips lower."""
+    p = ppp.planes[word * ppp.inputs + move.i]
+    if reach == 1:
+        return popcount(p) if least == 1 else 0
+    q = ppp.planes[word * ppp.inputs + move.j]
+    if reach == 2:
+        return popcount(p | q) if least == 1 else popcount(p & q) if least == 2 else 0
+    r = ppp.planes[word * ppp.inputs + move.k]
+    if least == 1:
+        return popcount(p | q | r)
+    return popcount((p & q) | (r & (p | q))) if least == 2 else popcount(p & q & r)
+
+
+@function
+def rows_falling_one_by_one(
+    reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: ProductGroups
+) -> i32:
+    """Rows of a word that at least 1, 2 or 3 flips lower: six bits each."""
+    one, two, three = 0, 0, 0
+    for bit in range(count):
+        row = ppp.slots[32 * word + bit]
+        lowered = falls(row, move.i, solution, ppp)
+        if reach >= 2:
+            lowered += falls(row, move.j, solution, ppp)
+        if reach == 3:
+            lowered += falls(row, move.k, solution, ppp)
+        one += 1 if lowered >= 1 else 0
+        two += 1 if lowered >= 2 else 0
+        three += 1 if lowered >= 3 else 0
+    return one | (two << 6) | (three << 12)
+
+
+@function
+def sweep_cost(
+    reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: ProductGroups
+) -> i32:
+    """Sweep the groups upwards and sum what they cost after ``reach`` flips.
+
+    Rows of group g go to g - reach, g - reach + 2 ... g + reach; a0 ... a6 collect what arrives at g - reach,
+    g - reach + 1 ..., so that a0 is complete when group g is done.
+    """
+    cost = ppp.summary[COST_BEFORE + reach]
+    group = ppp.summary[LOW] - reach
+    words = ppp.summary[WORDS]
+    a0, a1, a2, a3, a4, a5, a6 = 0, 0, 0, 0, 0, 0, 0
+    for w in range(words):
+        word = ppp.info[w]
+        count = word & (LAST_OF_GROUP - 1)
+        one, two, three = 0, 0, 0
+        if by_words:
+            one = rows_falling(1, reach, w, move, ppp)
+            two = rows_falling(2, reach, w, move, ppp)
+            three = rows_falling(3, reach, w, move, ppp)
+        else:
+            lowered = rows_falling_one_by_one(reach, w, count, solution, move, ppp)
+            one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
+        if reach == 1:
+            a0 += one
+            a2 += count - one
+        if reach == 2:
+            a0 += two
+            a2 += one - two
+            a4 += count - one
+        if reach == 3:
+            a0 += three
+            a2 += two - three
+            a4 += one - two
+            a6 += count - one
+        if word >= LAST_OF_GROUP:
+            cost += group_cost(a0, group, ppp)
+            a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
+            group += 1
+    for _ in range(2 * reach):
+        cost += group_cost(a0, group, ppp)
+        a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
+        group += 1
+    return cost
+
+
+@function
+def rows_arriving(
+    reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: ProductGroups
+) -> i32:
+    """Rows of a group after the flips: of each group that can reach it, those that go just so far."""
+    rows = 0
+    for lowered_by in range(reach + 1):
+        source = group + 2 * lowered_by - reach
+        if source >= ppp.summary[LOW] and source <= ppp.summary[HIGH]:
+            all_of_them = ppp.histogram[source]
+            first = (ppp.cursor[source] - all_of_them) // 32
+            for w in range(words_of(all_of_them)):
+                count = min(32, all_of_them - 32 * w)
+                word = first + w
+                one, two, three = 0, 0, 0
+                if by_words:
+                    one = rows_falling(1, reach, word, move, ppp)
+                    two = rows_falling(2, reach, word, move, ppp)
+                    three = rows_falling(3, reach, word, move, ppp)
+                else:
+                    lowered = rows_falling_one_by_one(reach, word, count, solution, move, ppp)
+                    one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
+                if lowered_by == 0:
+                    rows += count - one
+                elif lowered_by == 1:
+                    rows += one - two
+                else:
+                    rows += two - three if lowered_by == 2 else three
+    return rows
+
+
+@function
+def sweep_cost_part(
+    reach: Const[i32],
+    by_words: Const[boolean],
+    worker: i32,
+    workers: i32,
+    solution: Array[i32],
+    move: Move,
+    ppp: ProductGroups,
+) -> i32:
+    """This worker's groups of the same sum."""
+    cost = ppp.summary[COST_BEFORE + reach] if worker == 0 else 0
+    for group in range(ppp.summary[LOW] - reach + worker, ppp.summary[HIGH] + reach + 1, workers):
+        rows = rows_arriving(reach, by_words, group, solution, move, ppp)
+        cost += group_cost(rows, group, ppp)
+    return cost
+
+
+def make_evaluation_functions(by_words: bool) -> tuple[Function, Function]:
+    """What flips add to the cost, whole and in parts: a word of rows at a time, or row by row."""
+
+    @function
+    def added(solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
+        """What one, two or three flips add to the cost."""
+        if move.k >= 0:
+            return sweep_cost(3, by_words, solution, move, ppp)
+        if move.j >= 0:
+            return sweep_cost(2, by_words, solution, move, ppp)
+        return sweep_cost(1, by_words, solution, move, ppp)
+
+    @function
+    def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
+        """A worker's part of what the flips add."""
+        if move.k >= 0:
+            return sweep_cost_part(3, by_words, worker, workers, solution, move, ppp)
+        if move.j >= 0:
+            return sweep_cost_part(2, by_words, worker, workers, solution, move, ppp)
+        return sweep_cost_part(1, by_words, worker, workers, solution, move, ppp)
+
+    return added, added_in_parts
+
+
+added, added_in_parts = make_evaluation_functions(by_words=False)
+added_by_planes, added_in_parts_by_planes = make_evaluation_functions(by_words=True)
+
+
+@function
+def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: ProductGroups) -> i32:
+    """What the flips add to the cost, a word of rows at a time."""
+    if move.k >= 0:
+        return sweep_cost(3, True, solution, move, ppp)
+    if move.j >= 0:
+        return sweep_cost(2, True, solution, move, ppp)
+    return sweep_cost(1, True, solution, move, ppp)
+
+
+@function
+def place_rows(ppp: ProductGroups):
+    """Give every row its place among those of its value; the order within a group does not matter."""
+    barrier()
+    if lane() == 0:
+        ppp.summary[LOW] = ppp.inputs
+        ppp.summary[HIGH] = 0
+        for reach in range(1, 4):
+            ppp.summary[COST_BEFORE + reach] = 0
+    barrier()
+    for group in range(lane(), ppp.inputs + 1, team_size()):
+        if ppp.histogram[group] > 0:
+            atomic_min(ppp.summary, LOW, group)
+            atomic_max(ppp.summary, HIGH, group)
+    barrier()
+    low, high = ppp.summary[LOW], ppp.summary[HIGH]
+    for group in range(low - MARGIN + lane(), high + MARGIN + 1, team_size()):
+        count = 0
+        if group >= low and group <= high:
+            count = ppp.histogram[group]
+            first = 0
+            for before in range(low, group):
+                first += words_of(ppp.histogram[before])
+            ppp.cursor[group] = 32 * first
+            words = words_of(count)
+            for w in range(words):
+                inside = min(32, count - 32 * w)
+                ppp.info[first + w] = inside + LAST_OF_GROUP if w == words - 1 else inside
+            if group == high:
+                ppp.summary[WORDS] = first + words
+            for slot in range(32 * first + count, 32 * (first + words)):
+                ppp.slots[slot] = -1
+        cost = group_cost(count, group, ppp)
+        for reach in range(1, 4):
+            if group >= low - reach and group <= high + reach:
+                atomic_add(ppp.summary, COST_BEFORE + reach, -cost)
+    barrier()
+    for row in range(lane(), ppp.rows, team_size()):
+        slot = atomic_add(ppp.cursor, (ppp.products[row] + ppp.inputs) // 2, 1)
+        ppp.slots[slot] = row
+    barrier()
+
+
+@function
+def begin_groups(solution: Array[i32], ppp: ProductGroups):
+    """Products and groups from scratch."""
+    count_products(solution, ppp)
+    place_rows(ppp)
+
+
+@function
+def update_groups(solution: Array[i32], move: Move, ppp: ProductGroups):
+    """Products and groups as they are after the flips."""
+    flip_products(solution, move, ppp)
+    place_rows(ppp)
+
+
+@function
+def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: ProductGroups):
+    """For every word of rows and every column: which rows fall.
+
+    Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
+    """
+    cells = ppp.summary[WORDS] * ppp.inputs
+    run = 64 if team_size() == 1 else 1
+    for begin_run in range(share.worker * run, cells, share.workers * run):
+        for cell in range(begin_run, min(begin_run + run, cells)):
+            first = cell // ppp.inputs * 32
+            column = cell % ppp.inputs
+            bits = u32(0)
+            for bit in range(32):
+                row = ppp.slots[first + bit]
+                if row >= 0:
+                    bits |= u32(falls(row, column, solution, ppp)) << bit
+            ppp.planes[cell] = bits
+
+
+class Ppp(Problem):
+    """Find a vector of +-1 whose products with the rows of a +-1 matrix have a given histogram.
+
+    Parameters
+    ----------
+    instance : core.problems.ppp.perceptron.PerceptronInstance or str
+        What is solved, or its name, path or specification: see `core.problems.ppp.perceptron.load`.
+    layout
+        Where lanes keep their histograms if that is how they evaluate: see `core.problems.ppp.histograms`.
+
+    """
+
+    published = "histogram"
+    tested = True
+
+    def __init__(self, instance: perceptron.PerceptronInstance | str, layout: str = LOCAL) -> None:
+        instance = loaded_instance(instance, perceptron.PerceptronInstance, perceptron.load)
+        if layout not in LAYOUTS:
+            raise UserError(f"histograms in layout {layout!r}: expected {', '.join(LAYOUTS)}")
+        m, n = instance.m, instance.n
+        targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
+        targets[MARGIN : n + 1 + MARGIN] = instance.target_histogram[::2]
+        words = n + 1 + m // 32
+        self.numbers: dict[str, Any] = {
+            "matrix": instance.matrix.astype(np.int8),
+            "targets": targets,
+            "rows": m,
+            "inputs": n,
+            "negative_weight": instance.negative_weight,
+            "histogram_weight": instance.histogram_weight,
+            "groups": n + 1,
+        }
+        sizes = {"most_words": words, "most_slots": 32 * words, "most_cells": words * n}
+        super().__init__(instance.name, Bits(n), ProductGroups(**self.numbers, **sizes))
+        self.instance = instance
+        self.layout = layout
+        self.optimum = instance.optimum
+        self.sha256 = instance.sha256
+
+    @classmethod
+    def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0, layout: str = LOCAL) -> Ppp:
+        """The problem of that name, path or specification: see `core.problems.ppp.perceptron.load`."""
+        return cls(perceptron.load(spec, data, seed), layout)
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The weighted sum of negative products and of differences of histograms."""
+        return perceptron.cost(self.instance, solution)
+
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        return perceptron.costs(self.instance, solutions)
+
+    def cost_range(self) -> tuple[int, int]:
+        """All products -n, and no product among the targets, would cost most."""
+        return 0, perceptron.largest_cost(
+            self.instance.m, self.instance.n, self.instance.negative_weight, self.instance.histogram_weight
+        )
+
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """``words`` (32 rows at a time), ``linear`` (row by row), or ``histogram`` (by a lane's own, the paper's)."""
+        hooks = {"begin": begin_groups, "update": update_groups}
+        words = Evaluation(
+            added,
+            quick=added_by_words,
+            refresh=fill_planes,
+            partial=added_in_parts_by_planes,
+            work=self.encoding.n // 4 + 8,
+            quick_for=("flip1", "flip2", "flip3"),
+            **hooks,
+        )
+        return {
+            "words": words,
+            "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks),
+            "histogram": evaluation_by_histograms(self.layout, self.instance.m, self.encoding.n),
+        }
+
+    def data_for(self, evaluation: str) -> Products:
+        """The signs and targets, with what a walk or a lane keeps for the evaluation."""
+        return histogram_data(self.layout, self.numbers) if evaluation == "histogram" else self.data
+
+    def with_room(self, data: Any, lanes: int) -> Any:
+        """Room for a histogram of each lane, if they lie in global memory."""
+        return room_for_lanes(data, lanes) if isinstance(data, GlobalCounts) else data

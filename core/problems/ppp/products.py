@@ -1,0 +1,90 @@
+"""What every evaluation of the permuted perceptron problem reads: the signs, the targets, and the products Y = A V.
+
+The products and their histogram are what a walk keeps beside its solution in any case (`luong2013`, section 6.2).
+"""
+
+from __future__ import annotations
+
+from core.kernels.local_search.walks import Move
+from core.lang import Array, Row, atomic_add, barrier, bundle, function, i8, i32, lane, max, team_size
+
+MARGIN = 3
+"""Groups by which flips can leave the present range, on either side."""
+
+
+@bundle
+class Products:
+    """The matrix of signs and its target histogram, and the products of its rows with the present vector.
+
+    Attributes
+    ----------
+    matrix
+        Signs of ``rows`` rows of ``inputs`` columns, row by row.
+    targets
+        Rows that should have product 2 g - inputs, at g + `MARGIN`.
+    products, histogram
+        The product of every row; how many rows have product 2 g - inputs, for each of ``groups`` groups.
+
+    """
+
+    matrix: Array[i8]
+    targets: Array[i32]
+    rows: i32
+    inputs: i32
+    negative_weight: i32
+    histogram_weight: i32
+    groups: i32
+    products: Row(i32, "rows")
+    histogram: Row(i32, "groups")
+
+
+@function
+def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
+    """What ``rows`` rows of product 2 group - inputs cost: their sign, and their difference from the target."""
+    missing = max(ppp.inputs - 2 * group, 0)
+    off = abs(ppp.targets[group + MARGIN] - rows)
+    return 2 * ppp.negative_weight * missing * rows + ppp.histogram_weight * off
+
+
+@function
+def falls(row: i32, column: i32, solution: Array[i32], ppp: Products) -> i32:
+    """1 if flipping ``column`` lowers the product of ``row``, else 0."""
+    positive = 1 if ppp.matrix[row * ppp.inputs + column] > 0 else 0
+    return 1 if positive == solution[column] else 0
+
+
+@function
+def count_products(solution: Array[i32], ppp: Products):
+    """Y = A V and its histogram, from scratch; all lanes of a team call it."""
+    for group in range(lane(), ppp.inputs + 1, team_size()):
+        ppp.histogram[group] = 0
+    barrier()
+    for row in range(lane(), ppp.rows, team_size()):
+        product = 0
+        for column in range(ppp.inputs):
+            product += 2 * falls(row, column, solution, ppp) - 1
+        ppp.products[row] = product
+        atomic_add(ppp.histogram, (product + ppp.inputs) // 2, 1)
+
+
+@function
+def product_after(row: i32, solution: Array[i32], move: Move, ppp: Products) -> i32:
+    """The product of a row after the flips."""
+    after = ppp.products[row] + 2 - 4 * falls(row, move.i, solution, ppp)
+    if move.j >= 0:
+        after += 2 - 4 * falls(row, move.j, solution, ppp)
+    if move.k >= 0:
+        after += 2 - 4 * falls(row, move.k, solution, ppp)
+    return after
+
+
+@function
+def flip_products(solution: Array[i32], move: Move, ppp: Products):
+    """Y and its histogram as they are after the flips; all lanes of a team call it."""
+    for row in range(lane(), ppp.rows, team_size()):
+        before = ppp.products[row]
+        after = product_after(row, solution, move, ppp)
+        if after != before:
+            ppp.products[row] = after
+            atomic_add(ppp.histogram, (before + ppp.inputs) // 2, -1)
+            atomic_add(ppp.histogram, (after + ppp.inputs) // 2, 1)

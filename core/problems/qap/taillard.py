@@ -1,0 +1,100 @@
+"""Taillard's uniform quadratic assignment problems: tai10a to tai100a of QAPLIB, and any other size and seeds.
+
+Source: E. D. Taillard, "Robust taboo search for the quadratic assignment problem", 1991, with the seeds of
+QAPLIB's files, which come out number for number.
+"""
+
+import re
+
+import numpy as np
+
+from core.problems.instances.errors import InstanceError
+from core.problems.qap.instance import MOST_FACILITIES, QapInstance
+
+MODULUS = 2**31 - 1
+MULTIPLIER = 16807
+"""Of the generator x <- 16807 * x mod (2**31 - 1) of Lewis, Goodman and Miller (1969)."""
+
+# By name: size, then the seeds of flows (the file's first matrix) and distances.
+SEEDS = {
+    "tai10a": (10, 457263688, 123456789),
+    "tai12a": (12, 792100592, 123456789),
+    "tai15a": (15, 1665697315, 123456789),
+    "tai17a": (17, 290326494, 123456789),
+    "tai20a": (20, 261789203, 123456789),
+    "tai25a": (25, 162518201, 123456789),
+    "tai30a": (30, 1217840750, 123456789),
+    "tai35a": (35, 1304540207, 123456789),
+    "tai40a": (40, 1364951216, 123456789),
+    "tai50a": (50, 123456789, 148469109),
+    "tai60a": (60, 563836558, 123456789),
+    "tai80a": (80, 1768973698, 123456789),
+    "tai100a": (100, 123456789, 443596051),
+}
+
+
+def random_words(seed: int, count: int) -> np.ndarray:
+    """Return the first words after `seed`: word k is MULTIPLIER**k * seed mod MODULUS, k from 1.
+
+    Parameters
+    ----------
+    seed : int, 1 to MODULUS - 1
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,), int64
+    """
+    powers = np.array([MULTIPLIER])
+    while len(powers) < count:
+        powers = np.concatenate([powers, powers * powers[-1] % MODULUS])
+    return powers[:count] * seed % MODULUS
+
+
+def matrix(n: int, seed: int) -> np.ndarray:
+    """Return a symmetric matrix of uniform integers from 0 to 99, the diagonal 0: (n, n) int32.
+
+    The words fill the upper triangle row by row.
+    """
+    rows, columns = np.triu_indices(n, 1)
+    entries = np.zeros((n, n), dtype=np.int32)
+    entries[rows, columns] = 100 * random_words(seed, len(rows)) // MODULUS
+    return entries + entries.T
+
+
+def is_spec(text: str) -> bool:
+    """Return whether a text asks for this generator, well-formed or not."""
+    return text.partition(":")[0] == "taillard"
+
+
+def generate(spec: str) -> QapInstance:
+    """Return one of QAPLIB's instances by name, or any other by size and seeds.
+
+    Parameters
+    ----------
+    spec : str
+        "tai30a" and its like, or "taillard:N:seeds=FLOWS,DISTANCES".
+
+    Raises
+    ------
+    InstanceError
+        Unknown name, or a size or seed out of range.
+    """
+    n, flows, distances = SEEDS[spec] if spec in SEEDS else _parameters(spec)
+    source = f"Taillard's generator, seeds {flows} and {distances}"
+    return QapInstance(spec, matrix(n, flows), matrix(n, distances), source=source)
+
+
+def _parameters(spec: str) -> tuple[int, int, int]:
+    matched = re.fullmatch(r"taillard:([0-9]{1,19}):seeds=([0-9]{1,19}),([0-9]{1,19})", spec)
+    if matched is None:
+        raise InstanceError(
+            spec, None, "no such generator", f"taillard:N:seeds=FLOWS,DISTANCES, or one of {', '.join(SEEDS)}"
+        )
+    n, flows, distances = map(int, matched.groups())
+    if not 1 <= n <= MOST_FACILITIES:
+        raise InstanceError(spec, None, f"size {n}", f"an integer from 1 to {MOST_FACILITIES}")
+    for seed in (flows, distances):
+        if not 1 <= seed < MODULUS:
+            raise InstanceError(spec, None, f"seed {seed}", f"an integer from 1 to {MODULUS - 1}")
+    return n, flows, distances

@@ -1,0 +1,360 @@
+"""The 0-1 knapsack problem: instances, their scorer, generators by seed and readers of the common text formats.
+
+Choose items of the largest total value whose weights do not sum above the capacity. Generators: the one of
+`oconnell2014`, section V.A.2, and the classes of D. Pisinger, "Where are the hard knapsack problems?", Computers &
+Operations Research 32 (2005), section 2, whose files (knapPI_*.csv) are read too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+import numpy as np
+
+from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
+from core.problems.instances.files import describe_non_file, first_file, read_text
+from core.problems.instances.tsplib_layout import LONGEST_NUMBER, quoted
+
+MOST_CAPACITY = 2**30 - 1
+"""The sum of two weights and a capacity stays within 32 bits."""
+MOST_ITEMS = 1_000_000
+LARGEST = 2**32 - 1
+"""Weights and values are kept in 32 bits."""
+LARGEST_SEED = 2**63 - 1
+RANGE = 1000
+"""Pisinger's R: the largest number that most of his classes draw."""
+MOST_RANGE = 10_000_000
+PAPER = "paper"
+CLASSES = (
+    PAPER,
+    "uncorrelated",
+    "weakly-correlated",
+    "strongly-correlated",
+    "inverse-strongly-correlated",
+    "almost-strongly-correlated",
+    "subset-sum",
+    "similar-weights",
+)
+
+_INTEGER = re.compile(rf"[0-9]{{1,{LONGEST_NUMBER}}}")
+
+
+class Knapsack:
+    """Items with integer weights and values, and a capacity.
+
+    Parameters
+    ----------
+    name : str
+    weights, values : array_like, shape (n,), integers from 0 to 2**32 - 1
+    capacity : int, 0 to 2**30 - 1
+    optimum : int, optional
+        The largest value, where known.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    n : int
+        Number of items, at least 1.
+    weights, values : ndarray, shape (n,), uint32
+    sha256 : str
+        Digest of the content: equal for files that differ in white space or name only.
+
+    Raises
+    ------
+    InstanceError
+        Not as many weights as values, no items or too many, numbers that are no integers or out of range.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        weights: np.ndarray,
+        values: np.ndarray,
+        capacity: int,
+        *,
+        optimum: int | None = None,
+        source: str = "given by the caller",
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.optimum = optimum
+        self.weights = _checked(name, "weight", np.asarray(weights))
+        self.values = _checked(name, "value", np.asarray(values))
+        self.n = len(self.weights)
+        if len(self.values) != self.n:
+            raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
+        require_integer(name, f"capacity {capacity}", capacity, 0, MOST_CAPACITY)
+        self.capacity = int(capacity)
+        content = hashlib.sha256(f"knapsack {self.n} {self.capacity}\n".encode())
+        content.update(self.weights.astype("<u4").tobytes())
+        content.update(self.values.astype("<u4").tobytes())
+        self.sha256 = content.hexdigest()
+
+    def __repr__(self) -> str:
+        """Return name and size."""
+        return f"Knapsack({self.name!r}, n={self.n}, capacity={self.capacity})"
+
+    def weight_and_value(self, chosen: np.ndarray) -> tuple[int, int]:
+        """Return the total weight and value of a selection.
+
+        Parameters
+        ----------
+        chosen : array_like, shape (n,), bool
+
+        Raises
+        ------
+        ValueError
+            Not one truth value for each item.
+        """
+        taken = np.asarray(chosen)
+        if taken.shape != (self.n,) or taken.dtype != bool:
+            raise ValueError(
+                f"found a selection of shape {taken.shape} and {taken.dtype}, expected ({self.n},) and bool"
+            )
+        weight = self.weights[taken].sum(dtype=np.uint64)
+        return int(weight), int(self.values[taken].sum(dtype=np.uint64))
+
+    def by_efficiency(self) -> np.ndarray:
+        """Return the item numbers in order of value per weight, largest first; ties in order of number: (n,) int64."""
+        weights, values = self.weights.tolist(), self.values.tolist()
+        # Unequal fractions of 32-bit numbers differ by more than 2**-64; weightless items come first.
+        keys = [-((v << 64) // w) if w else -(1 << 97) for w, v in zip(weights, values, strict=True)]
+        return np.array(sorted(range(self.n), key=keys.__getitem__), np.int64)
+
+    def useful_items(self) -> np.ndarray:
+        """Return the numbers of items that could be taken, by weight and, where weights are equal, by number: int64."""
+        order = np.argsort(self.weights, kind="stable")
+        useful = (self.weights[order] <= self.capacity) & (self.values[order] > 0)
+        return np.asarray(order[useful], np.int64)
+
+    def upper_bound(self) -> int:
+        """Return Dantzig's bound, the value if items could be cut, rounded down: no selection is worth more."""
+        left, total = self.capacity, 0
+        for item in self.by_efficiency().tolist():
+            weight, value = int(self.weights[item]), int(self.values[item])
+            if weight > left:
+                return total + left * value // weight
+            left -= weight
+            total += value
+        return total
+
+    def best_value(self) -> int:
+        """Return the largest value that fits, by plain dynamic programming over all capacities in 64 bits."""
+        row = np.zeros(self.capacity + 1, np.uint64)
+        for weight, value in zip(self.weights.tolist(), self.values, strict=True):
+            if weight <= self.capacity:
+                row[weight:] = np.maximum(row[weight:], row[: len(row) - weight] + np.uint64(value))
+        return int(row[-1])
+
+
+def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, largest: int = RANGE) -> Knapsack:
+    """Return a random instance; the same for the same arguments on every machine.
+
+    Random words are the raw output of NumPy's Philox4x64 with the seed as its key, whose sequence NumPy guarantees;
+    the upper half of a word picks a number, all in integers.
+
+    Parameters
+    ----------
+    kind : str
+        ``paper``: weights and values from 1 to below 30 % of the capacity; or one of Pisinger's classes.
+    items : int
+        How many, 1 to 1,000,000.
+    capacity : int, optional
+        Must be given for ``paper``; half of the weight of all items for the others.
+    seed : int, 0 to 2**63 - 1
+    largest : int
+        Pisinger's R, 1000 to 10,000,000; ``similar-weights`` and ``paper`` do not use it.
+
+    Raises
+    ------
+    InstanceError
+        An unknown class, or an argument out of range.
+    """
+    name = f"{kind}:{items}" + ("" if capacity is None else f":{capacity}") + f":seed={seed}"
+    for what, number, low, high in (
+        ("number of items", items, 1, MOST_ITEMS),
+        ("seed", seed, 0, LARGEST_SEED),
+        ("range", largest, 1000, MOST_RANGE),
+    ):
+        require_integer(name, f"{what} {number}", number, low, high)
+    if kind not in CLASSES:
+        raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
+    words = np.random.Philox(key=seed).random_raw(2 * items)
+    if kind == PAPER:
+        found = "no capacity" if capacity is None else f"capacity {capacity}"
+        require_integer(name, found, capacity, 4, MOST_CAPACITY)
+        assert capacity is not None
+        weights, values = _drawn(words, 1, (3 * capacity - 1) // 10).reshape(2, items)
+    else:
+        if largest != RANGE:
+            name += f":range={largest}"
+        weights, values = _pisinger(kind, words[:items], words[items:], largest)
+    if capacity is None:
+        capacity = int(weights.sum()) // 2
+    return Knapsack(name, weights, values, capacity, source="generated from its name")
+
+
+def _pisinger(kind: str, first: np.ndarray, second: np.ndarray, largest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and values of a class, as int64; R is `largest`."""
+    drawn, tenth = _drawn(first, 1, largest), largest // 10
+    if kind == "uncorrelated":
+        return drawn, _drawn(second, 1, largest)
+    if kind == "weakly-correlated":
+        return drawn, np.maximum(1, drawn + _drawn(second, -tenth, tenth))
+    if kind == "strongly-correlated":
+        return drawn, drawn + tenth
+    if kind == "inverse-strongly-correlated":
+        return drawn + tenth, drawn
+    if kind == "almost-strongly-correlated":
+        return drawn, drawn + tenth + _drawn(second, -(largest // 500), largest // 500)
+    if kind == "subset-sum":
+        return drawn, drawn
+    return _drawn(first, 100_000, 100_100), _drawn(second, 1, 1000)
+
+
+def _drawn(words: np.ndarray, low: int, high: int) -> np.ndarray:
+    """Return integers from `low` to `high` as int64; the bias of the multiplication is < (high - low + 1) / 2**32."""
+    return low + ((words >> np.uint64(32)) * np.uint64(high - low + 1) >> np.uint64(32)).astype(np.int64)
+
+
+# --- files ---
+
+
+def load(path: str, data: str | os.PathLike | None = None) -> Knapsack:
+    """Return the instance of a file, here or in the folder `data`.
+
+    Raises
+    ------
+    InstanceError
+        No such file or folder, or an invalid file.
+    """
+    if data is not None and not os.path.isdir(data):
+        raise InstanceError(data, None, "no such folder", "a folder of instances")
+    places = [path, os.path.join(data or "", path)]
+    place = first_file(places)
+    if place is not None:
+        return read(place)
+    raise InstanceError(path, None, describe_non_file(places), "a file of a knapsack instance")
+
+
+def read(path: str | os.PathLike) -> Knapsack:
+    """Return the instance of a file in one of two formats.
+
+    The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``,
+    ``c 995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
+    instances in a file the first is read, and its z, if it is not 0, taken as the optimum. Either may be gzipped.
+
+    Raises
+    ------
+    InstanceError
+        The file is missing or not as described; says in which line.
+    """
+    lines = _Lines(path)
+    name = escape_unprintable(os.path.basename(path))
+    return _read_pisinger(lines) if lines.looks_like_pisinger() else _read_plain(lines, name)
+
+
+class _Lines:
+    """The lines of a file that are not empty, taken one by one."""
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = path
+        text = read_text(path, "a file of a knapsack instance").replace("\r\n", "\n").replace("\r", "\n")
+        self.rows = [(number, row.strip()) for number, row in enumerate(text.split("\n"), 1) if row.strip()]
+        self.at = 0
+
+    def looks_like_pisinger(self) -> bool:
+        """Return whether the second line is ``n`` and a number."""
+        return len(self.rows) > 1 and self.rows[1][1].split()[0] == "n"
+
+    def error(self, found: str, expected: str) -> InstanceError:
+        """Return the error for the line taken last."""
+        return InstanceError(self.path, self.rows[self.at - 1][0] if self.rows else 1, found, expected)
+
+    def next(self, expected: str) -> str:
+        """Return the next line."""
+        if self.at == len(self.rows):
+            raise self.error("the end of the file", expected)
+        self.at += 1
+        return self.rows[self.at - 1][1]
+
+    def items(self, number: int) -> int:
+        """Return a number of items that the line taken last has, after making sure that there are some."""
+        if number < 1:
+            raise self.error(f"{number} items", f"1 to {MOST_ITEMS}")
+        return number
+
+    def integers(self, expected: str, names: tuple[str, ...], limits: tuple[int, ...], comma: bool) -> list[int]:
+        """Return the numbers of the next line, each from 0 to its limit."""
+        row = self.next(expected)
+        words = [word.strip() for word in row.split(",")] if comma else row.split()
+        if len(words) != len(names):
+            raise self.error(quoted(row), expected)
+        for name, word, limit in zip(names, words, limits, strict=True):
+            if not _INTEGER.fullmatch(word) or int(word) > limit:
+                raise self.error(f"{name} {quoted(word)}", f"an integer from 0 to {limit}")
+        return [int(word) for word in words]
+
+    def key(self, name: str, limit: int) -> int:
+        """Return the number behind a key on the next line."""
+        row = self.next(f"{name} and a number")
+        words = row.split()
+        if len(words) != 2 or words[0] != name or not _INTEGER.fullmatch(words[1]) or int(words[1]) > limit:
+            raise self.error(quoted(row), f"{name} and an integer from 0 to {limit}")
+        return int(words[1])
+
+
+def _read_plain(lines: _Lines, name: str) -> Knapsack:
+    size, capacity = lines.integers(
+        "the number of items and the capacity", ("number of items", "capacity"), (MOST_ITEMS, MOST_CAPACITY), False
+    )
+    n = lines.items(size)
+    rows = [
+        lines.integers(f"value and weight of item {k} of {n}", ("value", "weight"), (LARGEST, LARGEST), False)
+        for k in range(1, n + 1)
+    ]
+    if lines.at < len(lines.rows):
+        raise lines.error(quoted(lines.next("")), f"the end of the file after {n} items")
+    values, weights = np.array(rows, np.int64).reshape(n, 2).T
+    return Knapsack(name, weights, values, capacity, source=str(lines.path))
+
+
+def _read_pisinger(lines: _Lines) -> Knapsack:
+    name = escape_unprintable(lines.next("a name"))
+    n = lines.items(lines.key("n", MOST_ITEMS))
+    capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
+    took = lines.next("time and seconds")
+    if took.split()[0] != "time":
+        raise lines.error(quoted(took), "time and seconds")
+    rows = [
+        lines.integers(
+            f"number,value,weight,x of item {k} of {n}",
+            ("number", "value", "weight", "x"), (MOST_ITEMS, LARGEST, LARGEST, 1), True,
+        )
+        for k in range(1, n + 1)
+    ]  # fmt: skip
+    if lines.at < len(lines.rows) and not (end := lines.next("")).startswith("---"):
+        raise lines.error(quoted(end), f"----- after {n} items")
+    _, values, weights, _ = np.array(rows, np.int64).reshape(n, 4).T
+    return Knapsack(name, weights, values, capacity, optimum=optimum or None, source=str(lines.path))
+
+
+def write(path: str | os.PathLike, instance: Knapsack) -> None:
+    """Write an instance in the common format."""
+    rows = "".join(f"{v} {w}\n" for v, w in zip(instance.values.tolist(), instance.weights.tolist(), strict=True))
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{instance.n} {instance.capacity}\n{rows}")
+
+
+def _checked(name: str, what: str, given: np.ndarray) -> np.ndarray:
+    if given.ndim != 1 or not 1 <= len(given) <= MOST_ITEMS:
+        raise InstanceError(name, None, f"{what}s of shape {given.shape}", f"a row of 1 to {MOST_ITEMS}")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InstanceError(name, None, f"{what}s of {given.dtype}", "integers")
+    worst = int(given.min()) if given.min() < 0 else int(given.max())
+    if not 0 <= worst <= LARGEST:
+        raise InstanceError(name, None, f"{what} {worst}", f"an integer from 0 to {LARGEST}")
+    return np.ascontiguousarray(given, dtype=np.uint32)

@@ -1,0 +1,394 @@
+"""Pairs of byte strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
+
+`random:N` draws both strings from one alphabet. `half:N` is how this suite reads the test data of `oconnell2014`,
+section V.A.1 ("the length of the match sequence between the two sequences is restricted to 50%"): both strings hide one
+common subsequence of half their length, and all their other letters are foreign to the other string.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from core.problems.instances.errors import InstanceError, escape_unprintable
+from core.problems.instances.files import describe_non_file, first_file, read_bytes
+from core.problems.instances.generators import LARGEST_SEED, random_words
+
+LONGEST = 2**31 - 65
+"""Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
+EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
+FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
+
+_UPPER = b"ACGT" + bytes(code for code in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ" if code not in b"ACGT")
+ALPHABET = _UPPER + bytes(code for code in range(256) if code not in _UPPER)
+"""All 256 letters in the order in which generators take them: A, C, G, T, the other capitals, then all others."""
+_COMMON, _FIRST, _SECOND = b"ACGT", b"BDEF", b"HIJK"
+"""Letters of `half:N`: of the hidden subsequence, and the others of either string."""
+
+_SPEC = re.compile(r"(random|half)(?::(.*))?")
+_SUFFIX = re.compile(rf"({'|'.join(map(re.escape, (*FASTA_SUFFIXES, '.txt')))})?(\.gz)?$", re.IGNORECASE)
+_SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
+_SPACE = b" \t\v\f"
+_CHUNK = 1 << 20
+
+
+class StringPair:
+    """Two byte strings: an instance of the longest common subsequence problem.
+
+    Parameters
+    ----------
+    name : str
+    a, b : bytes or array_like of uint8
+        Of any length from 0 to `LONGEST`.
+    known_length : int, optional
+        Length of a longest common subsequence, where it follows from how the strings were made.
+    source : str
+        Where they came from, in words.
+
+    Attributes
+    ----------
+    a, b : ndarray, shape (n,) and (m,), uint8, C-contiguous
+    sha256 : str
+        Digest of the content.
+
+    Raises
+    ------
+    InstanceError
+        A string that is too long.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        a: bytes | np.ndarray,
+        b: bytes | np.ndarray,
+        *,
+        known_length: int | None = None,
+        source: str = "given by the caller",
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.a, self.b = (_letters(string) for string in (a, b))
+        for string in (self.a, self.b):
+            if len(string) > LONGEST:
+                raise InstanceError(name, None, f"a string of {len(string)} bytes", f"at most {LONGEST}")
+        self.known_length = known_length
+        content = hashlib.sha256(f"strings {len(self.a)} {len(self.b)}\n".encode())
+        for string in (self.a, self.b):
+            content.update(string.data)
+        self.sha256 = content.hexdigest()
+
+    def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
+        """Say what speaks against a result, as the end of "the scorer finds ..."; None if nothing does.
+
+        Parameters
+        ----------
+        length : int
+            Of a longest common subsequence, as claimed.
+        pairs : ndarray, shape (length, 2), integers, optional
+            Matched positions in a and in b.
+        """
+        limit = self.most_in_common()
+        if not 0 <= length <= limit:
+            return f"at most {limit} letters in common, not {length}"
+        if self.known_length not in (None, length):
+            return f"length {self.known_length} by the strings' making"
+        return None if pairs is None else self._objection_to(length, pairs)
+
+    def _objection_to(self, length: int, pairs: np.ndarray) -> str | None:
+        if pairs.shape != (length, 2):
+            return f"pairs of shape {pairs.shape}, not {(length, 2)}"
+        if not length:
+            return None
+        if pairs.min() < 0 or (pairs.max(axis=0) >= (len(self.a), len(self.b))).any():
+            return "a position outside the strings"
+        falls = (np.diff(pairs, axis=0) <= 0).any(axis=1)
+        if falls.any():
+            return f"pair {falls.argmax() + 1} not behind the one before"
+        differs = self.a[pairs[:, 0]] != self.b[pairs[:, 1]]
+        return f"different letters in pair {differs.argmax()}" if differs.any() else None
+
+    def most_in_common(self) -> int:
+        """An upper bound: letters that both strings have, wherever they stand."""
+        return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
+
+
+def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
+    """Length of a longest common subsequence in plain Python: a row of the table is one large integer.
+
+    H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 where
+    the row's value rises from column j to j + 1. Takes about len(a) * len(b) / 10**10 seconds.
+    """
+    first, second = bytes(a), bytes(b)
+    where = dict.fromkeys(set(first), 0)
+    columns = _letters(second)
+    for letter in where:
+        where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
+    everywhere = (1 << len(second)) - 1
+    row = everywhere
+    for letter in first:
+        matches = row & where[letter]
+        row = ((row + matches) | (row - matches)) & everywhere
+    return len(second) - row.bit_count()
+
+
+# --- generators ---
+
+
+def random_strings(
+    length: int, other: int | None = None, letters: int = 4, seed: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two strings of independent letters, each of the first `letters` of `ALPHABET` as likely as any other.
+
+    Parameters
+    ----------
+    length : int
+    other : int, optional
+        Length of the second string; as long as the first if None.
+    letters : int, 1 to 256
+    seed : int, 0 to 2**63 - 1
+        The k-th letter of both strings, one after the other, is the k-th word of `generators.random_words`.
+
+    Returns
+    -------
+    a, b : ndarray, shape (length,) and (other,), uint8
+    """
+    other = length if other is None else other
+    return _drawn(seed, 0, length, ALPHABET[:letters]), _drawn(seed, length, other, ALPHABET[:letters])
+
+
+def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Two strings whose longest common subsequences are `length // 2` long.
+
+    A subsequence of that length, of random letters A, C, G, T, stands at random places in either string; the others of
+    the first are drawn from B, D, E, F, those of the second from H, I, J, K.
+
+    Parameters
+    ----------
+    length : int
+        Of either string.
+    seed : int, 0 to 2**63 - 1
+    """
+    half = length // 2
+    hidden = _drawn(seed, 0, half, _COMMON)
+    strings = []
+    for first_word, others in ((length, _FIRST), (3 * length, _SECOND)):
+        string = _drawn(seed, first_word, length, others)
+        order = np.argsort(random_words(seed, first_word + length, length), kind="stable")
+        string[np.sort(order[:half])] = hidden
+        strings.append(string)
+    return strings[0], strings[1]
+
+
+def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:
+    """Letters by the words from `start` on, a part at a time, because a word takes eight times their room."""
+    table = np.frombuffer(letters, np.uint8)
+    drawn = np.empty(count, np.uint8)
+    for first in range(0, count, _CHUNK):
+        words = random_words(seed, start + first, min(_CHUNK, count - first))
+        drawn[first : first + len(words)] = table[(words >> np.uint64(32)) * np.uint64(len(letters)) >> np.uint64(32)]
+    return drawn
+
+
+def is_spec(text: str) -> bool:
+    """Return whether a name asks for generated strings."""
+    return _SPEC.fullmatch(text) is not None
+
+
+def generate(spec: str) -> StringPair:
+    """Return the strings of a specification FAMILY:N[:OPTION=INTEGER]...
+
+    Parameters
+    ----------
+    spec : str
+        random (other, letters, seed) or half (seed), as in "random:100000:letters=4:seed=1". The name lists all
+        options, so that equal names mean equal strings.
+
+    Raises
+    ------
+    InstanceError
+        Unknown family or option, or a value out of range.
+    """
+    if not is_spec(spec):
+        raise InstanceError(spec, None, "no such generator", "random:N or half:N")
+    family, _, rest = spec.partition(":")
+    size, *parts = rest.split(":")
+    length = _integer(spec, "length", size, 0, LONGEST)
+    known = {"seed": (1, 0, LARGEST_SEED)}
+    if family == "random":
+        known = {"other": (length, 0, LONGEST), "letters": (4, 1, 256)} | known
+    options = {name: default for name, (default, _, _) in known.items()}
+    given = set()
+    for part in parts:
+        name, _, value = part.partition("=")
+        if name not in known or name in given:
+            wrong = "again" if name in given else "unknown"
+            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
+            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
+        given.add(name)
+        options[name] = _integer(spec, name, value, *known[name][1:])
+    full = ":".join([family, str(length), *(f"{name}={value}" for name, value in options.items())])
+    strings = (random_strings if family == "random" else half_strings)(length, **options)
+    return StringPair(
+        full, *strings, known_length=length // 2 if family == "half" else None, source="generated from its name"
+    )
+
+
+def _integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
+        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
+    return int(text)
+
+
+# --- files and texts ---
+
+
+class FastaRecord(NamedTuple):
+    """A record of a FASTA file: the first word after its >, its letters, and the line of its header."""
+
+    name: str
+    letters: bytes
+    line: int
+
+
+def load(first: str, second: str | None = None, data: str | os.PathLike | None = None) -> StringPair:
+    """Return a pair of strings.
+
+    Parameters
+    ----------
+    first, second : str
+        Files (see `load_string`). Without the second: a generator's specification, or a FASTA file whose first two
+        records are the pair.
+    data : path, optional
+        Folder to search first.
+
+    Raises
+    ------
+    InstanceError
+        Nothing of that name, or a file that is not valid; names file, line, what was found and what was expected.
+    """
+    if second is not None:
+        (name, a), (other, b) = load_string(first, data), load_string(second, data)
+        return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
+    if is_spec(first) and _file(first, data) is None:
+        return generate(first)
+    path, wanted = _file_and_record(first, data)
+    content = _content(path)
+    if not _is_fasta(path, content):
+        raise InstanceError(path, None, "one string", "two files, or a FASTA file with two records")
+    records = read_fasta(content, path)
+    if wanted is not None or len(records) < 2:
+        raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
+    one, two = records[:2]
+    return StringPair(f"{one.name}, {two.name}", one.letters, two.letters, source=f"the first two records of {path}")
+
+
+def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:
+    """Return the name and the bytes of one string.
+
+    Parameters
+    ----------
+    spec : str
+        A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one, or
+        any other file, whose bytes are the string but for a line break at the end. Unpacked where the name ends in .gz.
+    data : path, optional
+        Folder to search first.
+
+    Raises
+    ------
+    InstanceError
+        As `load`.
+    """
+    path, wanted = _file_and_record(spec, data)
+    content = _content(path)
+    name = escape_unprintable(_SUFFIX.sub("", os.path.basename(path)))
+    if not _is_fasta(path, content):
+        if wanted is not None:
+            raise InstanceError(path, None, f"a text, and record {wanted!r} asked for", "a FASTA file")
+        return name, re.sub(rb"\r?\n\Z", b"", content)
+    records = read_fasta(content, path)
+    if wanted is None:
+        return records[0].name or name, records[0].letters
+    found = [record for record in records if record.name == wanted]
+    if not found:
+        names = ", ".join(record.name for record in records[:5]) + (", ..." if len(records) > 5 else "")
+        raise InstanceError(path, None, f"no record {wanted!r}", f"one of {names}")
+    if len(found) > 1:
+        raise InstanceError(path, found[1].line, f"record {wanted!r} again", "one record of this name")
+    return wanted, found[0].letters
+
+
+def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]:
+    """Return the records of a FASTA file, in order; lower case stays lower case.
+
+    A record is a line that begins with > and the lines after it. Empty lines, lines that begin with ; and white space
+    are left out.
+
+    Raises
+    ------
+    InstanceError
+        No record, letters before the first one, or anything but letters, * and -.
+    """
+    headers: list[tuple[str, int]] = []
+    lines: list[list[bytes]] = []
+    for number, row in enumerate(content.splitlines(), 1):
+        if row.startswith(b">"):
+            headers.append((escape_unprintable((row[1:].decode(errors="replace").split() or [""])[0]), number))
+            lines.append([])
+        elif not row.startswith(b";"):
+            letters = row.translate(None, _SPACE)
+            strange = letters.translate(None, _SYMBOLS)
+            if strange:
+                raise InstanceError(path, number, repr(strange[:1])[1:], "letters, * or -")
+            if letters and not headers:
+                raise InstanceError(path, number, repr(letters[:20])[1:], "a header, > and a name, before any letters")
+            if letters:
+                lines[-1].append(letters)
+    if not headers:
+        raise InstanceError(path, None, "no record", "a header, > and a name, and lines of letters")
+    return [FastaRecord(name, b"".join(parts), line) for (name, line), parts in zip(headers, lines, strict=True)]
+
+
+def from_texts(a: str, b: str) -> StringPair:
+    """Return two texts of the command line as strings: their bytes as they were given, in UTF-8 for instance."""
+    return StringPair("texts", os.fsencode(a), os.fsencode(b), source="the command line")
+
+
+def _letters(string: bytes | np.ndarray) -> np.ndarray:
+    if isinstance(string, bytes):
+        return np.frombuffer(string, np.uint8)
+    return np.ascontiguousarray(string, np.uint8)
+
+
+def _is_fasta(path: str, content: bytes) -> bool:
+    return content.startswith(b">") or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
+
+
+def _file(name: str, data: str | os.PathLike | None) -> str | None:
+    """Where a file of that name is: in the folder first."""
+    if data is not None and not os.path.isdir(data):
+        raise InstanceError(data, None, "no such folder", "a folder of files")
+    return first_file(_places(name, data))
+
+
+def _places(name: str, data: str | os.PathLike | None) -> list[str]:
+    return [name] if data is None else [os.path.join(data, name), name]
+
+
+def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, str | None]:
+    """A file and the name after its colon; the longest file there is, since names may have colons of their own."""
+    end = len(spec)
+    while end > 0:
+        path = _file(spec[:end], data)
+        if path is not None:
+            return path, spec[end + 1 :] if end < len(spec) else None
+        end = spec.rfind(":", 0, end)
+    raise InstanceError(spec, None, describe_non_file(_places(spec, data)), EXPECTED)
+
+
+def _content(path: str) -> bytes:
+    return read_bytes(path, EXPECTED, LONGEST)

@@ -1,0 +1,220 @@
+"""Integer distances by TSPLIB's definitions: formulas for coordinates, layouts for explicit weights.
+
+Source: G. Reinelt, "TSPLIB 95", section 2 (the distance functions) and TSPLIB's FAQ (GEO truncates
+degrees, and its pi is 3.141592).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+LARGEST_DISTANCE = 2**31 - 1
+"""A distance fits a signed 32-bit integer, so that kernels need no wider one."""
+
+LARGEST_DEGREES = 360.0
+"""A latitude or longitude beyond a turn is no place, and the radians of a huge one are no number."""
+
+_GEO_PI = 3.141592
+_GEO_RADIUS_KM = 6378.388
+
+# Rows are computed a few at a time so that the temporaries stay in the processor's cache.
+_BLOCK_ENTRIES = 2**17
+
+# Axes of a and b broadcast against each other; results are float64 that truncate to the distance.
+Axes = list[np.ndarray]
+
+
+def _euclidean(a: Axes, b: Axes) -> np.ndarray:
+    return np.sqrt(_sum_of_squares(a, b)) + 0.5
+
+
+def _ceiling(a: Axes, b: Axes) -> np.ndarray:
+    return np.ceil(np.sqrt(_sum_of_squares(a, b)))
+
+
+def _pseudo_euclidean(a: Axes, b: Axes) -> np.ndarray:
+    length = np.sqrt(_sum_of_squares(a, b) / 10.0)
+    nearest = np.floor(length + 0.5)
+    return nearest + (nearest < length)
+
+
+def _manhattan(a: Axes, b: Axes) -> np.ndarray:
+    total = np.abs(a[0] - b[0])
+    for p, q in zip(a[1:], b[1:], strict=True):
+        total = total + np.abs(p - q)
+    return total + 0.5
+
+
+def _maximum(a: Axes, b: Axes) -> np.ndarray:
+    largest = np.abs(a[0] - b[0])
+    for p, q in zip(a[1:], b[1:], strict=True):
+        largest = np.maximum(largest, np.abs(p - q))
+    # rounding is monotone, so the largest rounded difference is the rounded largest one
+    return largest + 0.5
+
+
+def _geographical(a: Axes, b: Axes) -> np.ndarray:
+    q1 = np.cos(a[1] - b[1])
+    q2 = np.cos(a[0] - b[0])
+    q3 = np.cos(a[0] + b[0])
+    cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3)
+    # coincident cities can pass 1 by a rounding error
+    return _GEO_RADIUS_KM * np.arccos(np.clip(cosine, -1.0, 1.0)) + 1.0
+
+
+def _sum_of_squares(a: Axes, b: Axes) -> np.ndarray:
+    difference = a[0] - b[0]
+    total = difference * difference
+    for p, q in zip(a[1:], b[1:], strict=True):
+        difference = p - q
+        total = total + difference * difference
+    return total
+
+
+def _radians(degrees_minutes: np.ndarray) -> np.ndarray:
+    """Return radians of DDD.MM coordinates (degrees, then minutes behind the point)."""
+    degrees = np.trunc(degrees_minutes)
+    minutes = degrees_minutes - degrees
+    return _GEO_PI * (degrees + 5.0 * minutes / 3.0) / 180.0
+
+
+FORMULAS: dict[str, tuple[int, Callable[[Axes, Axes], np.ndarray]]] = {
+    "EUC_2D": (2, _euclidean),
+    "CEIL_2D": (2, _ceiling),
+    "ATT": (2, _pseudo_euclidean),
+    "GEO": (2, _geographical),
+    "MAN_2D": (2, _manhattan),
+    "MAX_2D": (2, _maximum),
+    "EUC_3D": (3, _euclidean),
+    "MAN_3D": (3, _manhattan),
+    "MAX_3D": (3, _maximum),
+}
+"""Axes and formula of each EDGE_WEIGHT_TYPE that is computed from coordinates."""
+
+
+def _axes(coordinates: np.ndarray, edge_weight_type: str) -> Axes:
+    if edge_weight_type == "GEO":
+        coordinates = _radians(coordinates)
+    return [np.ascontiguousarray(axis) for axis in coordinates.T]
+
+
+def distance_bound(coordinates: np.ndarray, edge_weight_type: str) -> float:
+    """Return an upper bound of all distances, from the box around the cities.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n, axes), float64
+    edge_weight_type : str
+        A key of FORMULAS.
+    """
+    if edge_weight_type == "GEO":
+        return np.pi * _GEO_RADIUS_KM + 1.0
+    formula = FORMULAS[edge_weight_type][1]
+    with np.errstate(over="ignore"):
+        corners = coordinates.min(axis=0), coordinates.max(axis=0)
+        return float(formula(list(corners[0]), list(corners[1]))) + 1.0
+
+
+def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str) -> tuple[str, str] | None:
+    """Say what speaks against finite coordinates, as "found ..., expected ..."; None if nothing does.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n, axes), float64
+    edge_weight_type : str
+        A key of FORMULAS.
+    """
+    if edge_weight_type == "GEO":
+        worst = float(np.abs(coordinates).max())
+        if worst > LARGEST_DEGREES:
+            return f"a latitude or longitude of {worst:.6g} degrees", f"at most {LARGEST_DEGREES:g} either way"
+    largest = distance_bound(coordinates, edge_weight_type)
+    if largest > LARGEST_DISTANCE:
+        return f"cities up to {largest:.4g} apart", f"distances of at most {LARGEST_DISTANCE}"
+    return None
+
+
+def outlying_city(coordinates: np.ndarray, edge_weight_type: str) -> int:
+    """Return the city with the likely mistake: the one farthest from the middle of all, or from 0."""
+    with np.errstate(over="ignore"):
+        middle = 0.0 if edge_weight_type == "GEO" else np.median(coordinates, axis=0)
+        return int(np.abs(coordinates - middle).max(axis=1).argmax())
+
+
+def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
+    """Return all distances of a set of cities.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n, axes), float64
+        Units of the instance; latitude and longitude as DDD.MM for GEO.
+    edge_weight_type : str
+        A key of FORMULAS.
+
+    Returns
+    -------
+    ndarray, shape (n, n), C-contiguous, uint16 or uint32
+        uint16 where the largest distance is at most 65535. The diagonal is 0.
+    """
+    n = len(coordinates)
+    axes = _axes(coordinates, edge_weight_type)
+    formula = FORMULAS[edge_weight_type][1]
+    fits = distance_bound(coordinates, edge_weight_type) < 2**16
+    distances = np.empty((n, n), dtype=np.uint16 if fits else np.uint32)
+    rows = max(1, _BLOCK_ENTRIES // n)
+    for start in range(0, n, rows):
+        block = slice(start, start + rows)
+        lengths = formula([axis[block, None] for axis in axes], axes)
+        # by way of int32, which processors convert to directly
+        distances[block] = lengths.astype(np.int32)
+    np.fill_diagonal(distances, 0)
+    return distances if fits else compact(distances)
+
+
+def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarray) -> np.ndarray:
+    """Return the distance from each city of a closed tour, or of several, to the next, without the matrix.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n, axes), float64
+    edge_weight_type : str
+        A key of FORMULAS.
+    tour : ndarray, shape (n,) or (tours, n), integers from 0 to n - 1
+
+    Returns
+    -------
+    ndarray, of the shape of ``tour``, int64
+    """
+    axes = _axes(coordinates, edge_weight_type)
+    following = np.roll(tour, -1, axis=-1)
+    formula = FORMULAS[edge_weight_type][1]
+    lengths = formula([axis[tour] for axis in axes], [axis[following] for axis in axes])
+    return lengths.astype(np.int64)
+
+
+def compact(distances: np.ndarray) -> np.ndarray:
+    """Return distances as C-contiguous uint16 where the largest allows it, else as uint32."""
+    dtype = np.uint16 if distances.max() < 2**16 else np.uint32
+    return np.ascontiguousarray(distances, dtype=dtype)
+
+
+LAYOUTS: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {
+    "FULL_MATRIX": lambda n: np.divmod(np.arange(n * n), n),
+    "UPPER_ROW": lambda n: np.triu_indices(n, 1),
+    "LOWER_ROW": lambda n: np.tril_indices(n, -1),
+    "UPPER_DIAG_ROW": lambda n: np.triu_indices(n),
+    "LOWER_DIAG_ROW": lambda n: np.tril_indices(n),
+    # a triangle column by column is the other triangle row by row
+    "UPPER_COL": lambda n: np.tril_indices(n, -1)[::-1],
+    "LOWER_COL": lambda n: np.triu_indices(n, 1)[::-1],
+    "UPPER_DIAG_COL": lambda n: np.tril_indices(n)[::-1],
+    "LOWER_DIAG_COL": lambda n: np.triu_indices(n)[::-1],
+}
+"""Row and column of each weight, in the order of the file, for each EDGE_WEIGHT_FORMAT."""
+
+
+def weight_count(layout: str, n: int) -> int:
+    """Return how many weights a section of `n` cities holds in a layout of LAYOUTS."""
+    if layout == "FULL_MATRIX":
+        return n * n
+    return n * (n + 1) // 2 if "_DIAG_" in layout else n * (n - 1) // 2

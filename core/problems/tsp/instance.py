@@ -1,0 +1,249 @@
+"""An instance of the travelling salesman problem and its plain NumPy scorer.
+
+Light on purpose: ranks unpickle an `TspInstance` that rank 0 loaded, and import nothing but NumPy for it.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+
+from core.arguments import frozen
+from core.problems.instances.errors import InstanceError
+from core.problems.tsp import distances as metric
+
+FEWEST_CITIES = 3
+MOST_CITIES = 100_000
+LARGEST_MATRIX = 4 * 2**30
+"""Bytes; beyond this, distances have to be computed from the coordinates."""
+
+
+class TspInstance:
+    """A symmetric travelling salesman problem with integer distances.
+
+    Either `coordinates` or `distances` is given.
+
+    Parameters
+    ----------
+    name : str
+    coordinates : ndarray, shape (n, 2) or (n, 3), float64, optional
+    edge_weight_type : str
+        How coordinates become distances: a key of `core.problems.tsp.distances.FORMULAS`.
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric, optional
+        The diagonal is taken as 0, whatever it holds.
+    display : ndarray, shape (n, 2), float64, optional
+        Where to draw the cities of an instance that is given by its distances.
+    fixed_edges : iterable of (int, int)
+        Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length`
+        ignores them.
+    optimum : int, optional
+        Length of a shortest tour, where known.
+    source : str
+        Where the instance came from, in words.
+
+    Attributes
+    ----------
+    n : int
+        Number of cities.
+    sha256 : str
+        Digest of the content: equal for files that differ in white space, notation or name only.
+
+    Raises
+    ------
+    InstanceError
+        Wrong shapes, too few or too many cities, coordinates that are not finite, distances that are
+        negative, asymmetric, not integers or beyond 31 bits.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        coordinates: np.ndarray | None = None,
+        edge_weight_type: str = "EUC_2D",
+        distances: np.ndarray | None = None,
+        display: np.ndarray | None = None,
+        fixed_edges: Iterable[tuple[int, int]] = (),
+        optimum: int | None = None,
+        source: str = "given by the caller",
+    ) -> None:
+        if (coordinates is None) == (distances is None):
+            raise InstanceError(name, None, "both or neither", "coordinates or distances")
+        self.name = name
+        self.optimum = optimum
+        self.source = source
+        self.coordinates: np.ndarray | None = None
+        self._distances: np.ndarray | None = None
+        if distances is not None:
+            self.edge_weight_type = "EXPLICIT"
+            self._distances = _checked_distances(name, np.asarray(distances))
+            self.n = len(self._distances)
+        elif coordinates is not None:
+            self.edge_weight_type = edge_weight_type
+            self.coordinates = _checked_coordinates(name, coordinates, edge_weight_type)
+            self.n = len(self.coordinates)
+        self.fixed_edges = tuple(sorted((min(e), max(e)) for e in fixed_edges))
+        self._display = display
+        self.sha256 = self._digest()
+
+    def __repr__(self) -> str:
+        """Return name, size and kind."""
+        return f"Instance({self.name!r}, n={self.n}, {self.edge_weight_type})"
+
+    def __getstate__(self) -> dict:
+        """Leave out a matrix that the receiver can compute faster than read."""
+        state = self.__dict__.copy()
+        if self.coordinates is not None:
+            state["_distances"] = None
+        return state
+
+    @property
+    def distances(self) -> np.ndarray:
+        """All distances: (n, n), C-contiguous, uint16 where they fit, else uint32; computed once.
+
+        Raises
+        ------
+        InstanceError
+            The matrix would pass 4 GiB.
+        """
+        if self._distances is None:
+            assert self.coordinates is not None
+            largest = metric.distance_bound(self.coordinates, self.edge_weight_type)
+            size = self.n**2 * (2 if largest < 2**16 else 4)
+            if size > LARGEST_MATRIX:
+                raise InstanceError(
+                    self.name,
+                    None,
+                    f"{self.n} cities, whose distances take {size / 2**30:.1f} GiB",
+                    f"at most {LARGEST_MATRIX / 2**30:.0f} GiB (compute from the coordinates instead)",
+                )
+            self._distances = metric.matrix(self.coordinates, self.edge_weight_type)
+        return self._distances
+
+    @property
+    def display(self) -> np.ndarray | None:
+        """Points to draw the cities at, x to the right and y upwards: (n, 2) float64, or None."""
+        if self._display is not None or self.coordinates is None:
+            return self._display
+        if self.edge_weight_type == "GEO":
+            # latitude comes first
+            return self.coordinates[:, ::-1]
+        return self.coordinates[:, :2]
+
+    def tour_length(self, tour: np.ndarray) -> int:
+        """Return the length of a closed tour; like the function, but needs no matrix.
+
+        Parameters
+        ----------
+        tour : array_like, shape (n,), a permutation of 0 to n - 1
+
+        Raises
+        ------
+        ValueError
+            Not a permutation.
+        """
+        if self.coordinates is None:
+            return tour_length(self.distances, tour)
+        order = checked_tour(tour, self.n)
+        return int(metric.edge_lengths(self.coordinates, self.edge_weight_type, order).sum())
+
+    def tour_lengths(self, tours: np.ndarray) -> np.ndarray:
+        """Return the lengths of many closed tours, which are not checked: (tours, n) -> (tours,) int64."""
+        if self.coordinates is None:
+            return self.distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1, dtype=np.int64)
+        return metric.edge_lengths(self.coordinates, self.edge_weight_type, tours).sum(axis=1)
+
+    def _digest(self) -> str:
+        content = hashlib.sha256()
+        content.update(f"{self.edge_weight_type} {self.n} {self.fixed_edges}\n".encode())
+        if self.coordinates is not None:
+            # adding 0.0 turns -0.0 into 0.0
+            content.update((self.coordinates + 0.0).astype("<f8").tobytes())
+        elif self._distances is not None:
+            content.update(self._distances.astype("<u4").tobytes())
+        return content.hexdigest()
+
+
+def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
+    """Return the length of a closed tour.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n), integers
+    tour : array_like, shape (n,), a permutation of 0 to n - 1
+
+    Raises
+    ------
+    ValueError
+        Not a permutation.
+    """
+    order = checked_tour(tour, len(distances))
+    return int(distances[order, np.roll(order, -1)].astype(np.int64).sum())
+
+
+def checked_tour(tour: np.ndarray, n: int) -> np.ndarray:
+    """Return a tour as int64 after making sure that it visits each of `n` cities, from 0, once.
+
+    Raises
+    ------
+    ValueError
+        Not a permutation; says which city is missing, repeated or outside.
+    """
+    order = np.asarray(tour)
+    if order.shape != (n,):
+        raise ValueError(f"found a tour of shape {order.shape}, expected ({n},)")
+    if not np.issubdtype(order.dtype, np.integer):
+        raise ValueError(f"found a tour of {order.dtype}, expected integers")
+    outside = (order < 0) | (order >= n)
+    if outside.any():
+        raise ValueError(f"found city {order[outside.argmax()]}, expected 0 to {n - 1}")
+    visits = np.bincount(order.astype(np.int64), minlength=n)
+    if (visits != 1).any():
+        missing, repeated = visits.argmin(), visits.argmax()
+        raise ValueError(f"found city {repeated} repeated and {missing} missing, expected each once")
+    return order.astype(np.int64)
+
+
+def _checked_size(name: str, n: int) -> None:
+    if not FEWEST_CITIES <= n <= MOST_CITIES:
+        raise InstanceError(name, None, f"{n} cities", f"{FEWEST_CITIES} to {MOST_CITIES} cities")
+
+
+def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) -> np.ndarray:
+    if edge_weight_type not in metric.FORMULAS:
+        raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
+    coordinates = frozen(given, np.float64)
+    axes = metric.FORMULAS[edge_weight_type][0]
+    if coordinates.ndim != 2 or coordinates.shape[1] != axes:
+        raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
+    _checked_size(name, len(coordinates))
+    if not np.isfinite(coordinates).all():
+        raise InstanceError(name, None, "NaN or infinite coordinates", "finite ones")
+    objection = metric.describe_invalid_coordinates(coordinates, edge_weight_type)
+    if objection:
+        raise InstanceError(name, None, *objection)
+    return coordinates
+
+
+def _checked_distances(name: str, given: np.ndarray) -> np.ndarray:
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise InstanceError(name, None, f"distances of shape {given.shape}", "a square matrix")
+    _checked_size(name, len(given))
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InstanceError(name, None, f"distances of {given.dtype}", "integers")
+    smallest, largest = int(given.min()), int(given.max())
+    if smallest < 0 or largest > metric.LARGEST_DISTANCE:
+        worst = smallest if smallest < 0 else largest
+        raise InstanceError(name, None, f"distance {worst}", f"0 to {metric.LARGEST_DISTANCE}")
+    unequal = given != given.T
+    if unequal.any():
+        i, j = np.unravel_index(unequal.argmax(), given.shape)
+        raise InstanceError(
+            name,
+            None,
+            f"distance {given[i, j]} from city {i} to {j} and {given[j, i]} back",
+            "a symmetric matrix",
+        )
+    distances = given.copy()
+    np.fill_diagonal(distances, 0)
+    return frozen(kept := metric.compact(distances), kept.dtype)

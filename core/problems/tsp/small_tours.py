@@ -1,0 +1,274 @@
+"""Shortest tours of a few cities by plain NumPy: a heuristic's tour to start from, and two searches to check others by.
+
+The searches share nothing with the kernels: all tours, and the dynamic programming of M. Held, R. Karp, "A dynamic
+programming approach to sequencing problems", Journal of SIAM 10 (1962). Both find the same tour of several shortest
+ones, the first in lexicographic order from city 0, and the same number of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.problems.tsp.instance import checked_tour
+
+MOST_CITIES_ALL_TOURS = 10
+MOST_CITIES_HELD_KARP = 20
+LARGEST_DISTANCE = 2**31 - 1
+
+
+class ShortestTours(NamedTuple):
+    """What a full search finds.
+
+    Attributes
+    ----------
+    length : int
+        Of a shortest tour.
+    tour : ndarray, shape (n,), int64
+        The lexicographically first shortest tour from city 0; with symmetric distances and n > 2 its second city
+        is smaller than its last.
+    optimal_tours : int
+        How many shortest tours there are. Symmetric distances: Hamiltonian cycles without direction, so 1 for n <= 3.
+        Otherwise a cycle and its reverse are two tours.
+
+    """
+
+    length: int
+    tour: np.ndarray
+    optimal_tours: int
+
+
+def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
+    """Join the shortest edges that still leave a tour possible.
+
+    Edges come by ascending (length, i, j); one is taken if both its ends have fewer than two edges and lie in different
+    paths. The last path's ends are joined.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric
+        The diagonal is ignored, here and in the functions below.
+
+    Returns
+    -------
+    ndarray, shape (n,), int64
+        A tour from city 0, the second city smaller than the last.
+
+    Raises
+    ------
+    ValueError
+        Not such a matrix.
+
+    """
+    table = _checked_symmetric(distances)
+    n = len(table)
+    first, second = np.triu_indices(n, 1)
+    by_length = np.argsort(table[first, second], kind="stable")
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    root = list(range(n))
+
+    def path_of(city: int) -> int:
+        while root[city] != city:
+            root[city] = root[root[city]]
+            city = root[city]
+        return city
+
+    missing = n - 1
+    for i, j in zip(first[by_length].tolist(), second[by_length].tolist(), strict=True):
+        if len(neighbours[i]) < 2 and len(neighbours[j]) < 2 and path_of(i) != path_of(j):
+            root[path_of(i)] = path_of(j)
+            neighbours[i].append(j)
+            neighbours[j].append(i)
+            missing -= 1
+            if missing == 0:
+                break
+    return _from_city_0(_along(neighbours))
+
+
+def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
+    """Replace two edges by two shorter ones, the pair that gains most first, until no pair gains anything.
+
+    The move (i, j), i < j, reverses the cities at positions i + 1 to j; of equal gains the smallest i wins, then the
+    smallest j.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric
+    tour : array_like, shape (n,), a permutation of 0 to n - 1
+
+    Returns
+    -------
+    ndarray, shape (n,), int64
+        The locally optimal tour from city 0, the second city smaller than the last.
+
+    Raises
+    ------
+    ValueError
+        Not such a matrix, or not a permutation.
+
+    """
+    table = _checked_symmetric(distances)
+    n = len(table)
+    order = checked_tour(tour, n).copy()
+    pairs = np.triu(np.ones((n, n), bool), 1)
+    while True:
+        following = np.roll(order, -1)
+        edges = table[order, following]
+        between = table[order[:, None], order]
+        joined = between + np.roll(between, (-1, -1), (0, 1))
+        gains = np.where(pairs, edges[:, None] + edges - joined, 0)
+        i, j = divmod(int(gains.argmax()), n)
+        if gains[i, j] <= 0:
+            return _from_city_0(order)
+        order[i + 1 : j + 1] = order[i + 1 : j + 1][::-1].copy()
+
+
+def enumerate_tours(distances: np.ndarray) -> ShortestTours:
+    """Measure every tour.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, n <= 10
+        Symmetric or not.
+
+    Raises
+    ------
+    ValueError
+        Not such a matrix.
+
+    """
+    table = _checked(distances, MOST_CITIES_ALL_TOURS)
+    n = len(table)
+    others = _permutations(n - 1) + 1
+    tours = np.pad(others, ((0, 0), (1, 0)))
+    lengths = np.zeros(len(tours), np.int64)
+    if n > 1:
+        for position in range(n):
+            lengths += table[tours[:, position - 1], tours[:, position]]
+    best = int(lengths.argmin())
+    directed = int((lengths == lengths[best]).sum())
+    return ShortestTours(int(lengths[best]), tours[best].astype(np.int64), _without_direction(directed, table))
+
+
+def held_karp(distances: np.ndarray) -> ShortestTours:
+    """Find the shortest tours by dynamic programming over subsets of cities.
+
+    rest[S, j] is the length of a shortest way that starts at city j of S, visits all of S and ends at city 0:
+    d(j, 0) if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are
+    done at once.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, n <= 20
+        Symmetric or not.
+
+    Notes
+    -----
+    Time is of the order of n**2 * 2**n; memory is 2**(n - 1) * (n - 1) * 4 bytes, twice that where lengths may reach
+    2**30, and as much again for n = 20 while it counts.
+
+    Raises
+    ------
+    ValueError
+        Not such a matrix.
+
+    """
+    table = _checked(distances, MOST_CITIES_HELD_KARP)
+    n = len(table)
+    if n == 1:
+        return ShortestTours(0, np.zeros(1, np.int64), 1)
+    number = np.int32 if n * int(table.max()) < 2**30 else np.int64
+    never = np.iinfo(number).max // 2 + 1
+    others = n - 1
+    # bit j and column j stand for city j + 1
+    home, ways = table[1:, 0], table[1:, 1:].astype(number)
+    subsets = np.arange(2**others)
+    sizes = np.bitwise_count(subsets)
+    rest = np.full((2**others, others), never, number)
+    alone = np.arange(others)
+    rest[1 << alone, alone] = home
+    # how many ways are that short, for subsets of the size before; the row of a subset is its rank within its size
+    rank = np.zeros(2**others, np.int64)
+    rank[1 << alone] = alone
+    counts = np.eye(others, dtype=np.int64)
+    for size in range(2, n):
+        layer = subsets[sizes == size]
+        rank[layer] = np.arange(len(layer))
+        longer_counts = np.zeros((len(layer), others), np.int64)
+        for j in range(others):
+            holding = layer[layer >> j & 1 == 1]
+            without = holding ^ (1 << j)
+            lengths = rest[without] + ways[j]
+            least = lengths.min(axis=1)
+            rest[holding, j] = least
+            longer_counts[rank[holding], j] = np.where(lengths == least[:, None], counts[rank[without]], 0).sum(axis=1)
+        counts = longer_counts
+    full = rest[-1] + table[0, 1:]
+    directed = int(counts[0][full == full.min()].sum())
+    return ShortestTours(int(full.min()), _first_tour(rest, table), _without_direction(directed, table))
+
+
+def _first_tour(rest: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Follow the shortest ways of `held_karp` from city 0, always to the smallest city that keeps the tour shortest."""
+    subset, city, tour = len(rest) - 1, 0, [0]
+    while subset:
+        city = int((rest[subset] + table[city, 1:]).argmin()) + 1
+        tour.append(city)
+        subset ^= 1 << (city - 1)
+    return np.array(tour, np.int64)
+
+
+def _permutations(items: int) -> np.ndarray:
+    """Return all permutations of 0 to items - 1 in lexicographic order: (items!, items) int8."""
+    found = np.zeros((1, 0), np.int8)
+    for size in range(1, items + 1):
+        first = np.repeat(np.arange(size, dtype=np.int8), len(found))[:, None]
+        others = np.tile(found, (size, 1))
+        found = np.hstack([first, others + (others >= first)])
+    return found
+
+
+def _without_direction(directed: int, table: np.ndarray) -> int:
+    """Count a tour and its reverse once where they are equally long and not the same."""
+    return directed // 2 if len(table) > 2 and np.array_equal(table, table.T) else directed
+
+
+def _along(neighbours: list[list[int]]) -> np.ndarray:
+    """Return the cities of a path in the order in which it visits them."""
+    city = next(city for city, ends in enumerate(neighbours) if len(ends) < 2)
+    order, before = [city], -1
+    while len(order) < len(neighbours):
+        before, city = city, next(other for other in neighbours[city] if other != before)
+        order.append(city)
+    return np.array(order, np.int64)
+
+
+def _from_city_0(order: np.ndarray) -> np.ndarray:
+    """Turn a tour so that it begins with city 0 and goes on to the smaller of that city's neighbours."""
+    turned = np.roll(order, -int((order == 0).argmax()))
+    if turned.size > 2 and turned[1] > turned[-1]:
+        turned[1:] = turned[:0:-1].copy()
+    return turned
+
+
+def _checked(distances: np.ndarray, most_cities: int | None = None) -> np.ndarray:
+    """Return distances as int64, the diagonal 0, after making sure that they are what the functions above expect."""
+    given = np.asarray(distances)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.size == 0:
+        raise ValueError(f"found distances of shape {given.shape}, expected a square matrix of at least one city")
+    if most_cities is not None and len(given) > most_cities:
+        raise ValueError(f"found {len(given)} cities, expected at most {most_cities}")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"found distances of {given.dtype}, expected integers")
+    apart = ~np.eye(len(given), dtype=bool)
+    if given.min(initial=0, where=apart) < 0 or given.max(initial=0, where=apart) > LARGEST_DISTANCE:
+        raise ValueError(f"found distances outside 0 to {LARGEST_DISTANCE}")
+    return np.where(apart, given, 0).astype(np.int64)
+
+
+def _checked_symmetric(distances: np.ndarray) -> np.ndarray:
+    table = _checked(distances)
+    if not np.array_equal(table, table.T):
+        raise ValueError("found asymmetric distances, expected symmetric ones")
+    return table

@@ -1,0 +1,93 @@
+"""TSPLIB tour files (.tour): cities from 1, ended by -1. Source: G. Reinelt, "TSPLIB 95", section 1.2."""
+
+import os
+import re
+
+import numpy as np
+
+from core.problems.instances.files import read_text
+from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, quoted, scan
+from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, checked_tour
+
+
+def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:
+    """Write a tour file.
+
+    Parameters
+    ----------
+    path : path
+    tour : array_like, shape (n,), a permutation of 0 to n - 1
+    name : str
+        Of the instance.
+    comment : str
+        One line, such as the length and where the tour came from.
+
+    Raises
+    ------
+    ValueError
+        Not a permutation, or a name or comment of several lines.
+    """
+    order = checked_tour(tour, np.size(tour))
+    if not name.isprintable() or not comment.isprintable():
+        raise ValueError(f"found name {name!r} and comment {comment!r}, expected one line each")
+    lines = [f"NAME : {name}", *([f"COMMENT : {comment}"] if comment else []), "TYPE : TOUR"]
+    lines += [f"DIMENSION : {len(order)}", "TOUR_SECTION", *map(str, order + 1), "-1", "EOF", ""]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
+    """Return the tour of a tour file.
+
+    Parameters
+    ----------
+    path : path
+    n : int, optional
+        Number of cities that the tour must have.
+
+    Returns
+    -------
+    ndarray, shape (n,), int64
+        Cities from 0, in the file's order.
+
+    Raises
+    ------
+    InstanceError
+        Not a tour file, or not a permutation of its cities.
+    """
+    layout = scan(read_text(path, "a TSPLIB tour file"), path)
+    value, line = layout.key("TYPE", "TOUR")
+    if value != "TOUR":
+        raise layout.error(line, f"TYPE {quoted(value)}", "TOUR")
+    if "TOUR_SECTION" not in layout.sections:
+        raise layout.error(layout.last_line, "no TOUR_SECTION in the whole file", "a TOUR_SECTION")
+    if "DIMENSION" in layout.keys:
+        cities = layout.integer("DIMENSION", FEWEST_CITIES, MOST_CITIES)
+        if n not in (None, cities):
+            line = layout.keys["DIMENSION"][1]
+            raise layout.error(line, f"a tour of {cities} cities", f"{n} cities")
+        n = cities
+    return _cities(layout, layout.sections["TOUR_SECTION"], n) - 1
+
+
+def _cities(layout: TsplibLayout, section: TsplibSection, n: int | None) -> np.ndarray:
+    """Return the cities of a section, from 1, after making sure that they are a permutation."""
+    tokens = [(token, line) for row, line in zip(section.rows, section.lines, strict=True) for token in row.split()]
+    size = next((k for k, (token, _) in enumerate(tokens) if token == "-1"), None)
+    if size is None:
+        raise layout.error(section.last_line, "the end of TOUR_SECTION", "-1")
+    # some programs end the tour by one -1 and the list of tours by another
+    for token, line in tokens[size:]:
+        if token != "-1":
+            raise layout.error(line, f"{quoted(token)} after -1", "one tour alone")
+    largest = n or size
+    first_line: dict[int, int] = {}
+    for token, line in tokens[:size]:
+        if not re.fullmatch(r"[0-9]+", token) or not 1 <= int(token) <= largest:
+            raise layout.error(line, f"city {token}", f"an integer from 1 to {largest}")
+        if int(token) in first_line:
+            raise layout.error(line, f"city {token} again, as on line {first_line[int(token)]}", "it once")
+        first_line[int(token)] = line
+    if size != largest or size < FEWEST_CITIES:
+        raise layout.error(section.last_line, f"a tour of {size} cities", f"{max(largest, FEWEST_CITIES)}")
+    return np.fromiter(first_line, dtype=np.int64, count=size)

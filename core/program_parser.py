@@ -1,0 +1,88 @@
+"""How a program of the suite was called, and what its command line tells a shell that completes words."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from core.errors import UserError
+
+COMMAND = "onekernel"
+"""The command that starts any program, `drivers.cli.console`."""
+COMPLETION_VARIABLE = "_ARGCOMPLETE"
+"""The variable by which a shell asks, through `argcomplete`, which words may follow."""
+
+
+def invocation(module: str) -> str:
+    """The words by which the user called a program, for its help and its errors.
+
+    Parameters
+    ----------
+    module
+        What `python -m` runs.
+
+    Returns
+    -------
+    str
+        ``onekernel NAME`` where that command started this process's program, else ``python -m MODULE``.
+
+    """
+    called = sys.argv[0] if sys.argv else ""
+    return called if called.split(" ")[0] == COMMAND else f"python -m {module}"
+
+
+def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
+    """Say that there is no program of that name.
+
+    Parameters
+    ----------
+    called
+        The words that list all programs.
+    name, known
+        What was found after them, and what may stand there.
+
+    Raises
+    ------
+    UserError
+        Always, with the nearest name.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
+
+
+class CompletingParser(argparse.ArgumentParser):
+    """An `ArgumentParser` that, in place of parsing, tells a shell which words may follow where one asks.
+
+    Options have their whole names, and a description or epilog of several lines is printed as it stands.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("allow_abbrev", False)
+        if any("\n" in (settings.get(text) or "") for text in ("description", "epilog")):
+            settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**settings)
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Parse, as `argparse` does."""
+        self._complete()
+        return super().parse_args(args, namespace)
+
+    def parse_known_intermixed_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Parse, as `argparse` does."""
+        self._complete()
+        return super().parse_known_intermixed_args(args, namespace)
+
+    def _complete(self) -> None:
+        if COMPLETION_VARIABLE in os.environ:
+            import argcomplete
+
+            argcomplete.autocomplete(self)

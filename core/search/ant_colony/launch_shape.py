@@ -1,0 +1,144 @@
+"""How a colony's launches are laid on a device: lanes and ants of a team, and the memory that it all takes."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, NamedTuple
+
+from core.errors import UserError
+from core.kernels.ant_colony.roulette import BUNCH, COLUMNS, WheelLayout
+from core.kernels.two_opt.neighbour_queue import NEAR
+from core.search.ant_colony.settings import Settings
+
+COARSE_TEAM = 32
+"""Ants of a team in the paper's coarse-grained strategy (section V)."""
+UPDATE_LANES = 128
+ROWS_TO_SEARCH = 8
+LEAST_SHARED_BYTES = 48 << 10
+"""Shared memory that every device with teams has; a coarse team stays below it."""
+
+
+class ColonyLaunchShape(NamedTuple):
+    """How kernels are launched.
+
+    Attributes
+    ----------
+    team_size : int
+        Lanes of a team that makes tours.
+    layout : core.kernels.ant_colony.roulette.WheelLayout
+        How they share out ants and rows of weights.
+    update_teams, update_lanes : int
+        Of the kernels that change the pheromone.
+
+    """
+
+    team_size: int
+    layout: Any
+    update_teams: int
+    update_lanes: int
+
+    @property
+    def ants_per_team(self) -> int:
+        """Ants of a team that makes tours."""
+        return int(self.layout.ants)
+
+    @property
+    def stride(self) -> int:
+        """Weights from one city's row to the next one's."""
+        return int(COLUMNS * self.layout.pieces * self.layout.depth)
+
+
+def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -> WheelLayout:
+    """The `WheelLayout` for ``lanes``, with ``depth`` rounded up to whole blocks of ``rows``."""
+    columns, pieces, depth = max(1, COLUMNS // lanes), max(1, lanes // COLUMNS), rows * ceil(depth / rows)
+    return WheelLayout(ants, near_columns, lanes, columns, pieces, depth, ceil(depth / 32), rows)
+
+
+def shape_for(
+    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
+) -> ColonyLaunchShape:
+    """Shape of the launches of a strategy on a device.
+
+    Parameters
+    ----------
+    settings
+        With as many ants as a rank has at most.
+    team
+        Lanes and ants of a team; None: chosen for the device.
+
+    Raises
+    ------
+    UserError
+        A team that cannot share out its lanes; a table of weights whose indices do not fit 31 bits.
+
+    """
+    wide = capabilities.lanes_resident > 1
+    if team is None:
+        team = chosen_team(strategy, capabilities, n, settings) if wide else (1, 1)
+    team_size, ants = team
+    listed = settings.candidates > 0
+    share = team_size // ants
+    lanes = team_size if listed else share
+    possible = team_size == share * ants and all(k % COLUMNS == 0 or k in (1, 2, 4, 8, 16) for k in (share, lanes))
+    if not possible or (listed and share > COLUMNS):
+        raise UserError(f"{ants} ants cannot share a team of {team_size} lanes with {settings.candidates} candidates")
+    near_columns = ceil(settings.candidates / share)
+    if near_columns > BUNCH:
+        near_columns = BUNCH * ceil(near_columns / BUNCH)
+    depth = ceil(n / (COLUMNS * max(1, lanes // COLUMNS)))
+    rows = min(depth, ROWS_TO_SEARCH)
+    if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
+        rows = min(depth, COLUMNS)
+    alone = strategy != "fine-deposit"
+    shape = ColonyLaunchShape(
+        team_size=team_size,
+        layout=layout_of(ants, near_columns, lanes, depth, rows),
+        update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
+        update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
+    )
+    if n * shape.stride >= 2**31:
+        raise UserError(
+            f"ants on {n} cities: rows of {shape.stride} weights for teams of {team_size} lanes pass 2^31: expected "
+            f"at most {(2**31 - 1) // shape.stride} cities"
+        )
+    return shape
+
+
+def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:
+    """Lanes and ants of a team on a device that runs many lanes at a time: measured on one H200."""
+    many = settings.ants > 24 * capabilities.compute_units
+    if strategy == "coarse":
+        return COARSE_TEAM, COARSE_TEAM
+    if settings.candidates:
+        return 32, 4 if many else 1
+    if n > 2048:
+        return 64, 1
+    return 32, 2 if many else 1
+
+
+def bytes_needed(
+    n: int, settings: Settings, shape: ColonyLaunchShape, colonies: int, ants: int, wide_distances: bool
+) -> int:
+    """Memory of a device for a rank's colonies.
+
+    Parameters
+    ----------
+    n
+        Cities.
+    colonies, ants
+        Colonies of the rank, and ants of each that are here.
+    wide_distances
+        Whether distances take 32 bits and not 16.
+
+    """
+    listed = COLUMNS * n if settings.candidates else 0
+    own = 4 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 6 * n
+    return bytes_of_instance(n, settings, wide_distances) + colonies * own
+
+
+def bytes_of_instance(n: int, settings: Settings, wide_distances: bool) -> int:
+    """Memory of a device for what all colonies share."""
+    distance = 4 if wide_distances else 2
+    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
+    listed = COLUMNS * n if settings.candidates else 0
+    return (distance + 4) * n * n + lists + 2 * listed

@@ -1,0 +1,80 @@
+"""Rows of a table from which it goes on: what is computed behind one of them asks nothing of what came before it.
+
+A trace does. It comes down through the decisions behind the last row, which are there, and meets the row at one cell.
+What is before the row is a smaller table then, of which the same is known: it is computed again from the row before,
+with its decisions. So a table that is never interrupted is computed once, and any other one twice at most, if there is
+memory for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
+
+MOST_ROWS = 256
+MOST_BYTES = 256 << 20
+"""Of all rows of a state, but the last one is kept however large it is."""
+PLACES, ROWS = "places", "rows"
+
+
+class RowCheckpoints:
+    """Rows in ascending order of their places: how many items or letters come before each.
+
+    Parameters
+    ----------
+    places : list of int
+        At least 1 each.
+    rows : list of 1-D ndarray
+        As many, all alike.
+
+    """
+
+    def __init__(self, places: list[int] | None = None, rows: list[np.ndarray] | None = None) -> None:
+        self.places = places or []
+        self.rows = rows or []
+
+    @classmethod
+    def of(cls, state: Checkpoint) -> RowCheckpoints:
+        """The rows of a state."""
+        return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
+
+    def state(self, cells: int, dtype: Any) -> Checkpoint:
+        """The same as arrays; a row has ``cells`` cells."""
+        rows = np.array(self.rows, dtype).reshape(len(self.rows), cells)
+        return {PLACES: np.array(self.places, np.int64), ROWS: rows}
+
+    @staticmethod
+    def layout(state: Checkpoint, last: int, cells: int, dtype: Any) -> Iterator[CheckpointArray]:
+        """Declare the rows of a state, of which the last one has at most this place."""
+        yield CheckpointArray(PLACES, np.int64, (None,), [(1, last)], ascending_fault)
+        yield CheckpointArray(ROWS, dtype, (len(state[PLACES]), cells))
+
+    @property
+    def last(self) -> tuple[int, np.ndarray | None]:
+        """The last place, and its row; None: before everything, where a table begins."""
+        return (self.places[-1], self.rows[-1]) if self.places else (0, None)
+
+    def with_row(self, place: int, row: np.ndarray) -> RowCheckpoints:
+        """These and a row behind them, without some of them if they are too many.
+
+        Those go whose neighbours are closest to each other, since least has to be computed again without them.
+        """
+        places, rows = [*self.places, place], [*self.rows, row]
+        while len(rows) > 1 and (len(rows) > MOST_ROWS or len(rows) * row.nbytes > MOST_BYTES):
+            around = np.array([0, *places])
+            one = int(np.argmin(around[2:] - around[:-2]))
+            del places[one], rows[one]
+        return RowCheckpoints(places, rows)
+
+    def before(self, place: int) -> RowCheckpoints:
+        """Those that are before a place."""
+        count = sum(one < place for one in self.places)
+        return RowCheckpoints(self.places[:count], self.rows[:count])
+
+    def narrowed(self, cells: int) -> RowCheckpoints:
+        """The first cells of all rows."""
+        return RowCheckpoints(self.places, [row[:cells] for row in self.rows])

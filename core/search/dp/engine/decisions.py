@@ -1,0 +1,129 @@
+"""Rows of packed decisions from which a solution is traced: on the device, or pushed to the host when they do not fit.
+
+A row is what one launch (or one wave) leaves behind. Rows lie in chunks; a chunk that will not have room until the end
+leaves for the host as soon as it is full, while later launches run, and comes back when the tracing reaches it. The
+paper (`oconnell2014`, section IV.A) pushes finished cells to the host in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.search.dp.engine.host_memory import host_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CHUNK_BYTES = 256 << 20
+
+
+def decision_room(backend: Any, room: int | None) -> int:
+    """Bytes of device memory that decisions may take: half of it unless said. A simulator's memory has no bound."""
+    return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
+
+
+class DecisionRows:
+    """``count`` rows of ``words`` words each, written in ascending order and read back from the last to the first.
+
+    Parameters
+    ----------
+    backend
+        Where the rows are written.
+    count, words
+        The shape; ``dtype`` is u32 or u64.
+    room
+        Bytes of device memory that rows may take; by default half of the device's memory.
+    folder
+        Where rows that do not fit go, as a file without a name; by default to host memory.
+
+    Raises
+    ------
+    UserError
+        Not even two rows fit the room, or the rest does not fit the host's memory or the folder.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        count: int,
+        words: int,
+        room: int | None = None,
+        folder: str | None = None,
+        dtype: Any = np.uint32,
+    ) -> None:
+        self.backend, self.count, self.words, self.dtype = backend, count, words, np.dtype(dtype)
+        row_bytes = words * self.dtype.itemsize
+        room = decision_room(backend, room)
+        if 2 * row_bytes > room and count > 1:
+            raise UserError(
+                f"two rows of decisions need {2 * row_bytes} bytes of device memory; {room} are allowed: "
+                "raise --device-memory, or use --no-trace"
+            )
+        self.rows_per_chunk = min(count, max(1, min(room // 4, CHUNK_BYTES) // row_bytes))
+        self.chunks = -(-count // self.rows_per_chunk)
+        self.slots = min(self.chunks, max(2, room // (self.rows_per_chunk * row_bytes)))
+        self.leaving = self.chunks - self.slots
+        elements = self.leaving * self.rows_per_chunk * words
+        self.host = host_memory(backend, elements, self.dtype, "decisions", folder)
+        self.buffers = [backend.allocate(self.rows_per_chunk * words, self.dtype) for _ in range(self.slots)]
+        self.waits: dict[int, Callable[[], None]] = {}
+        self._cached: tuple[int, Any] = (-1, None)
+
+    @property
+    def streamed_bytes(self) -> int:
+        """Bytes that leave for the host during a run."""
+        return int(self.host.size) * self.dtype.itemsize
+
+    def place(self, row: int) -> tuple[Any, int]:
+        """Where a row is written: a buffer, and the row's first element in it."""
+        chunk, within = divmod(row, self.rows_per_chunk)
+        if within == 0:
+            self._arrived(chunk - self.slots)
+        return self.buffers[chunk % self.slots], within * self.words
+
+    def close_row(self, row: int) -> None:
+        """Tell that all launches that write a row are queued."""
+        chunk, within = divmod(row, self.rows_per_chunk)
+        if within == self.rows_per_chunk - 1 and chunk < self.leaving:
+            to = self._on_host(chunk)
+            self.waits[chunk] = self.backend.stream_out(self.buffers[chunk % self.slots], 0, to.size, to)
+        self._cached = (-1, None)
+
+    def _on_host(self, chunk: int) -> np.ndarray:
+        size = self.rows_per_chunk * self.words
+        return self.host[chunk * size : (chunk + 1) * size]
+
+    def _arrived(self, chunk: int) -> None:
+        """Wait until a chunk that left is on the host."""
+        wait = self.waits.pop(chunk, None)
+        if wait is not None:
+            wait()
+
+    def chunks_backwards(self) -> Iterator[tuple[int, int, Any]]:
+        """First row, number of rows and device buffer of every chunk, the last chunk first."""
+        for chunk in reversed(range(self.chunks)):
+            buffer = self.buffers[chunk % self.slots]
+            if chunk < self.leaving:
+                self._arrived(chunk)
+                self.backend.write(buffer, self._on_host(chunk))
+            first = chunk * self.rows_per_chunk
+            yield first, min(self.rows_per_chunk, self.count - first), buffer
+
+    def row(self, row: int) -> np.ndarray:
+        """One row on the host; rows of a chunk that is on the device come over together.
+
+        Not to be mixed with `chunks_backwards`, which reuses the buffers.
+        """
+        chunk, within = divmod(row, self.rows_per_chunk)
+        if chunk < self.leaving:
+            self._arrived(chunk)
+            content = self._on_host(chunk)
+        else:
+            if self._cached[0] != chunk:
+                self._cached = chunk, self.backend.download(self.buffers[chunk % self.slots])
+            content = self._cached[1]
+        return np.asarray(content[within * self.words : (within + 1) * self.words])

@@ -1,0 +1,206 @@
+"""Which rows of Held and Karp's recursion there are, for so many cities, and who computes which part of them.
+
+Paths through half of the other cities and ways home through the rest make all tours (`core.kernels.dp.held_karp`), so
+the layers of less than half of them are stored. The sets B have one element more than those of the last layer, and so
+have the sets A if the number of elements is even: then their rows are computed where the layer before the last was, as
+many at a time as have room there.
+
+Of a tour and its reverse, of symmetric distances, one counts: that in which element 0 is in A. If it is between both
+halves, since it is the city after A and the others of B are no more than those of A, the smaller half is A.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import NamedTuple
+
+from core.search.dp.held_karp.subset_ranks import layer_transitions, subset_of_rank
+
+ROOM = 1 << 18
+"""Cells for rows of the sets A, at least; more than this have room where the layer before the last was."""
+
+
+class Numbering(NamedTuple):
+    """Which sets of a size are numbered; see `core.kernels.dp.held_karp.SubsetShare`."""
+
+    least: int
+    held: int
+
+
+ALL, WITH_0, WITHOUT_0 = Numbering(0, 0), Numbering(1, 1), Numbering(1, 0)
+
+
+class SubsetRows(NamedTuple):
+    """Rows of sets of one size.
+
+    Attributes
+    ----------
+    elements
+        The sets are of so many; city 0 is none.
+    size
+        Elements of a set, so cells of a row.
+    numbering
+        Which of the sets are numbered.
+    first, end
+        There are rows of the sets ``first`` to ``end`` - 1.
+
+    """
+
+    elements: int
+    size: int
+    numbering: Numbering
+    first: int
+    end: int
+
+    @property
+    def cells(self) -> int:
+        """Lengths in all rows."""
+        return (self.end - self.first) * self.size
+
+    def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
+        """Where the ranks' shares begin, and the last one ends.
+
+        Parameters
+        ----------
+        ranks
+            How many.
+        at_elements
+            Whether shares begin at sets that differ in their highest elements, where they can, instead of being equal.
+
+        """
+        equal = [self.first + (self.end - self.first) * rank // ranks for rank in range(ranks + 1)]
+        least, held = self.numbering
+        if not at_elements or (self.first, self.end) != (0, comb(self.elements - least, self.size - held)):
+            return equal
+        return [0, *part_boundaries(self.elements - least, self.size - held, ranks), self.end]
+
+
+def part_boundaries(elements: int, size: int, parts: int) -> list[int]:
+    """The first sets of all parts but the first: sets without the highest element, sets with it, and so on in each."""
+    total = comb(elements, size)
+    if parts % 2 or not 0 < size < elements:
+        return [total * part // parts for part in range(1, parts)]
+    without = comb(elements - 1, size)
+    half = parts // 2
+    upper = [without + border for border in part_boundaries(elements - 1, size - 1, half)]
+    return [*part_boundaries(elements - 1, size, half), without, *upper]
+
+
+def every_set(elements: int, size: int) -> SubsetRows:
+    """Rows of all sets of a size."""
+    return SubsetRows(elements, size, ALL, 0, comb(elements, size))
+
+
+class MeetingSets(NamedTuple):
+    """Sets B that meet their complements: their rows are not stored, and ``middles`` cities are tried after A."""
+
+    rows: SubsetRows
+    middles: int
+
+
+class HeldKarpPlan:
+    """What is computed for so many elements.
+
+    Parameters
+    ----------
+    elements
+        Cities but city 0, at least 3.
+    directed
+        Whether distances depend on the direction.
+
+    """
+
+    def __init__(self, elements: int, directed: bool) -> None:
+        self.elements, self.directed = elements, directed
+        self.size = stored_size(elements)
+        self.is_even = elements % 2 == 0
+        self.directions = 2 if directed else 1
+        self.half = elements - self.size - 1
+
+    def layer(self, size: int) -> SubsetRows:
+        """All sets of a size."""
+        return every_set(self.elements, size)
+
+    @property
+    def halves(self) -> SubsetRows:
+        """All sets A whose rows are computed for the meeting; none if their layer is stored."""
+        if not self.is_even:
+            return SubsetRows(self.elements, self.half, ALL, 0, 0)
+        if self.directed:
+            return self.layer(self.half)
+        return SubsetRows(self.elements, self.half, WITH_0, 0, comb(self.elements - 1, self.half - 1))
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the rows of the sets A are not among those whose sets meet them."""
+        return self.directed or self.is_even
+
+    def room(self, direction: int, parity: int) -> int:
+        """Cells of the array in which layers of even (0) or odd (1) sizes of a direction lie, one after the other."""
+        cells = [rows.cells for rows in self._layers(parity)]
+        if direction == 0 and parity == self.half % 2:
+            cells.append(min(self.halves.cells, ROOM))
+        return max(cells, default=0)
+
+    def slices(self) -> list[SubsetRows]:
+        """The rows of `halves`, in parts that have room where they are computed."""
+        rows = self.halves
+        most = max(1, self.room(0, self.half % 2) // self.half)
+        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
+
+    def rows(self, direction: int, parity: int) -> list[SubsetRows]:
+        """All rows that lie in the array of `room`."""
+        more = self.slices() if direction == 0 and parity == self.half % 2 else []
+        return [*self._layers(parity), *more]
+
+    def _layers(self, parity: int) -> list[SubsetRows]:
+        """The layers of even or odd sizes, but that of one city."""
+        return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
+
+    @property
+    def last(self) -> int:
+        """The number of the last set A."""
+        return (self.halves.end or comb(self.elements, self.size)) - 1
+
+    def gatherings(self, rows: SubsetRows | None = None) -> list[MeetingSets]:
+        """The sets B that meet, all of them or those whose complements have these rows."""
+        elements, size = self.elements, self.size + 1
+        if rows is not None:
+            numbering = ALL if self.directed else WITHOUT_0
+            return [
+                MeetingSets(
+                    SubsetRows(elements, size, numbering, self.last + 1 - rows.end, self.last + 1 - rows.first), size
+                )
+            ]
+        if self.directed:
+            return [MeetingSets(self.layer(size), size)]
+        without_0 = SubsetRows(elements, size, WITHOUT_0, 0, comb(elements - 1, size))
+        with_0 = SubsetRows(elements, size, WITH_0, comb(elements - 2, size - 1), comb(elements - 1, size - 1))
+        return [MeetingSets(without_0, size), MeetingSets(with_0, 1)]
+
+    def first_half(self, number: int) -> list[int]:
+        """The elements of the set A of this number, in rising order."""
+        if self.is_even and not self.directed:
+            return [0, *(element + 1 for element in subset_of_rank(number, self.half - 1))]
+        return subset_of_rank(number, self.half)
+
+    @property
+    def transitions(self) -> int:
+        """Steps from a path to one that is a city longer, and of paths to tours."""
+        found = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
+        found += self.halves.cells * (self.half - 1)
+        for (*_, first, end), middles in self.gatherings(self.halves if self.is_even else None):
+            found += (end - first) * middles * (self.size + self.half)
+        return found
+
+
+def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
+    """Bytes of the two largest layers that are stored for n cities, in both directions if ``directed``."""
+    plan = HeldKarpPlan(n - 1, directed)
+    rooms = [plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1)]
+    return sum(rooms) * itemsize
+
+
+def stored_size(elements: int) -> int:
+    """The size of the sets of the last layer that is stored."""
+    return (elements - 1) // 2

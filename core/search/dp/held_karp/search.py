@@ -1,0 +1,335 @@
+"""A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
+
+A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
+half the cities are enough (`core.kernels.dp.held_karp`). Of the tours that are as short, and of their directions that
+count (`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
+city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
+every backend and over any number of ranks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.held_karp import ELEMENTS
+from core.problems.tsp import tour_length
+from core.search.checkpoint import Checkpointer, seconds_before
+from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.held_karp.cells import HeldKarpOnHost
+from core.search.dp.held_karp.halves import HeldKarpHalves
+from core.search.dp.held_karp.plan import bytes_needed
+from core.search.dp.held_karp.trace import NoTour
+from core.search.exact.solution import canonical_tour, digest_of
+from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.protocol import Callback, ProgressMonitor, hex_digest, refuse_history
+from core.search.stop import Stop
+
+MOST_CITIES = ELEMENTS + 2
+"""More than the layers of 36 cities, 284 GB in 16 bits, no two of today's GPUs hold."""
+RESERVE = 4 << 30
+"""Bytes of a GPU that are enough for everything but layers."""
+FEWEST_CITIES = 4
+"""Fewer have one tour or two."""
+LONGEST = (1 << 30) - 1
+"""Three such lengths still fit 32 bits."""
+TILINGS = ("auto", "none")
+MAPPINGS = ("suite", "published")
+
+
+class ShortestTour(NamedTuple):
+    """A shortest tour.
+
+    Attributes
+    ----------
+    length : int
+    tour : ndarray, shape (n,), int64, or None
+        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None:
+        not asked for.
+    transitions : int
+        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
+    start_length : int
+        Length of the heuristic's tour that says how many bits a length needs.
+    digest : int
+        64-bit digest of the length: equal for everybody who proved the same.
+    streamed_bytes : int
+        Cells that left the device for the host, by the paper's mapping.
+
+    """
+
+    length: int
+    tour: np.ndarray | None
+    transitions: int
+    start_length: int
+    digest: int
+    streamed_bytes: int = 0
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The tour."""
+        return self.tour
+
+    @property
+    def evaluations(self) -> int:
+        """The transitions."""
+        return self.transitions
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return hex_digest(self.digest)
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """True: the length is proved."""
+        return True
+
+
+class HeldKarp:
+    """Dynamic programming over subsets on one instance and one device per rank, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.device.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    distances : ndarray, shape (n, n)
+        Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
+    tiling
+        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
+    mapping
+        ``published``: a launch per layer, whose cells go to the host (`held_karp_cells`), whatever the tiling.
+    room
+        Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
+        of a host's.
+    folder
+        Where cells go, by default to the host's memory.
+
+    Raises
+    ------
+    UserError
+        What is no such problem, too many cities for the device (the message names the bytes), or too long distances.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        tiling: str = "auto",
+        mapping: str = "suite",
+        room: int | None = None,
+        folder: str | None = None,
+    ) -> None:
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+        self.backend = backend
+        self.communicator = communicator
+        self.distances = checked_distances(distances)
+        self.n = n = len(self.distances)
+        self.tiling = tiling
+        self.directed = not np.array_equal(self.distances, self.distances.T)
+        start = heuristic_tour(self.distances) if self.directed else greedy_tour(self.distances)
+        self.start_length = tour_length(self.distances, start)
+        if self.start_length >= LONGEST:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {LONGEST}, a coarser unit")
+        # Saturated lengths are longer than the heuristic's tour, so they are in no shortest one.
+        narrow = self.start_length < 0xFFFF
+        self.dtype = np.dtype(np.uint16 if narrow else np.uint32)
+        self.cap = 0xFFFF if narrow else LONGEST
+        own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which nobody else takes
+        memory = backend.device.memory_bytes
+        if room is None:
+            room = memory - min(memory // 16, RESERVE) if own else memory // 16 * 12
+        # numba's simulator has no memory of its own.
+        self.room = room or 1 << 62
+        self.devices = communicator.size if own else 1
+        self.way: Any = None
+        self.published: HeldKarpOnHost | None = None
+        self.halves: HeldKarpHalves | None = None
+        if n < FEWEST_CITIES:
+            return
+        short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
+        if mapping == "published":
+            self.way = self.published = HeldKarpOnHost(backend, communicator, short, folder)
+        elif tiling == "none":
+            from core.search.dp.held_karp.waves import HeldKarpByWaves
+
+            self.way = HeldKarpByWaves(backend, communicator, short, self.room)
+        else:
+            self._check_room()
+            self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
+            if communicator.size == 1:
+                self.halves.settle(communicator)
+
+    @property
+    def most_cities(self) -> int:
+        """The largest number of cities whose layers fit the ranks' devices, with lengths and directions as here.
+
+        Of several devices that is so if all kernels reach the memory of all.
+        """
+        sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
+        room = self.room * self.devices
+        fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]
+        return max(fitting, default=FEWEST_CITIES - 1)
+
+    def _check_room(self) -> None:
+        """Refuse what the devices of all ranks cannot hold, before anything is allocated."""
+        needed = bytes_needed(self.n, self.dtype.itemsize, self.directed)
+        if needed > self.room * self.devices:
+            where = "the device" if self.devices == 1 else f"{self.devices} devices"
+            raise UserError(
+                f"{self.n} cities: the two largest layers need {needed} bytes of {where}, and "
+                f"{self.room * self.devices} are there: at most {self.most_cities} cities (with --k K a tour that is "
+                "optimal over a neighbourhood)"
+            )
+
+    work_unit = "transitions"
+
+    @property
+    def work(self) -> int:
+        """Transitions of a run, over all ranks; those of tracing not counted."""
+        return 0 if self.way is None else int(self.way.transitions)
+
+    @property
+    def steps(self) -> int:
+        """How many steps a run reports."""
+        return 1 if self.way is None else int(self.way.steps)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user may want to know of how it ran."""
+        table = None if self.halves is None else self.halves.table
+        return [table.why_not_shared] if table is not None and table.why_not_shared else []
+
+    def make_room(self) -> None:
+        """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.cells.CellEngine`."""
+        if self.published is not None:
+            self.published.make_room()
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as the backend's compilation."""
+        if self.way is None:
+            return
+        with self.backend.warming_up():
+            self.way.warm_up()
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        keeper: Checkpointer | None = None,
+        trace: bool = True,
+    ) -> ShortestTour:
+        """Find the length of a shortest tour, and such a tour if ``trace``.
+
+        Parameters
+        ----------
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.protocol.Callback`: its steps are layers, and the meeting of both halves. It cannot end the
+            search.
+        ranks
+            Who searches together; as many as the communicator that the search was made with, which it is by default.
+        keeper
+            See `core.search.protocol.Search.run` and `core.search.dp.held_karp.checkpoint`.
+        trace
+            Whether to find the tour too.
+
+        Raises
+        ------
+        UserError
+            On all ranks, if their devices cannot hold the layers; a keeper where all layers are computed.
+
+        """
+        (stop or Stop()).only("Held and Karp's table")
+        refuse_history(history, "Held and Karp's table")
+        if self.halves is None and self.way is not None:
+            published = self.published is not None
+            what = "--mapping published" if published else "--tiling none"
+            refuse_checkpoints(keeper, what, "--mapping suite" if published else "--tiling auto")
+        watch = ProgressMonitor(Stop(), callback, self.steps, seconds_before(keeper))
+        if self.halves is not None:
+            self.halves.settle(self.communicator if ranks is None else ranks)
+        tour: np.ndarray | None
+        if self.way is None:
+            length, tour = self._tiny()
+        else:
+            report = None if callback is None else partial(report_layers, watch)
+            try:
+                length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
+                if length > self.start_length:
+                    raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
+            except NoTour as error:
+                if keeper is None or not keeper.goes_on:
+                    raise
+                raise UserError(f"{keeper.source}: {error}, expected the layers of this instance") from None
+        if tour is not None and not self.directed:
+            tour = canonical_tour(tour)
+        streamed = 0 if self.published is None else self.published.streamed_bytes
+        digest = digest_of(length, None)
+        watch.tell_end(self.steps, length, self.work)
+        return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest, streamed)
+
+    def _tiny(self) -> tuple[int, np.ndarray]:
+        """The better direction of the only cycle of up to three cities."""
+        tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
+        lengths = [tour_length(self.distances, tour) for tour in tours]
+        return min(lengths), tours[int(np.argmin(lengths))]
+
+
+def checked_distances(distances: np.ndarray) -> np.ndarray:
+    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no such problem."""
+    array = np.asarray(distances)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
+        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
+    n = len(array)
+    if n > MOST_CITIES:
+        needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
+        more = "more than " if n > 2 * MOST_CITIES else ""
+        raise UserError(
+            f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
+            f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
+        )
+    whole = array.astype(np.int64)
+    if not np.array_equal(whole, array):
+        raise UserError("distances that are not integers: multiply and round them first")
+    np.fill_diagonal(whole, 0)
+    if whole.min(initial=0) < 0 or whole.max(initial=0) >= 2**31:
+        i, j = np.argwhere((whole < 0) | (whole >= 2**31))[0]
+        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {2**31 - 1}")
+    return whole
+
+
+def report_layers(watch: ProgressMonitor, steps: int, what: str) -> None:
+    """Count steps that are new."""
+    watch.done += steps
+    if watch.is_due():
+        watch.tell(watch.done, None)
+
+
+def heuristic_tour(distances: np.ndarray) -> np.ndarray:
+    """The best tour of those that go to the nearest city left, from every city; distances need not be symmetric."""
+    tours = [nearest_neighbour_tour(distances, first) for first in range(len(distances))]
+    return min(tours, key=lambda tour: tour_length(distances, tour))

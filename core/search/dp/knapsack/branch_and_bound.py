@@ -1,0 +1,191 @@
+"""The 0-1 knapsack problem by branch and bound, the yardstick of `oconnell2014` (its reference [17]) on one core."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp import knapsack_branch_and_bound as kernels
+from core.problems.tables.knapsack import Knapsack
+from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray
+from core.search.dp.knapsack.search import Selection, make_selection
+from core.search.protocol import Callback, ProgressMonitor, refuse_history
+from core.search.stop import Stop
+
+FIRST_BUDGET = 1 << 12
+MOST_BUDGET = 1 << 40
+SLICE_SECONDS = 0.25
+"""About how long a launch takes, so that limits hold and progress shows."""
+FIELDS = ("place", "numbers", "taken", "best")
+"""Of `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState`: what a state has."""
+
+
+class KnapsackBranchAndBound:
+    """Branch and bound on one instance, by one lane of one device.
+
+    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. Nothing
+    is known about the time: instances of a thousand items take microseconds or for ever.
+
+    Parameters
+    ----------
+    backend
+        A `backends.device.Backend`.
+    communicator
+        A `cluster.Communicator` of one rank.
+    instance : Knapsack
+    most_nodes
+        Where the search gives up; None: never.
+
+    Raises
+    ------
+    UserError
+        More than one rank.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        instance: Knapsack,
+        *,
+        most_nodes: int | None = None,
+    ) -> None:
+        if communicator.size > 1:
+            raise UserError(
+                f"branch and bound on {communicator.size} ranks: expected one, it is the yardstick of a core"
+            )
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+        self.most_nodes = most_nodes
+        self.bound = instance.upper_bound()
+        order = instance.by_efficiency()
+        self.items = order[(instance.weights[order] <= instance.capacity) & (instance.values[order] > 0)]
+        count = max(1, len(self.items))
+        weights, values = np.zeros(count, np.int32), np.zeros(count, np.uint64)
+        weights[: len(self.items)] = instance.weights[self.items]
+        values[: len(self.items)] = instance.values[self.items]
+        self.table = backend.load(kernels.RankedItems(weights, values, len(self.items)))
+        sizes = (3, np.int32), (3, np.uint64), (count, np.uint8), (count, np.uint8)
+        self.search = kernels.KnapsackTreeState(*(backend.allocate(*size) for size in sizes))
+
+    work = None
+    """Nodes of a run: nobody knows before."""
+    work_unit = "nodes"
+
+    def warm_up(self) -> None:
+        """Compile; the time counts as the backend's compilation."""
+        with self.backend.warming_up():
+            self._begin()
+            self._explore(0)
+
+    def _begin(self) -> None:
+        """Put the search before its first node."""
+        search, nothing = self.search, np.zeros(max(1, len(self.items)), np.uint8)
+        self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
+        self.backend.write(search.numbers, np.zeros(3, np.uint64))
+        self.backend.write(search.taken, nothing)
+        self.backend.write(search.best, nothing)
+
+    def _state(self) -> Checkpoint:
+        """Where the search stands."""
+        return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
+
+    def _layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """Declare the state of a search that has not ended."""
+        count, capacity = len(self.items), self.instance.capacity
+        instance = self.instance
+        weights, values = (column[self.items].astype(np.int64) for column in (instance.weights, instance.values))
+
+        def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
+            """Return the rule of a selection with this value, and this weight or any that fits."""
+
+            def rule(chosen: np.ndarray) -> str | None:
+                some = chosen[:count] > 0
+                found = int(weights[some].sum()), int(values[some].sum())
+                fits = found[1] == value and (found[0] == weight if weight is not None else found[0] <= capacity)
+                return None if fits else f"found items of weight {found[0]} and value {found[1]}, expected {expected}"
+
+            return rule
+
+        yield CheckpointArray("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
+        _, left, _ = (int(number) for number in state["place"])
+        most = int(values.sum())
+        yield CheckpointArray("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
+        value, best, _ = (int(number) for number in state["numbers"])
+        weight = capacity - left
+        room = (max(1, count),)
+        expected = f"weight {weight} and value {value}"
+        yield CheckpointArray("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
+        expected = f"weight at most {capacity} and value {best}"
+        yield CheckpointArray("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
+
+    def _go_on(self, earlier: Checkpoint) -> int:
+        """Put the search where a state has it; how many nodes are bounded."""
+        for name in FIELDS:
+            self.backend.write(getattr(self.search, name), earlier[name])
+        return int(earlier["numbers"][kernels.NODES])
+
+    def _explore(self, budget: int) -> None:
+        self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        keeper: Checkpointer | None = None,
+    ) -> Selection:
+        """Search until the end or a limit; ``optimal`` of the result says which it was.
+
+        Parameters
+        ----------
+        stop
+            Gives up when the time is over, read after every launch of a quarter of a second at most.
+        history
+            Refused: nobody keeps when the value improved.
+        callback
+            See `core.search.protocol.Callback`: its steps are nodes, and its cost is the incumbent's value.
+        ranks
+            The only rank has nobody to meet.
+        keeper
+            See `core.search.protocol.Search.run`. A state is what
+            `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` has.
+
+        """
+        stop = (stop or Stop()).only("branch and bound", "seconds")
+        refuse_history(history, "branch and bound")
+        watch = ProgressMonitor(stop, callback, before_s=seconds_before(keeper))
+        earlier = take_checkpoint(keeper, self._layout)
+        self._begin()
+        nodes = self._go_on(earlier) if earlier is not None else 0
+        budget = FIRST_BUDGET
+        while True:
+            if self.most_nodes is not None:
+                budget = min(budget, self.most_nodes - nodes)
+            launched = time.perf_counter()
+            self._explore(budget)
+            _, best, nodes = map(int, self.backend.download(self.search.numbers))
+            # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
+            done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
+            now = time.perf_counter()
+            if watch.is_due():
+                watch.tell(nodes, best, nodes)
+            out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
+            if done or out_of_nodes or watch.is_over():
+                break
+            if keeper is not None and keeper.is_due():
+                keeper.keep(self.communicator, self._state())
+            goal = min(2 * budget, int(budget * watch.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
+            budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
+        watch.tell_end(nodes, best, nodes)
+        taken = self.backend.download(self.search.best)[: len(self.items)] > 0
+        chosen = np.zeros(self.instance.n, bool)
+        chosen[self.items[taken]] = True
+        return make_selection(self.instance, best, chosen, optimal=done, nodes=nodes)

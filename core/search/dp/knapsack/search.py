@@ -1,0 +1,336 @@
+"""The 0-1 knapsack problem by dynamic programming (`oconnell2014`, section IV.B.2), its selection traced on the device.
+
+Items are taken in order of weight (of equal weights the smaller number first), and one is taken only if that is
+strictly better than leaving it: this rule makes the selection unique, whatever the backend, tiling and number of ranks.
+The order also keeps the cells that a pass reads for its two items close together, in caches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.lang import u32, u64
+from core.problems.tables.knapsack import Knapsack
+from core.search.checkpoint import Checkpointer, seconds_before
+from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
+from core.search.dp.knapsack.halves import KnapsackHalf, split_items
+from core.search.dp.knapsack.table import LEAST_PART, KnapsackTable, KnapsackTableItems, RowBlocking
+from core.search.dp.knapsack.waves import CountCallback, KnapsackByWaves, KnapsackWaves
+from core.search.protocol import Callback, hex_digest, table_monitor
+from core.search.stop import Stop
+
+TILINGS = ("auto", "none")
+
+
+class Selection(NamedTuple):
+    """What a search found.
+
+    Attributes
+    ----------
+    value : int
+        The largest value that fits.
+    weight : int or None
+        Of the selection; None if it was not traced.
+    chosen : ndarray, shape (n,), bool, or None
+        One selection of that value, by item number; None if it was not traced.
+    optimal : bool
+        Whether the value is proved to be the largest.
+    cells : int
+        Cells of the whole table, n * (capacity + 1), also those that nobody needs; 0 without a table.
+    nodes : int
+        Nodes of a branch and bound; 0 with a table.
+    streamed_bytes : int
+        Decisions that left the device for the host.
+    digest : int
+        64-bit digest of the value and the selection.
+
+    """
+
+    value: int
+    weight: int | None
+    chosen: np.ndarray | None
+    optimal: bool
+    cells: int
+    nodes: int
+    streamed_bytes: int
+    digest: int
+
+    @property
+    def cost(self) -> int:
+        """The value."""
+        return self.value
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The selection."""
+        return self.chosen
+
+    @property
+    def evaluations(self) -> int:
+        """Cells of a table, also those that nobody needs, or nodes."""
+        return self.cells or self.nodes
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return hex_digest(self.digest)
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the value is proved."""
+        return self.optimal
+
+
+def make_selection(
+    instance: Knapsack,
+    value: int,
+    chosen: np.ndarray | None,
+    *,
+    optimal: bool = True,
+    cells: int = 0,
+    nodes: int = 0,
+    streamed_bytes: int = 0,
+) -> Selection:
+    """A `Selection` with its weight and digest."""
+    weight = None if chosen is None else instance.weight_and_value(chosen)[0]
+    found = hashlib.blake2b(str(value).encode(), digest_size=8)
+    if chosen is not None:
+        found.update(np.packbits(chosen).tobytes())
+    digest = int.from_bytes(found.digest(), "big")
+    return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, digest)
+
+
+class KnapsackSearch:
+    """Dynamic programming on one instance and one device per rank, ready to be repeated.
+
+    Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
+    (`core.search.dp.knapsack.halves`). More than two share the capacities of one table: after every pass, two items, a
+    rank sees the cells to its left that the next one reads, in memory that they share or by messages. The trace goes
+    from the rank of the largest capacities to that of the smallest in two integers.
+
+    Parameters
+    ----------
+    backend
+        A `backends.device.Backend`.
+    communicator
+        A `cluster.Communicator` that says how ranks share the work; see `run`.
+    instance : Knapsack
+    tiling
+        ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank.
+    room, folder
+        See `core.search.dp.engine.decisions.DecisionRows`.
+    team_size
+        Lanes of a team; None: chosen for the device.
+
+    Attributes
+    ----------
+    work : int
+        Cells that a run computes, over all ranks: those of the table that matter.
+
+    Raises
+    ------
+    UserError
+        An unknown tiling; ``none`` over several ranks; two rows of values do not fit the device.
+
+    """
+
+    work_unit = "cells"
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        instance: Knapsack,
+        *,
+        tiling: str = "auto",
+        room: int | None = None,
+        folder: str | None = None,
+        team_size: int | None = None,
+    ) -> None:
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+        self.tiling = tiling
+        self.items = instance.useful_items()
+        self.cells = instance.n * (instance.capacity + 1)
+        self.value_type: Any
+        self.value_type = u32 if instance.upper_bound() < 2**32 else u64
+        self.by_waves: KnapsackByWaves | None = None
+        if tiling == "none":
+            problem = KnapsackWaves(instance, self.items, self.value_type)
+            self.by_waves = KnapsackByWaves(backend, communicator, problem, room, folder)
+            self.work = len(self.items) * (instance.capacity + 1)
+            return
+        # No selection is heavier than all items together.
+        self.capacity = min(instance.capacity, weight_of(instance, self.items))
+        self.cut = cut = RowBlocking.of(backend.capabilities, team_size)
+        padded, dtype = cut.padded(self.capacity), np.dtype(self.value_type.dtype)
+        self.room, self.folder = room, folder
+        rank, size = communicator.rank, communicator.size
+        self.half: KnapsackHalf | None = None
+        if size == 2:
+            halves = split_items(instance, self.items, dtype, self.capacity, cut.team_size > 1)
+            own = halves[rank]
+            self.table = KnapsackTable(
+                backend, own.items, own.lowest, own.highest, padded, cut, room=room, folder=folder
+            )
+            self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
+            self.work = sum(one.work for one in halves)
+            return
+        self.table = self.table_of(0, len(self.items), self.capacity)
+        self.work = self.table.work
+
+    def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
+        """The table of the items ``first`` to ``end`` - 1, whose capacities all ranks share.
+
+        Parameters
+        ----------
+        first, end
+            In the order in which they are taken.
+        capacity
+            What is wanted is the last cell of the last row.
+        above
+            See `core.search.dp.knapsack.table.KnapsackTable`.
+
+        """
+        instance, cut, size = self.instance, self.cut, self.communicator.size
+        before = weight_of(instance, self.items[:first])
+        highest = min(capacity, before + weight_of(instance, self.items[first:end]))
+        padded = cut.padded(highest)
+        bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
+        return KnapsackTable(
+            self.backend, KnapsackTableItems.of(instance, self.items[first:end], np.dtype(self.value_type.dtype)),
+            highest, highest, padded, cut, bounds=bounds, rank=self.communicator.rank, room=self.room,
+            folder=self.folder, above=None if above is None else above[: highest + 1], before=before,
+        )  # fmt: skip
+
+    @property
+    def teams(self) -> int:
+        """Teams of a pass."""
+        return self.table.teams
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as the backend's compilation."""
+        if self.by_waves is not None:
+            return
+        table = self.table
+        table.make_rows(self.backend.collectives(self.communicator))
+        with self.backend.warming_up():
+            for tracing in (False, True):
+                table.begin()  # a pass goes on where the one before it ended, and there may be only one
+                table.launch_pass(table.nothing, 1, 0, tracing, empty=True)
+            table.follow(table.nothing, table.passes)
+            if self.half is not None:
+                self.half.warm_up()
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        keeper: Checkpointer | None = None,
+        trace: bool = True,
+    ) -> Selection:
+        """Find the largest value, and with ``trace`` a selection that has it.
+
+        Parameters
+        ----------
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.protocol.Callback`: its steps are items. It cannot end the search.
+        ranks
+            The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
+            it is by default.
+        keeper
+            See `core.search.protocol.Search.run` and `core.search.dp.knapsack.checkpoint`.
+        trace
+            Whether the selection is wanted too.
+
+        """
+        watch = table_monitor(stop, history, callback, "the knapsack problem's table", seconds_before(keeper))
+        ranks = self.communicator if ranks is None else ranks
+        if self.by_waves is not None:
+            refuse_checkpoints(keeper, "--tiling none", "--tiling auto")
+        found = self.packed(trace, watch.counts(self.cells), ranks, keeper)
+        watch.tell_all(found.value, self.cells)
+        return found
+
+    def packed(
+        self, trace: bool, progress: CountCallback | None, ranks: Any, keeper: Checkpointer | None = None
+    ) -> Selection:
+        """The largest value and, with ``trace``, a selection that has it; ``progress(done, all)`` is told of items."""
+        if self.by_waves is not None:
+            value, chosen, streamed = self.by_waves.run(trace, progress)
+            return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
+        if keeper is not None:
+            value, chosen, streamed = CheckpointedKnapsack(self, ranks, keeper).run(trace, progress)
+            return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
+        table, together = self.table, self.backend.collectives(ranks)
+        own, all_items = max(1, len(table.items.numbers)), len(self.items)
+        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own, all_items)))
+        taken: np.ndarray | None = None
+        if self.half is not None:
+            value, taken = self.half.meet(ranks, together, trace)
+        else:
+            value = self.value_of(table, ranks)
+            if trace:
+                taken = self.traced(table, ranks)
+        streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
+        chosen = None
+        if taken is not None:
+            whole = np.zeros(self.instance.n, np.uint8)
+            whole[table.items.numbers] = taken
+            chosen = ranks.sum(whole) > 0
+        return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
+
+    def value_of(self, table: KnapsackTable, ranks: Any) -> int:
+        """The last cell, from the rank whose it is."""
+        owns = table.own.left <= table.highest < table.own.right
+        return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
+
+    def traced(self, table: KnapsackTable, ranks: Any) -> np.ndarray:
+        """Which items are chosen, as far as this rank finds out; from rank to rank, since capacities become smaller."""
+        backend = self.backend
+        table.forget_selection()
+        for rank in reversed(range(ranks.size)):
+            if rank == ranks.rank:
+                table.follow_all()
+            if ranks.size > 1:
+                state = backend.download(table.trace)
+                backend.write(table.trace, ranks.sum(state if rank == ranks.rank else np.zeros_like(state)))
+        return table.selected()
+
+
+def weight_of(instance: Knapsack, items: np.ndarray) -> int:
+    """What these items weigh together."""
+    return int(instance.weights[items].astype(np.int64).sum())
+
+
+def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
+    """Where the ranks' parts of a row begin and end, in whole blocks; ranks without a part are the last.
+
+    Parameters
+    ----------
+    cells, block
+        Of a row, and of a block.
+    ranks
+        How many.
+    least
+        Cells of a part: fewer ranks have one if there are not so many for each.
+
+    """
+    blocks = cells // block
+    sharing = max(1, min(ranks, cells // least))
+    return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]

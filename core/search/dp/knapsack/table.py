@@ -1,0 +1,380 @@
+"""One table of a knapsack on one device, or of parts of the capacities on several: its rows, passes and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp import knapsack as kernels
+from core.search.dp.engine.decisions import DecisionRows
+
+if TYPE_CHECKING:
+    from core.search.dp.engine.pauses import CheckpointPauses
+
+TEAM_SIZE = 128
+BLOCKS = 256
+"""Neighbouring blocks of a team of one lane."""
+BATCH = 64
+"""Passes between two reports of progress: what is queued in between runs without the host."""
+LEAST_PART = {True: 1 << 22, False: 1 << 16}
+"""Cells of a part at least, of a wide device and of a core: of fewer a pass takes less time than a meeting after it."""
+
+
+class RowBlocking(NamedTuple):
+    """How a device cuts rows: lanes of a team, cells in flight, neighbouring blocks of a team, and cells of a block."""
+
+    team_size: int
+    at_once: int
+    share: int
+    block: int
+
+    @classmethod
+    def of(cls, capabilities: Any, team_size: int | None) -> RowBlocking:
+        """Chosen for a device, with a given team size if that is not None."""
+        wide = capabilities.lanes_resident > 1
+        lanes = min(TEAM_SIZE if wide else 1, capabilities.max_team_size) if team_size is None else team_size
+        # A lone lane's words of neighbouring blocks lie in one cache line, which two cores should not share.
+        at_once, share = (kernels.AT_ONCE, 1) if lanes > 1 else (1, BLOCKS)
+        return cls(lanes, at_once, share, kernels.CELLS * lanes)
+
+    def padded(self, capacity: int) -> int:
+        """Cells of the whole blocks of a row."""
+        return (capacity // self.block + 1) * self.block
+
+
+class KnapsackTableItems(NamedTuple):
+    """The items of a table: numbers, weights and values, two to a pass, of which some may be spare ones in front.
+
+    Attributes
+    ----------
+    numbers : (n,), i64
+        Of the instance's items.
+    weights, values : (2 * passes,), i64 and the values' dtype
+        Spare items, which fill up the first pass, have no weight and no value.
+
+    """
+
+    numbers: np.ndarray
+    weights: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, instance: Any, numbers: np.ndarray, dtype: Any) -> KnapsackTableItems:
+        """These items of an instance, in this order."""
+        slots = 2 * max(1, -(-len(numbers) // 2))
+        weights, values = np.zeros(slots, np.int64), np.zeros(slots, dtype)
+        weights[slots - len(numbers) :] = instance.weights[numbers]
+        values[slots - len(numbers) :] = instance.values[numbers]
+        return cls(numbers, weights, values)
+
+    @property
+    def spare(self) -> int:
+        """How many spare items there are."""
+        return len(self.weights) - len(self.numbers)
+
+    @property
+    def passes(self) -> int:
+        """How many passes."""
+        return len(self.weights) // 2
+
+
+class KnapsackTable:
+    """The passes over some items, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        Where it is computed.
+    items
+        In the order of the passes.
+    lowest, highest
+        The cells of the last row that are wanted; the highest at most the weight of all items.
+    padded
+        Cells of a row, whole blocks, more than ``highest``.
+    cut
+        How the device cuts them.
+    bounds : list of int, optional
+        Rank r of those that share the table computes cells bounds[r] to bounds[r + 1] - 1, whole blocks. None: it is
+        this rank's alone.
+    room, folder
+        See `core.search.dp.engine.decisions.DecisionRows`.
+    above : ndarray, optional
+        The row before the first pass, from capacity 0 on; None: of no items.
+    before : int
+        The weight of the items before the first pass; ``highest`` is at most that and the weight of all items here.
+
+    Attributes
+    ----------
+    work : int
+        Cells that all passes compute.
+
+    Raises
+    ------
+    UserError
+        Two rows of values do not fit the device.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        items: KnapsackTableItems,
+        lowest: int,
+        highest: int,
+        padded: int,
+        cut: RowBlocking,
+        *,
+        bounds: list[int] | None = None,
+        rank: int = 0,
+        room: int | None = None,
+        folder: str | None = None,
+        above: np.ndarray | None = None,
+        before: int = 0,
+    ) -> None:
+        self.backend, self.items, self.cut, self.bounds = backend, items, cut, bounds
+        self.above = above
+        self.lowest, self.highest, self.padded = lowest, highest, padded
+        self.room, self.folder = room, folder
+        self.own = kernels.Slice(0, padded) if bounds is None else kernels.Slice(bounds[rank], bounds[rank + 1])
+        self.words = padded // kernels.CELLS
+        shares = -(-padded // cut.block // cut.share)
+        # A wide device takes a team for every block as places come free; cores take turns.
+        self.teams = shares if cut.team_size > 1 else min(shares, backend.capabilities.compute_units)
+        self.passes = items.passes
+        self.dtype = items.values.dtype
+        needed, memory = 2 * padded * self.dtype.itemsize, backend.device.memory_bytes
+        if memory and needed > memory:
+            raise UserError(
+                f"capacity {highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
+            )
+        self.low, self.high = low, high = cells_that_matter(items.weights, lowest, highest, before)
+        self.work = count_cells(low, high)
+        clock = np.zeros(self.teams, np.int32)
+        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, high, clock))
+        self.trace = backend.allocate(2, np.int32)
+        self.chosen = backend.allocate(2 * self.passes, np.uint8)
+        self.nothing = backend.allocate(1, np.uint32)
+        self.row: list[Any] = []
+        self.together: Any = None
+        self.sequences: dict[Any, Any] = {}
+        self.rows: DecisionRows | None = None
+
+    # --- passes ---
+
+    def compute(
+        self,
+        together: Any,
+        trace: bool,
+        progress: Callable[[int], None] | None = None,
+        pauses: CheckpointPauses | None = None,
+        keep: Callable[[int], None] | None = None,
+    ) -> None:
+        """Queue all passes.
+
+        Parameters
+        ----------
+        together
+            `backends.collectives.Collectives` of the ranks that share the table, if it is not this rank's alone.
+        trace
+            Whether decisions are kept.
+        progress
+            Told how many of the items are done.
+        pauses, keep
+            Where a state is due before the end ``keep`` is called with how many passes are done.
+
+        """
+        self.make_rows(together)
+        if trace and self.rows is None:
+            self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
+        if self.bounds is not None:
+            together.meet()  # another rank may still read what the run before has left
+        self.begin()
+        if self.above is not None:
+            self._enter(self.above)
+        rows = self.rows if trace else None
+        chunk = rows.rows_per_chunk if rows is not None else self.passes
+        for first in range(0, self.passes, chunk):
+            at, end = first, min(self.passes, first + chunk)
+            while at < end:
+                until = end if pauses is None else min(end, at + pauses.steps)
+                self._passes(at, until, rows, progress)
+                if pauses is not None and keep is not None and until < self.passes:
+                    self.backend.synchronize()
+                    if pauses.are_over(until - at):
+                        keep(until)
+                at = until
+            if rows is not None:
+                rows.close_row(end - 1)
+
+    def _enter(self, above: np.ndarray) -> None:
+        """Begin with a row, which all ranks write alike."""
+        if self.bounds is not None:
+            self.together.meet()  # until all have begun, which writes its first cell
+        self.backend.put(self.row[0], 0, above)
+        if self.bounds is not None:
+            self.together.meet()
+
+    def values(self, ranks: Any, passes: int) -> np.ndarray | None:
+        """The row after so many passes, (highest + 1,), on the first rank; all ranks call this.
+
+        Its cells from ``low[passes]`` on are those of the table, and nobody asks for those before.
+        """
+        left, right = int(self.own.left), int(self.own.right)
+        every = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
+        if every is None:
+            return None
+        row = np.concatenate(every)[: self.highest + 1]
+        high = int(self.high[passes])
+        row[high:] = row[high]
+        return row
+
+    def give_back(self) -> None:
+        """Give back the memory of rows and decisions; a run takes it anew."""
+        self.row.clear()
+        self.sequences.clear()
+        self.rows = None
+
+    def make_rows(self, together: Any) -> None:
+        """Take memory for two rows of values, unless it is there for the same ranks."""
+        if self.row and (self.bounds is None or self.together is together):
+            return
+        self.together = together
+        self.row.clear()
+        self.sequences.clear()
+        for _ in range(2):
+            if self.bounds is None:
+                self.row.append(self.backend.allocate(self.padded, self.dtype))
+            else:
+                self.row.append(together.common(self.padded, self.dtype, self.bounds))
+
+    @property
+    def last_row(self) -> Any:
+        """The row after all passes."""
+        return self.row[self.passes % 2]
+
+    @property
+    def free_row(self) -> Any:
+        """The row that nobody needs after all passes."""
+        return self.row[1 - self.passes % 2]
+
+    @property
+    def streamed_bytes(self) -> int:
+        """Bytes of decisions that leave the device during a run that traces."""
+        return self.rows.streamed_bytes if self.rows is not None else 0
+
+    def begin(self) -> None:
+        """Queue what comes before the first pass."""
+        self.backend.launch(
+            kernels.begin, 1, self.cut.team_size,
+            self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.highest,
+        )  # fmt: skip
+
+    def launch_pass(self, kept: Any, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
+        """Queue the next pass, which reads row ``parity``; an ``empty`` one computes nothing."""
+        decisions = kernels.DecisionBits(kept, self.words, passes_kept)
+        own = kernels.Slice(self.own.left, self.own.left) if empty else self.own
+        self.backend.launch(
+            kernels.add_two_items, self.teams, self.cut.team_size,
+            self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
+        )  # fmt: skip
+
+    def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: Callable[[int], None] | None) -> None:
+        """Queue the passes from ``first`` to ``end`` - 1, whose decisions are of one chunk."""
+        passes_kept = rows.rows_per_chunk if rows is not None else self.passes
+        kept = rows.place(first)[0] if rows is not None else self.nothing
+        at = first
+        while at < end:
+            until = end if progress is None else min(end, at + BATCH)
+            if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
+                self._replay(kept, passes_kept, at, until, rows is not None)
+            else:
+                for step in range(at, until):
+                    self.launch_pass(kept, passes_kept, step % 2, rows is not None)
+                    self._exchange(step % 2, step + 1)
+            at = until
+            if progress is not None:
+                self.backend.synchronize()
+                progress(max(2 * at - self.items.spare, 0))
+
+    def _replay(self, kept: Any, passes_kept: int, first: int, end: int, trace: bool) -> None:
+        """Queue passes as recorded sequences of two, there and back between the two rows of values."""
+        parity = first % 2
+        for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
+            if times == 0:
+                continue
+            key = id(kept), parity, count, trace
+            if key not in self.sequences:
+                with self.backend.record() as sequence:
+                    for step in range(parity, parity + count):
+                        self.launch_pass(kept, passes_kept, step % 2, trace)
+                        self._exchange(step % 2, 0)
+                self.sequences[key] = sequence
+            self.sequences[key].replay(times)
+
+    def _exchange(self, parity: int, following: int) -> None:
+        """Queue the meeting after a pass that has read row ``parity``; ``following`` is the next one."""
+        if self.bounds is not None:
+            before = int(self.items.weights[2 * following : 2 * following + 2].sum())
+            self.together.exchange(self.row[1 - parity], self.bounds, before)
+
+    # --- tracing ---
+
+    def follow(self, kept: Any, first: int) -> None:
+        """Queue the trace through the passes in ``kept``, of which ``first`` is the earliest."""
+        decisions = kernels.DecisionBits(kept, self.words, self.passes)
+        self.backend.launch(
+            kernels.trace_items, 1, 1,
+            self.table, decisions, first, self.own.left, self.cut.team_size, self.trace, self.chosen,
+        )  # fmt: skip
+
+    def forget_selection(self) -> None:
+        """Choose no item."""
+        self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
+
+    def trace_from(self, cell: int) -> None:
+        """Trace from a cell of the last row, or of any that is further: all decisions beyond it are alike."""
+        self.backend.write(self.trace, np.array([2 * self.passes - 1, cell], np.int32))
+        self.follow_all()
+
+    def follow_all(self) -> None:
+        """Trace on from where the trace is, as far as its cells are this rank's."""
+        assert self.rows is not None
+        for first, _, kept in self.rows.chunks_backwards():
+            self.follow(kept, first)
+
+    def selected(self) -> np.ndarray:
+        """Which of the items are chosen: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
+        return np.asarray(self.backend.download(self.chosen))[self.items.spare :]
+
+
+def cells_that_matter(weights: np.ndarray, lowest: int, highest: int, before: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest cell of interest before the first pass and after each.
+
+    Above the weight of all items so far nothing changes any more, and the trace comes down from the lowest cell that is
+    wanted by no more than the weight of the items after the pass's first.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (2 * passes,), int64
+    lowest, highest : int
+        The cells of the last row that are wanted; the highest at most the sum of all weights.
+    before : int
+        The weight of items before these, which counts as one of them.
+
+    Returns
+    -------
+    low, high : ndarray, shape (passes + 1,), int32
+    """
+    sums = np.concatenate([[0], np.cumsum(weights)])
+    high = np.minimum(before + sums[::2], highest)
+    after_first = np.concatenate([[0], sums[1::2]])
+    low = np.maximum(lowest - (sums[-1] - after_first), 0)
+    return low.astype(np.int32), high.astype(np.int32)
+
+
+def count_cells(low: np.ndarray, high: np.ndarray) -> int:
+    """Cells that passes compute, from what `cells_that_matter` returns."""
+    return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())

@@ -1,0 +1,194 @@
+"""Tracing a longest common subsequence in less memory than the bits of its table: block by block along the trace.
+
+The whole table is computed once, and of it some rows and the carries into some columns are kept. They cut it into
+blocks, and with the row above and the carries from the left any block can be computed again alone. Only those that
+the trace passes are, the last first, with all of their bits, so the trace is the one of the whole table. A block whose
+bits are still too many is cut in the same way.
+
+Checkpoints in place of Hirschberg's division (CACM 18(6), 1975), which finds another of several equal subsequences and
+computes the table about twice: here it is once, and some 2 / sqrt(blocks) of it again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
+from core.search.dp.lcs.table import Alphabet, LcsTable, LcsTableLayout, layout_for
+
+LEAST_STRIPS = 8
+"""A table that is cut has so many strips at least, if it has as many words: cuts are between strips."""
+
+
+class LcsBlock:
+    """Rows and columns of a table, with what enters them.
+
+    Parameters
+    ----------
+    a, b : 1-D, u8
+        Rows and columns.
+    above : 1-D, u64, optional
+        The row above, by words of columns; None: of the empty string.
+    entering : 1-D, u32, optional
+        The carries into the first column, a word of 32 rows each; None: none enter.
+
+    """
+
+    def __init__(
+        self, a: np.ndarray, b: np.ndarray, above: np.ndarray | None = None, entering: np.ndarray | None = None
+    ) -> None:
+        self.a, self.b, self.above, self.entering = a, b, above, entering
+
+    def compute(self, table: LcsTable) -> None:
+        """Compute a table of it alone."""
+        if self.entering is not None:
+            table.enter(self.entering)
+        table.compute()
+
+
+class LcsBlockTable:
+    """A block's table that keeps some rows, and the carries into some columns.
+
+    Parameters
+    ----------
+    blocks
+        Whose device and alphabet are used.
+    block
+        What is computed.
+    layout
+        Of the table.
+    stretch, group
+        Batches between two rows that are kept, and strips between two columns.
+
+    """
+
+    def __init__(
+        self, blocks: LcsBlockTracer, block: LcsBlock, layout: LcsTableLayout, stretch: int, group: int
+    ) -> None:
+        self.block, self.layout, self.stretch, self.group = block, layout, stretch, group
+        self.table = LcsTable(
+            blocks.backend, blocks.alphabet, block.a, block.b, layout, SOME_ROWS, above=block.above, stretch=stretch
+        )
+        self.rows: dict[int, np.ndarray] = {}
+        self.carries: dict[int, np.ndarray] = {}
+
+    def keep(self) -> None:
+        """Take the rows and carries of the table to the host."""
+        table, batches = self.table, self.layout.batches
+        words = table.first.size
+        for k in range(self.stretch, batches, self.stretch):
+            self.rows[k * ROWS] = table.backend.read(table.marks, (k // self.stretch - 1) * words, words)
+        self.rows[batches * ROWS] = table.row()
+        shape = self.layout.shape
+        for strip in range(self.group, shape.strips, self.group):
+            self.carries[strip * shape.strip_columns] = table.entering(strip)
+
+    def around(self, row: int, column: int) -> tuple[int, int, LcsBlock]:
+        """The first row and column of the block that ends at a cell, and the block; both at least 1."""
+        above = max((k for k in self.rows if k < row), default=0)
+        left = max((k for k in self.carries if k < column), default=0)
+        words = slice(left // COLUMNS, -(-column // COLUMNS))
+        first = self.rows[above] if above else self.block.above
+        carries = self.carries[left] if left else self.block.entering
+        return above, left, LcsBlock(
+            self.block.a[above:row],
+            self.block.b[left:column],
+            None if first is None else first[words],
+            None if carries is None else carries[above // ROWS :],
+        )  # fmt: skip
+
+
+class LcsBlockTracer:
+    """Traces through blocks on one device.
+
+    Parameters
+    ----------
+    backend, alphabet
+        Where, and what for.
+    room
+        Bytes of device memory for bits.
+    most_bytes
+        Bytes that all bits of a block may take, on the device and on the host.
+    most_marks
+        Bytes that the marks of one block may take on the host.
+
+    """
+
+    strips = LEAST_STRIPS
+
+    def __init__(self, backend: Any, alphabet: Alphabet, room: int, most_bytes: int, most_marks: int) -> None:
+        self.backend, self.alphabet = backend, alphabet
+        self.room, self.most_bytes, self.most_marks = room, most_bytes, most_marks
+        self.streamed_bytes = 0
+
+    def layout(self, rows: int, columns: int) -> LcsTableLayout:
+        """How a block whose bits are kept is laid out."""
+        return layout_for(self.backend.capabilities, rows, columns, room=self.room)
+
+    def fits(self, rows: int, columns: int) -> bool:
+        """Whether the bits of a block can be kept."""
+        layout = self.layout(rows, columns)
+        return layout.fits_launches(self.room) and layout.kept_bytes <= self.most_bytes
+
+    def marked(self, block: LcsBlock, layout: LcsTableLayout) -> LcsBlockTable:
+        """The block's table, cut into parts that fit as far as there is memory for the marks."""
+        strip = layout.shape.strip_columns
+        stretch, group = self.halved(layout.batches, layout.shape.strips, strip)  # at least once: it must get smaller
+        while not self.fits(stretch * ROWS, group * strip):
+            finer = self.halved(stretch, group, strip)
+            if finer == (stretch, group) or self.marks_bytes(layout, *finer) > self.most_marks:
+                break
+            stretch, group = finer
+        return LcsBlockTable(self, block, layout, stretch, group)
+
+    def halved(self, stretch: int, group: int, strip: int) -> tuple[int, int]:
+        """Half of the longer side of a part, or of its columns if they are too many for a launch."""
+        rows, columns = stretch * ROWS, group * strip
+        by_columns = columns >= rows or not self.layout(rows, columns).fits_launches(self.room)
+        if group > 1 and (by_columns or stretch == 1):
+            return stretch, -(-group // 2)
+        return -(-stretch // 2), group
+
+    @staticmethod
+    def marks_bytes(layout: LcsTableLayout, stretch: int, group: int) -> int:
+        """Bytes of the rows and carries that are kept."""
+        shape = layout.shape
+        rows = -(-layout.batches // stretch) * 8 * shape.strips * shape.lanes * shape.words
+        return rows + shape.strips // group * layout.batches * 4
+
+    def trace(self, block: LcsBlock, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Trace through a block, as `LcsTable.trace` does."""
+        rows, columns = len(block.a), len(block.b)
+        layout = layout_for(self.backend.capabilities, rows, columns, strips=self.strips)
+        cut = layout.shape.strips > 1 or layout.batches > 1
+        if self.fits(rows, columns) or not cut:
+            layout = self.layout(rows, columns)
+            table = LcsTable(
+                self.backend, self.alphabet, block.a, block.b, layout, EVERY_ROW, room=self.room, above=block.above
+            )
+            block.compute(table)
+            pairs, reached = table.trace(state)
+            self.streamed_bytes += table.streamed_bytes
+            return pairs, reached
+        marked = self.marked(block, layout)
+        block.compute(marked.table)
+        marked.keep()
+        return self.follow(block, marked, state)
+
+    def follow(self, block: LcsBlock, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Trace through the parts of a block whose table is marked, the last first."""
+        found: list[np.ndarray] = []
+        i, j, grows, left = (int(word) for word in state)
+        del marked.table  # its memory is the parts' now
+        while i > 0 and j > 0 and left > 0:
+            above, beside, part = marked.around(i, j)
+            most = min(left, i - above, j - beside)
+            entered = np.array([i - above, j - beside, grows, most], np.int32)
+            pairs, reached = self.trace(part, entered)
+            found.append(pairs + (above, beside))
+            i, j, grows = above + int(reached[ROW]), beside + int(reached[COLUMN]), int(reached[GROWS])
+            left -= most - int(reached[LEFT])
+        pairs = np.concatenate(found[::-1]) if found else np.empty((0, 2), np.int64)
+        return pairs, np.array([i, j, grows, left], np.int32)

@@ -1,0 +1,220 @@
+"""A longest common subsequence whose state can be kept: the table in stretches of rows, each as long as a pause is.
+
+Lanes go through a table as a wave, so there is no whole row before its end. A run that keeps states cuts the table:
+each stretch is a table of its own, below the last row of the one before. Rows are kept without bits, which would be
+too many for a state, and the trace computes the stretches that it comes through again, as far as it has columns left:
+about half of the table for strings that are alike. So such a run costs about twice as much with a trace, and without
+one what the waves cost that begin and end with each stretch. Its ranks share the columns in both cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.kernels.dp.lcs import COLUMN, COLUMNS, GROWS, LEFT, ROW, ROWS
+from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
+from core.search.dp.engine.checkpoints import RowCheckpoints
+from core.search.dp.engine.pauses import CheckpointPauses
+from core.search.dp.lcs.table import LcsLaunchShape, LcsTable, LcsTableLayout, layout_for
+
+if TYPE_CHECKING:
+    from core.search.checkpoint import Checkpointer
+    from core.search.dp.lcs.table import CountCallback
+
+FILLS = 4
+"""A stretch has so many times as many launches as its wave takes to begin, at least."""
+LAUNCHES = 64
+"""Of a core, for each stretch."""
+LONGER = 4
+"""So many times the rows between two pauses are still one stretch of a trace, which asks for some more work."""
+TRACE, PAIRS = "trace", "pairs"
+
+
+class LcsCheckpoint(NamedTuple):
+    """What is known of a longest common subsequence.
+
+    Attributes
+    ----------
+    rows : Checkpoints
+        Rows of the table, by words of columns, before the last one that is traced.
+    trace : (4,), i32
+        Where the trace is (see `core.kernels.dp.lcs`), with the number of pairs that are left; it begins at the last
+        cell, with none.
+    pairs : (count, 2), i64
+        Those that it has found, ascending.
+    is_known : bool
+        Whether the length is known, so that the trace has begun.
+
+    """
+
+    rows: RowCheckpoints
+    trace: np.ndarray
+    pairs: np.ndarray
+    is_known: bool = False
+
+    @classmethod
+    def of(cls, keeper: Checkpointer, rows: int, columns: int) -> LcsCheckpoint:
+        """Return the content of the state from which a run resumes; where there is none, nothing is known."""
+        state = keeper.taken(partial(layout, rows=rows, columns=columns))
+        if state is None:
+            return cls(RowCheckpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
+        *trace, is_known = (int(number) for number in state[TRACE])
+        return cls(RowCheckpoints.of(state), np.array(trace, np.int64), state[PAIRS], bool(is_known))
+
+    def state(self) -> Checkpoint:
+        """The same as arrays."""
+        rows = self.rows.state(-(-int(self.trace[COLUMN]) // COLUMNS), np.uint64)
+        return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
+
+    def with_row(self, place: int, row: np.ndarray) -> LcsCheckpoint:
+        """This and the row after so many letters."""
+        return self._replace(rows=self.rows.with_row(place, row))
+
+    def ended(self, length: int) -> LcsCheckpoint:
+        """This when the last row is there, from which the trace begins."""
+        rows = int(self.trace[ROW])
+        trace = np.array([rows, self.trace[COLUMN], 0, length], np.int64)
+        return self._replace(rows=self.rows.before(rows), trace=trace, is_known=True)
+
+    def traced(self, first: int, pairs: np.ndarray, entered: np.ndarray, reached: np.ndarray) -> LcsCheckpoint:
+        """This when the rows from ``first`` on have been traced, to where it has come in them."""
+        left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
+        trace = np.array([first + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
+        words = -(-int(trace[COLUMN]) // COLUMNS)
+        rows = self.rows.before(int(trace[ROW])).narrowed(words)
+        return LcsCheckpoint(rows, trace, np.concatenate([pairs, self.pairs]), True)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the trace has come to the end."""
+        return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
+
+
+def layout(state: Checkpoint, rows: int, columns: int) -> Iterator[CheckpointArray]:
+    """Declare the state of two strings, by their numbers of letters."""
+    shorter = min(rows, columns)
+    yield CheckpointArray(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
+    row, column, _, left, is_known = (int(number) for number in state[TRACE])
+
+    def from_the_last_cell(pairs: np.ndarray) -> str | None:
+        """Compare the pairs with where the trace is."""
+        if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
+            return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
+        if left > min(row, column):
+            return f"found {left} pairs left in {row} rows and {column} columns, expected at most {min(row, column)}"
+        return ascending_fault(pairs[:, 0]) or ascending_fault(pairs[:, 1])
+
+    yield CheckpointArray(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)],
+                from_the_last_cell)  # fmt: skip
+    yield from RowCheckpoints.layout(state, row, -(-column // COLUMNS), np.uint64)
+
+
+class CheckpointedLcs:
+    """A run that keeps its state.
+
+    Parameters
+    ----------
+    search
+        A `core.search.dp.lcs.search.LongestCommonSubsequence` of at least one letter each.
+    ranks
+        Who runs together.
+    keeper
+        Of this rank.
+
+    """
+
+    def __init__(self, search: Any, ranks: Any, keeper: Checkpointer) -> None:
+        self.search, self.ranks, self.keeper = search, ranks, keeper
+        self.known = LcsCheckpoint.of(keeper, search.a.size, search.b.size)
+        self.pauses = CheckpointPauses(keeper, ranks)
+        fill = self.layout(search.a.size, search.columns)
+        self.least = int(ranks.bcast(FILLS * fill.shape.delay * fill.shape.strips * self.steps(fill.shape, 1)))
+        self.part: Any = None
+        self.table: LcsTable | None = None
+
+    def run(self, trace: bool, progress: CountCallback | None) -> tuple[int, np.ndarray | None]:
+        """The length and, with ``trace``, the matched pairs; ``progress(done, all)`` is told of rows."""
+        rows = self.search.a.size
+        while not self.known.is_known:
+            place, above = self.known.rows.last
+            if above is not None and place == rows:
+                self.known = self.known.ended(int(np.bitwise_count(~above).sum()))
+                break
+            self.pause(self.advance(rows))
+            if progress is not None:
+                progress(self.known.rows.last[0], rows)
+        length = int(self.known.trace[LEFT]) + len(self.known.pairs)
+        if not trace:
+            return length, None
+        while not self.known.is_over:
+            end = int(self.known.trace[ROW])
+            is_long = end - self.known.rows.last[0] > LONGER * self.rows_at_once()
+            self.pause(self.advance(end) if is_long else self.follow())
+        return length, self.known.pairs
+
+    def rows_at_once(self) -> int:
+        """Of a stretch."""
+        return max(self.pauses.steps, self.least) * ROWS
+
+    def pause(self, rows: int) -> None:
+        """Keep the state if it is due, after so many rows."""
+        self.search.backend.synchronize()
+        if self.pauses.are_over(-(-rows // ROWS)):
+            self.keeper.keep(self.ranks, self.known.state() if self.ranks.rank == 0 else None)
+
+    def advance(self, most: int) -> int:
+        """Compute a stretch of rows up to this one at most, and keep the last; how many there are."""
+        place, above = self.known.rows.last
+        end = min(most, place + self.rows_at_once())
+        part = self.of_columns(int(self.known.trace[COLUMN]))
+        own = None if above is None else part.own_words(above)
+        layout = self.layout(end - place, part.columns)
+        letters = self.search.a[place:end]
+        if self.table is None or self.table.layout != layout:
+            self.table = None
+            self.table = LcsTable(part.backend, part.alphabet, letters, part.own(), layout, above=own)
+        else:
+            self.table.restate(part.alphabet.rows(letters, layout.batches), own)
+        self.table.compute(None, part.neighbours(self.ranks, layout))
+        row = self.table.row()[: -(-part.columns // COLUMNS)]
+        self.known = self.known.with_row(end, self.ranks.join(row))
+        return end - place
+
+    def follow(self) -> int:
+        """Trace the rows behind the last one that is kept; how many there are."""
+        self.table = None  # the trace needs its memory
+        place, above = self.known.rows.last
+        end, column, grows, left = (int(number) for number in self.known.trace)
+        part = self.search.part(place, end, column, above)
+        entered = np.array([end - place, column, grows, min(left, end - place, column)], np.int32)
+        pairs, reached, _ = part.traced(self.ranks, None, entered.copy())
+        self.search.streamed_bytes += part.streamed_bytes
+        self.known = self.known.traced(place, pairs + (place, 0), entered, reached)
+        return end - place
+
+    def of_columns(self, columns: int) -> Any:
+        """The search in so many columns, all rows of which it has."""
+        if self.part is None or self.part.b.size != columns:
+            self.table = None
+            self.part = self.search.part(0, self.search.a.size, columns, None)
+        return self.part
+
+    def layout(self, rows: int, columns: int) -> LcsTableLayout:
+        """How a stretch is laid out."""
+        search = self.search
+        layout = layout_for(
+            search.backend.capabilities, rows, columns, ranks=search.communicator.size, shape=search.shape
+        )
+        if search.shape is not None:
+            return layout
+        return layout._replace(shape=layout.shape._replace(steps=self.steps(layout.shape, layout.batches)))
+
+    def steps(self, shape: LcsLaunchShape, batches: int) -> int:
+        """Steps of a launch: of a core fewer than in a table that is computed at once."""
+        if self.search.shape is not None or self.search.backend.capabilities.lanes_resident > 1:
+            return shape.steps
+        return max(1, batches // LAUNCHES)

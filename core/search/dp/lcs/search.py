@@ -1,0 +1,408 @@
+"""The longest common subsequence of two byte strings: its length, and one such subsequence."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
+from core.search.checkpoint import Checkpointer, seconds_before
+from core.search.dp.engine.decisions import decision_room
+from core.search.dp.engine.grid import GridEngine
+from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.lcs.bidirectional import BidirectionalLcs
+from core.search.dp.lcs.blocks import LcsBlock, LcsBlockTracer
+from core.search.dp.lcs.checkpoint import CheckpointedLcs
+from core.search.dp.lcs.grid import LcsGrid
+from core.search.dp.lcs.table import (
+    Alphabet,
+    CarryRanks,
+    LcsLaunchShape,
+    LcsTable,
+    LcsTableLayout,
+    layout_for,
+    message_batches,
+)
+from core.search.protocol import Callback, table_monitor
+from core.search.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.search.dp.lcs.table import CountCallback
+
+    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+__all__ = ["TILINGS", "CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
+
+TILINGS = ("auto", "tiles", "none")
+FIRST_ROWS = 64
+"""Rows of the table from which programs are compiled."""
+UNKNOWN = -1
+"""How many pairs a trace has left where nobody knows."""
+MOST_LETTERS = 2**31 - COLUMNS - 1
+"""Positions, rounded up to whole words, have 31 bits."""
+
+
+class CommonSubsequence(NamedTuple):
+    """What a run found.
+
+    Attributes
+    ----------
+    length
+        Of a longest common subsequence.
+    pairs : None or (length, 2), i64
+        The positions of its letters in both strings, ascending.
+    method
+        How it was traced.
+    cells
+        Of the table, len(a) * len(b); a trace in linear space computes some of them again.
+    streamed_bytes
+        Bits that left the device during the run.
+
+    """
+
+    length: int
+    pairs: np.ndarray | None
+    method: str
+    cells: int
+    streamed_bytes: int
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The pairs."""
+        return self.pairs
+
+    @property
+    def evaluations(self) -> int:
+        """All cells, however few a tiling had to compute."""
+        return self.cells
+
+    @property
+    def hash(self) -> str:
+        """64 bits of the length and of the pairs, if they were traced: equal for everybody who traced the same."""
+        found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
+        if self.pairs is not None:
+            found.update(self.pairs.astype("<i8").tobytes())
+        return found.hexdigest()
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """True: a table is computed to its end."""
+        return True
+
+
+class LongestCommonSubsequence:
+    """The search over one pair of strings.
+
+    For a subsequence the ranks share the columns, and hand carries from left to right. For the length alone they come
+    from both ends of the strings (`core.search.dp.lcs.bidirectional`).
+
+    Parameters
+    ----------
+    backend, communicator
+        Where it runs, and what says how ranks share it; see `run`.
+    a, b : 1-D, u8
+        The strings; a gives the rows of the table, b the columns.
+    tiling
+        ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
+        the same cells, many diagonals per launch (see `core.search.dp.engine.grid`).
+    room
+        Bytes of device memory for what a trace needs; by default half of the device's memory.
+    folder
+        Where that goes when it does not fit (see `core.search.dp.engine.decisions`). Without one, a pair of strings
+        whose bits fit neither the room nor half of the host's memory is traced block by block
+        (`core.search.dp.lcs.blocks`).
+    shape
+        In place of the one that is chosen for the whole table.
+    above : 1-D, u64, optional
+        The row above the first, by words of columns, where this is the lower part of a table that is traced.
+
+    Attributes
+    ----------
+    work : int
+        Cells of the table; what a trace computes again, block by block, is not counted.
+
+    Notes
+    -----
+    The trace goes left where that keeps the length, else up, else it takes the matched pair: one subsequence on all
+    backends, over any number of ranks and in any memory.
+
+    """
+
+    work_unit = "cells"
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        a: np.ndarray,
+        b: np.ndarray,
+        *,
+        tiling: str = "auto",
+        room: int | None = None,
+        folder: str | None = None,
+        shape: LcsLaunchShape | None = None,
+        above: np.ndarray | None = None,
+    ) -> None:
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        check_letters(a.size, b.size)
+        self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
+        self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
+        self.work = a.size * b.size
+        self.room, self.folder = decision_room(backend, room), folder
+        self.given_room = room
+        self.streamed_bytes = 0
+        self.alphabet = Alphabet(self.b)
+        self.first_column, self.columns = own_columns(b.size, communicator)
+        self.above = None if above is None else self.own_words(above)
+        self.whole: dict[int, LcsTable] = {}
+        self.both_ends: BidirectionalLcs | None = None
+
+    def warm_up(self, trace: bool = True) -> None:
+        """Compile what a run needs, by a table of the first rows; the time counts as the backend's compilation.
+
+        All columns take part, because their number and their letters choose the program; without tiling neither does.
+        """
+        began = time.perf_counter()
+        columns = self.b[:FIRST_ROWS] if self.tiling == "none" else self.b
+        LongestCommonSubsequence(
+            self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
+        ).run(trace=trace)
+        self.backend.synchronize()
+        self.backend.timings.reset()
+        self.backend.timings.compile_s = time.perf_counter() - began
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        keeper: Checkpointer | None = None,
+        trace: bool = True,
+    ) -> CommonSubsequence:
+        """Compute the length and, with ``trace``, a subsequence.
+
+        Parameters
+        ----------
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.protocol.Callback`: its steps are launches. It cannot end the search.
+        ranks
+            The communicator whose ranks do this together, each of which calls it; by default the constructor's.
+        keeper
+            See `core.search.protocol.Search.run` and `core.search.dp.lcs.checkpoint`: the steps are rows then.
+        trace
+            Whether the subsequence is wanted too.
+
+        """
+        if self.tiling != "auto":
+            refuse_checkpoints(keeper, f"--tiling {self.tiling}", "--tiling auto")
+        watch = table_monitor(stop, history, callback, "a longest common subsequence", seconds_before(keeper))
+        found = self.computed(trace, watch.counts(self.work), self.communicator if ranks is None else ranks, keeper)
+        watch.tell_all(found.length, self.work)
+        return found
+
+    def computed(
+        self, trace: bool, progress: CountCallback | None, ranks: Any, keeper: Checkpointer | None = None
+    ) -> CommonSubsequence:
+        """The length and, with ``trace``, a subsequence; ``progress(done, all)`` is told of launches."""
+        self.streamed_bytes = 0
+        a, b = self.a, self.b
+        if a.size == 0 or b.size == 0:
+            return CommonSubsequence(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
+        if self.tiling != "auto":
+            grid = LcsGrid(a, b)
+            engine = GridEngine(self.backend, ranks, grid, self.tiling, self.given_room, self.folder)
+            found = engine.run(trace, progress)
+            pairs = grid.pairs(found.choice) if found.choice is not None else None
+            method = "by diagonals" if self.tiling == "none" else "by tiles"
+            return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
+        if keeper is not None:
+            self.whole.clear()
+            self.both_ends = None
+            length, some = CheckpointedLcs(self, ranks, keeper).run(trace, progress)
+            return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
+        if not trace:
+            return CommonSubsequence(self.length(ranks, progress), None, "length only", self.work, 0)
+        whole = np.array([a.size, 0, 0, UNKNOWN], np.int32)
+        pairs, _, is_kept = self.traced(ranks, progress, whole)
+        method = "kept bits" if is_kept else "kept bits, block by block"
+        return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
+
+    def length(self, ranks: Any, progress: CountCallback | None) -> int:
+        """Compute the length alone."""
+        if ranks.size > 1:
+            if self.both_ends is None or self.both_ends.ranks is not ranks:
+                self.whole.clear()
+                self.both_ends = None
+                self.both_ends = BidirectionalLcs(self.backend, ranks, self.alphabet, self.a, self.b, self.shape)
+            return self.both_ends.run(progress)
+        table = self.whole_table(NO_ROWS)
+        table.compute(progress)
+        return table.zeros()
+
+    # --- tables of this rank's columns ---
+
+    def layout(self, keep: int, strips: int | None = None) -> LcsTableLayout:
+        """How this rank's columns are laid out."""
+        room = self.room if keep == EVERY_ROW else None
+        return layout_for(
+            self.backend.capabilities, self.a.size, self.columns,
+            room=room, strips=strips, ranks=self.communicator.size, shape=None if strips else self.shape,
+        )  # fmt: skip
+
+    def fits(self, ranks: Any) -> bool:
+        """Whether the bits of the whole table can be kept, on all ranks alike."""
+        layout = self.layout(EVERY_ROW)
+        too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
+        return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
+
+    def own(self) -> np.ndarray:
+        """This rank's part of ``b``."""
+        return self.b[self.first_column : self.first_column + self.columns]
+
+    def own_words(self, row: np.ndarray) -> np.ndarray:
+        """This rank's part of a row, by words of columns."""
+        first = self.first_column // COLUMNS
+        return row[first : first + -(-self.columns // COLUMNS)]
+
+    def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
+        """The search over some rows, below the one above them, and the first columns."""
+        return LongestCommonSubsequence(
+            self.backend, self.communicator, self.a[first:end], self.b[:columns],
+            room=self.given_room, folder=self.folder, shape=self.shape, above=above,
+        )  # fmt: skip
+
+    def whole_table(self, keep: int) -> LcsTable:
+        """The table of all rows and this rank's columns, whose memory is taken once."""
+        if keep not in self.whole:
+            self.whole.clear()
+            self.both_ends = None
+            self.whole[keep] = LcsTable(
+                self.backend, self.alphabet, self.a, self.own(), self.layout(keep), keep,
+                room=self.room, folder=self.folder, above=self.above,
+            )  # fmt: skip
+        return self.whole[keep]
+
+    def neighbours(self, ranks: Any, layout: LcsTableLayout) -> CarryRanks:
+        """The ranks to the left and to the right of this one."""
+        left = ranks.rank - 1 if ranks.rank > 0 else None
+        right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
+        return CarryRanks(self.backend.collectives(ranks), left, right, message_batches(layout, ranks))
+
+    # --- traces, from rank to rank ---
+
+    def traced(
+        self, ranks: Any, progress: CountCallback | None, state: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
+        """Compute the table and trace it, from rank to rank.
+
+        Parameters
+        ----------
+        progress
+            See `computed`.
+        state : (4,), i32
+            Where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); the pairs that are left are
+            `UNKNOWN` where the table is a whole one.
+
+        Returns
+        -------
+        pairs : (count, 2), i64
+            The matched pairs of all ranks.
+        reached : (4,), i32
+            Where the trace has come to, the column counted over all ranks.
+        is_kept : bool
+            Whether the bits of the whole table were kept.
+
+        """
+        is_kept = self.fits(ranks)
+        compute = self.bits_kept if is_kept else self.blocks_marked
+        table, trace = compute(progress, ranks)
+        if state[LEFT] == UNKNOWN:
+            state[LEFT] = ranks.sum(table.zeros())
+        del table  # its memory may be the blocks' now
+        if ranks.rank < ranks.size - 1:
+            ranks.receive(state, ranks.rank + 1)
+        state[COLUMN] = self.columns
+        pairs, reached = trace(state)
+        if ranks.rank > 0:
+            ranks.send(reached, ranks.rank - 1)
+        pairs = pairs + (0, self.first_column)
+        every = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        return every, self.reached(ranks, state, reached), is_kept
+
+    def reached(self, ranks: Any, entered: np.ndarray, reached: np.ndarray) -> np.ndarray:
+        """Where the trace has come to, on all ranks.
+
+        The first one hears last of it, but the column is that of whoever moved last.
+        """
+        last = np.array(ranks.bcast(reached))
+        has_moved = entered[ROW] > 0 and entered[LEFT] > 0
+        last[COLUMN] = ranks.minloc(self.first_column + int(reached[COLUMN]) if has_moved else self.b.size, 0)[0]
+        return last
+
+    def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
+        """The whole table, with all of its bits, and what traces it."""
+        table = self.whole_table(EVERY_ROW)
+        table.compute(progress, self.neighbours(ranks, table.layout))
+
+        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            self.streamed_bytes += table.streamed_bytes
+            return table.trace(state)
+
+        return table, follow
+
+    def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
+        """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
+        blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
+        self.whole.clear()
+        self.both_ends = None
+        block = LcsBlock(self.a, self.own(), self.above)
+        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
+        marked.table.compute(progress, self.neighbours(ranks, marked.layout))
+        marked.keep()
+        block.entering = marked.table.entering(0)
+
+        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = blocks.follow(block, marked, state)
+            self.streamed_bytes += blocks.streamed_bytes
+            return found
+
+        return marked.table, follow
+
+
+def check_letters(a: int, b: int) -> None:
+    """Raise `UserError` unless strings of so many letters can be searched."""
+    if max(a, b) > MOST_LETTERS:
+        raise UserError(f"strings of {a} and {b} letters; both must be shorter than 2^31 - {COLUMNS}")
+
+
+def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
+    """The first of this rank's columns, and how many it has: whole words."""
+    words = -(-columns // COLUMNS)
+    begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))
+    return begin * COLUMNS, max(0, min(columns, end * COLUMNS) - begin * COLUMNS)
+
+
+def host_bytes() -> int:
+    """Bytes of the host's memory that bits may take: half of it."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,484 @@
+"""One table of the longest common subsequence on one device: its memory, its launches and its trace."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.lcs import (
+    COLUMNS,
+    EVERY_ROW,
+    LEFT,
+    NO_ROWS,
+    ROWS,
+    SOME_ROWS,
+    BitTable,
+    Carries,
+    KeptRows,
+    LcsTrace,
+    Pipeline,
+    advance,
+    collect_rises,
+    trace_pairs,
+)
+from core.search.dp.engine.decisions import DecisionRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    CountCallback = Callable[[int, int], None]
+
+LETTERS = (8, 32, 128, 257)
+"""Kernels are compiled for so many letters, one of which stands for all that b has not."""
+STAGED_LETTERS = 32
+"""Up to so many letters, the masks of a team lie in its shared memory."""
+TRACE_LANES = 64
+"""About as many rows as a trace passes in one word of columns."""
+LAUNCHES_PER_STRIP = 8
+"""Of cores, for each strip of all ranks: the wave comes to the next one in such a part of the time of one."""
+MESSAGES = 64
+"""In which a rank hands on the carries of a table, if that is not less than one in a launch."""
+REPETITIONS = 64
+"""Launches that follow each other should be so many, or a multiple: devices repeat them fastest then."""
+PROGRESS_REPORTS = 16
+"""Times in a run that progress is told; each waits for the device."""
+SIZE_OF_LAUNCH = 64 << 20
+"""Bytes of kept bits that one launch should not exceed by much."""
+LARGEST_INDEX = 2**31 - 1
+
+
+class LcsLaunchShape(NamedTuple):
+    """How columns are laid over a device: lanes of a team, words of a lane, teams, steps of a launch."""
+
+    lanes: int
+    words: int
+    strips: int
+    steps: int
+
+    @property
+    def delay(self) -> int:
+        """Launches by which a strip starts after the one to its left."""
+        return 1 + -(-(self.lanes - 1) // self.steps)
+
+    def launches(self, batches: int, strip: int) -> int:
+        """Launches until a strip has done so many batches."""
+        return -(-(batches + self.lanes - 1) // self.steps) + self.delay * strip
+
+    @property
+    def launch_words(self) -> int:
+        """Words that one launch keeps."""
+        return self.strips * self.steps * self.words * ROWS * self.lanes
+
+    @property
+    def strip_columns(self) -> int:
+        """Columns of a strip."""
+        return self.lanes * self.words * COLUMNS
+
+
+def shape_for(
+    capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None, ranks: int = 1
+) -> LcsLaunchShape:
+    """Choose a shape for so many words of columns and batches of rows.
+
+    Parameters
+    ----------
+    capabilities
+        Of the device.
+    words, batches
+        Of the table.
+    room
+        Bytes of device memory for the bits of all rows; None: they are not kept.
+    strips
+        At least so many, if there are as many words.
+    ranks
+        How many have such tables side by side.
+
+    """
+    if capabilities.lanes_resident > 1:
+        lanes = min(32, capabilities.max_team_size)
+        if strips is not None:
+            lanes = max(1, min(lanes, words // strips))
+        shape = LcsLaunchShape(lanes, 1, -(-words // lanes), max(1, lanes // 4))
+        if room is not None and 16 * shape.launch_words > room:
+            lanes = min(lanes, words)
+            steps = max(1, min(shape.steps, room // (16 * ROWS * -(-words // lanes) * lanes)))
+            shape = LcsLaunchShape(lanes, 1, -(-words // lanes), steps)
+        return shape
+    strips = min(words, max(capabilities.compute_units, strips or 1))
+    each = -(-words // strips)
+    steps = -(-batches // (LAUNCHES_PER_STRIP * strips * ranks))
+    if room is not None:
+        steps = min(steps, min(SIZE_OF_LAUNCH, room // 4) // (8 * ROWS * each * strips))
+    return LcsLaunchShape(1, each, -(-words // each), max(1, steps))
+
+
+class LcsTableLayout(NamedTuple):
+    """How the rows and columns of a table are worked on.
+
+    Attributes
+    ----------
+    shape
+        Of a launch.
+    batches
+        Of rows.
+    reach, slope
+        Where strips end above the last row (see `core.kernels.dp.lcs.Pipeline`); None: nowhere.
+
+    """
+
+    shape: LcsLaunchShape
+    batches: int
+    reach: int | None = None
+    slope: int = 0
+
+    def batches_of(self, strip: int) -> int:
+        """How many of its batches a strip computes."""
+        reach = self.batches if self.reach is None else self.reach
+        return min(max(reach - strip * self.slope, 0), self.batches)
+
+    @property
+    def launches(self) -> int:
+        """Launches until all strips have ended."""
+        last = self.shape.strips - 1
+        if self.slope == 0 or self.batches_of(last) == self.batches:
+            return self.shape.launches(self.batches_of(0), last) if self.batches_of(0) else 0
+        ends = ((self.batches_of(strip), strip) for strip in range(self.shape.strips))
+        return max((self.shape.launches(end, strip) for end, strip in ends if end), default=0)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """What the kernels are told of it."""
+        shape, reach = self.shape, self.batches if self.reach is None else self.reach
+        return Pipeline(
+            self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
+        )  # fmt: skip
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the bits of all rows."""
+        return self.launches * self.shape.launch_words * 8
+
+    def fits_launches(self, room: int) -> bool:
+        """Whether the bits of two launches fit so many bytes, or there is one launch."""
+        return 16 * self.shape.launch_words <= room or self.launches == 1
+
+
+def layout_for(
+    capabilities: Any,
+    rows: int,
+    columns: int,
+    *,
+    room: int | None = None,
+    strips: int | None = None,
+    ranks: int = 1,
+    shape: LcsLaunchShape | None = None,
+) -> LcsTableLayout:
+    """Lay out a table of at least one row; all but ``shape`` is for `shape_for`, unless a shape is given."""
+    words, batches = max(1, -(-columns // COLUMNS)), -(-rows // ROWS)
+    return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
+
+
+def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
+    """How many batches' carries ranks hand on in a message: the most that any of them wants; all ranks call this."""
+    launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
+    if launches > REPETITIONS // 2:
+        launches = -(-launches // REPETITIONS) * REPETITIONS
+    return int(max(ranks.bcast(ranks.gather(launches * layout.shape.steps))))
+
+
+class CarryRanks(NamedTuple):
+    """From whom the carries into a table's first column come, and who gets those out of its last one.
+
+    Attributes
+    ----------
+    together
+        `backends.collectives.Collectives`.
+    left, right
+        Ranks; None: nobody.
+    message
+        Batches whose carries go in one message.
+
+    """
+
+    together: Any
+    left: int | None
+    right: int | None
+    message: int
+
+
+class Alphabet:
+    """The letters of ``b``, numbered; one more number is of all that ``b`` has not, and of no row."""
+
+    def __init__(self, b: np.ndarray) -> None:
+        self.letters = np.unique(b)
+        self.size = next(size for size in LETTERS if size > self.letters.size)
+        self.numbers = np.full(256, self.letters.size, np.uint16)
+        self.numbers[self.letters] = np.arange(self.letters.size)
+
+    def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
+        """The numbers of the letters of so many batches of rows, two to a word: (16 * batches,), u32.
+
+        ``from_end`` begins with the last row, behind those that fill up the last batch.
+        """
+        padded = np.full(batches * ROWS, self.letters.size, np.uint16)
+        padded[: a.size] = self.numbers[a]
+        return np.ascontiguousarray(padded[::-1] if from_end else padded).view(np.uint32)
+
+    def masks(self, b: np.ndarray, words: int, from_end: bool = False) -> np.ndarray:
+        """For so many words of columns and every letter, where the letter is: (words, letters), u64.
+
+        ``from_end`` begins with the last column, behind those that fill up the last word.
+        """
+        masks = np.zeros((words, self.size), np.uint64)
+        for k, letter in enumerate(self.letters):
+            bits = np.zeros(words * COLUMNS, np.uint8)
+            bits[: b.size] = b == letter
+            masks[:, k] = np.packbits(bits[::-1] if from_end else bits, bitorder="little").view(np.uint64)
+        return masks
+
+
+class LcsTable:
+    """All rows of ``a`` and all columns of ``b``, which may be a part of a larger table.
+
+    Parameters
+    ----------
+    backend
+        Where it is computed.
+    alphabet
+        Of the whole table.
+    a, b : 1-D, u8
+        Rows, at least one, and columns.
+    layout
+        Of `layout_for`.
+    keep
+        See `core.kernels.dp.lcs.SOME_ROWS`.
+    room, folder
+        See `core.search.dp.engine.decisions.DecisionRows`.
+    above : 1-D, u64, optional
+        The row above the first, by words of columns; by default no column of it grows.
+    stretch
+        Batches between two rows that `SOME_ROWS` keeps.
+    from_end
+        Both strings are read from their ends.
+
+    Raises
+    ------
+    UserError
+        More carries or masks than 32-bit indices reach; no room for the bits of two launches.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        alphabet: Alphabet,
+        a: np.ndarray,
+        b: np.ndarray,
+        layout: LcsTableLayout,
+        keep: int = NO_ROWS,
+        *,
+        room: int | None = None,
+        folder: str | None = None,
+        above: np.ndarray | None = None,
+        stretch: int = 1,
+        from_end: bool = False,
+    ) -> None:
+        self.backend, self.layout, self.keep, self.stretch = backend, layout, keep, stretch
+        self.columns = b.size
+        shape = layout.shape
+        lanes = shape.strips * shape.lanes
+        check_size(a.size, b.size, layout, alphabet)
+        self.different = alphabet.size
+        self.first = first_row(lanes * shape.words, above)
+        self.above = backend.upload(self.first)
+        letters = alphabet.rows(a, layout.batches, from_end)
+        masks = alphabet.masks(b, lanes * shape.words, from_end)
+        self.bits = backend.load(BitTable(letters, masks, self.first))
+        edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
+        self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
+        self.pipeline, self.launches = layout.pipeline, layout.launches
+        self.kept: DecisionRows | None = None
+        if keep == EVERY_ROW:
+            self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
+        marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
+        self.marks = backend.allocate(max(1, marks), np.uint64)
+        self.collected: Any = None
+        self.sequences: dict[int, Any] = {}
+
+    def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
+        """Take other rows, as many, below another one.
+
+        Parameters
+        ----------
+        letters
+            Of the rows, as `Alphabet.rows` has them.
+        above
+            See `LcsTable`.
+
+        """
+        self.first = first_row(self.first.size, above)
+        self.backend.write(self.above, self.first)
+        self.backend.write(self.bits.letters, letters)
+
+    @property
+    def streamed_bytes(self) -> int:
+        """Bytes of bits that left the device."""
+        return self.kept.streamed_bytes if self.kept is not None else 0
+
+    def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
+        """All rows, or those before the end of each strip.
+
+        Parameters
+        ----------
+        progress
+            Told how many of all launches are done.
+        neighbours
+            Take part in it; None: what entered before enters again, at first nothing.
+
+        """
+        self.backend.write(self.bits.row, self.first)
+        self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
+        done = 0
+        for until, hand_over in [] if neighbours is None else self.messages(neighbours):
+            self._launch(done, until, progress)
+            hand_over()
+            done = until
+        self._launch(done, self.launches, progress)
+
+    def enter(self, carries: np.ndarray) -> None:
+        """Let these carries enter the first column, a word of 32 rows each; none behind them."""
+        padded = np.zeros(self.layout.batches, np.uint32)
+        padded[: carries.size] = carries[: padded.size]
+        self.backend.put(self.carries.edges, 0, padded)
+
+    def entering(self, strip: int) -> np.ndarray:
+        """The carries that entered a strip; those of the strip behind the last left the table."""
+        return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
+
+    def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
+        """What is sent and received, and after how many launches: when it is there, and just before its use."""
+        layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
+        stretch = -(-message // shape.steps)  # after so many launches there is something to do
+        found: list[tuple[int, int, Callable[[], None]]] = []
+        if right is not None:
+            end = layout.batches_of(shape.strips)
+            first = shape.strips * layout.batches
+            for begin in range(0, end, message):
+                count = min(message, end - begin)
+                send = partial(together.send, self.carries.edges, first + begin, count, right)
+                ready = -(-shape.launches(begin + count, shape.strips - 1) // stretch) * stretch
+                found.append((min(ready, self.launches), 0, send))
+        if left is not None:
+            end = layout.batches_of(0)
+            for begin in range(0, end, message):
+                receive = partial(together.receive, self.carries.edges, begin, min(message, end - begin), left)
+                found.append((begin // shape.steps, 1, receive))
+        # What is sent comes first, since a rank to the right may wait for it.
+        return [(until, hand_over) for until, _, hand_over in sorted(found, key=lambda one: one[:2])]
+
+    def _launch(self, row: int, end: int, progress: CountCallback | None) -> None:
+        """The launches up to ``end``, in recorded sequences: each up to the end of the chunk that it writes to."""
+        per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
+        while row < end:
+            until = min(end, (row // per_chunk + 1) * per_chunk)
+            if progress is not None:
+                until = min(until, row + max(1, self.launches // PROGRESS_REPORTS))
+            buffer = self.marks
+            for one in range(row, until):
+                buffer = self.marks if self.kept is None else self.kept.place(one)[0]
+            self._sequence(buffer, per_chunk).replay(until - row)
+            for one in range(row, until):
+                if self.kept is not None:
+                    self.kept.close_row(one)
+            row = until
+            if progress is not None:
+                self.backend.synchronize()
+                progress(row, self.launches)
+
+    def _sequence(self, buffer: Any, per_chunk: int) -> Any:
+        """A launch that keeps its bits in this buffer of ``per_chunk`` rows."""
+        if id(buffer) not in self.sequences:
+            shape = self.layout.shape
+            staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
+            kept = KeptRows(buffer, per_chunk, self.stretch)
+            with self.backend.record() as sequence:
+                self.backend.launch(
+                    advance, shape.strips, shape.lanes,
+                    self.bits, self.carries, kept, self.pipeline, self.different, staged, self.keep,
+                )  # fmt: skip
+            self.sequences[id(buffer)] = sequence
+        return self.sequences[id(buffer)]
+
+    def row(self) -> np.ndarray:
+        """The row that each word has reached, 0 where it grows: (words of all lanes,), u64."""
+        return np.asarray(self.backend.download(self.bits.row))
+
+    def rises(self, boundaries: int) -> np.ndarray:
+        """Where the first so many strips end before the strip to their right does: see `collect_rises`.
+
+        Returns
+        -------
+        (batches,), u32; of those between the last of these strips' right neighbour and the first strip's end.
+
+        """
+        if self.collected is None:
+            self.collected = self.backend.allocate(self.layout.batches, np.uint32)
+        teams, lanes = max(1, boundaries), self.layout.shape.lanes
+        self.backend.launch(collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected)
+        return np.asarray(self.backend.download(self.collected))
+
+    def zeros(self) -> int:
+        """How often the last row grows."""
+        return int(np.bitwise_count(~self.row()).sum())
+
+    def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Trace from a cell to the first column or above the first row.
+
+        Parameters
+        ----------
+        state : (4,), i32
+            Where the trace is (see `core.kernels.dp.lcs`), with as many pairs left as there can be in this table at
+            most.
+
+        Returns
+        -------
+        pairs : (count, 2), i64
+            Matched positions, ascending.
+        state : (4,), i32
+            Where it has come to.
+
+        """
+        if self.kept is None:
+            raise ValueError("no bits were kept")
+        backend = self.backend
+        end = int(state[LEFT])
+        rows, columns = (backend.allocate(max(1, end), np.int32) for _ in range(2))
+        trace = LcsTrace(backend.upload(np.asarray(state, np.int32)), rows, columns)
+        lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
+        for first, _, buffer in self.kept.chunks_backwards():
+            backend.launch(trace_pairs, 1, lanes, buffer, self.above, trace, first, self.pipeline)
+        reached = backend.download(trace.state)
+        begin = int(reached[LEFT])
+        pairs = [backend.read(one, begin, end - begin).astype(np.int64) for one in (rows, columns)]
+        return np.stack(pairs, axis=1), reached
+
+
+def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
+    """The row above a table, as so many words, which does not grow where it is not given."""
+    first = np.full(words, 2**64 - 1, np.uint64)
+    if above is not None:
+        first[: above.size] = above
+    return first
+
+
+def check_size(rows: int, columns: int, layout: LcsTableLayout, alphabet: Alphabet) -> None:
+    """Raise `UserError` if carries or masks have no indices of 31 bits."""
+    shape = layout.shape
+    if (shape.strips + 1) * layout.batches > LARGEST_INDEX:
+        raise UserError(f"strings of {rows} and {columns} letters need more than 2^31 carries between strips")
+    if shape.strips * shape.lanes * shape.words * alphabet.size > LARGEST_INDEX:
+        different = alphabet.letters.size
+        raise UserError(f"{columns} letters, {different} of them different, need more than 2^31 masks")

@@ -1,0 +1,240 @@
+"""Searches over numbered items: slices of them, a launch each, which ranks take from one counter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.enumeration import END
+from core.kernels.exact.tour_search import BestTour, TourSearch
+from core.search.batches import Batches
+from core.search.checkpoint import Checkpoint
+from core.search.checkpoint_layout import CheckpointArray, interval_array
+from core.search.exact.solution import ExactMethod, NodeCallback
+from core.search.intervals import Intervals
+
+NOTHING = np.iinfo(np.int32).max
+MOST_LENGTH = END >> 5
+"""An edge and its city share 31 bits."""
+MOST_ITEMS = 1 << 60
+"""The counter of all ranks has 63 bits, and each may ask it once too often, for more than before."""
+
+
+class ItemSearch(ExactMethod):
+    """What searches over items share.
+
+    Attributes
+    ----------
+    items : int
+        How many there are.
+    depth : int
+        Cities in an item, city 0 included.
+    permutations : bool
+        Items are whole tours.
+    bounded : bool
+        Whether a bound cuts branches.
+    first_slice, least_slice, most_slice : int
+        Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
+        incumbent is good.
+    slice_seconds : float
+        About how long a slice takes at most, so that ranks can share and progress can show.
+    speed : float
+        Items per second of this rank in the last search; 0: not known.
+    chosen_depth : int
+        Cities in an item, unless a state has other ones.
+    left_items : Intervals
+        The items that no rank has taken.
+
+    """
+
+    items: int
+    depth: int
+    permutations: bool
+    bounded: bool
+    first_slice: int
+    least_slice: int
+    most_slice: int
+    slice_seconds: float
+    chosen_depth: int
+    left_items: Intervals
+    speed = 0.0
+    directions = 2
+
+    def make_room(self, lanes: int) -> None:
+        """Allocate what lanes share, and a best tour for each of so many."""
+        allocate = self.backend.allocate
+        self.shared = TourSearch(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
+        self.best = self.backend.rows(BestTour(), lanes)
+        self.nodes = np.zeros(self.n + 1, np.int64)
+
+    @property
+    def work(self) -> int | None:
+        """Nodes of a search without a bound; None with one, since nobody can tell how many it leaves."""
+        if self.bounded:
+            return None
+        return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
+
+    def begin(self, limit: int) -> None:
+        """Set the counters."""
+        write = self.backend.write
+        write(self.shared.limit, np.array([limit], np.int32))
+        write(self.shared.nodes, np.zeros(ROW, np.uint64))
+        write(self.shared.counted, np.zeros(1, np.uint64))
+        write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
+
+    def agree(self, ranks: Any) -> None:
+        """Settle with the other ranks what the items are, and how large slices; all call it, before every search."""
+
+    def number(self, depth: int) -> None:
+        """Let items have so many cities.
+
+        Raises
+        ------
+        UserError
+            There are more than can be counted.
+
+        """
+        self.depth = depth
+        self.items = factorial(self.n - 1) if self.permutations else count_items(self.n, depth)
+        check_items(self.n, depth, self.items)
+
+    def launch(self, begin: int, end: int, counting: bool) -> None:
+        """Queue what explores the items from ``begin`` to ``end`` - 1."""
+        raise NotImplementedError
+
+    def pending(self) -> int:
+        """How many parts of items this rank's launches have left."""
+        return 0
+
+    def take_up(self, ranks: Any, records: np.ndarray) -> None:
+        """Take this rank's share of the parts of items that an earlier process had left, a row each."""
+
+    def faulty_records(self, records: np.ndarray) -> str | None:
+        """Return the fault of parts of items, or None; by default there is none."""
+        return f"found {len(records)} parts of items, which mapping suite has, expected none" if len(records) else None
+
+    def records_left(self, ranks: Any) -> np.ndarray:
+        """The parts of items that all ranks have left, a row each."""
+        return np.zeros((0, ROW), np.uint8)
+
+    def explore_rest(
+        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+    ) -> None:
+        """Explore what launches have left of their items, together with the other ranks.
+
+        Parameters
+        ----------
+        ranks, batches, counting
+        told
+            Ends each launch; where it returns True all ranks leave the rest.
+        is_over
+            Whether it has.
+
+        """
+
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+        """See `ExactMethod`."""
+        self.agree(ranks)
+        self.begin(limit)
+        self.set_limit(shortest)
+        self.number(self.chosen_depth if left is None else int(left["depth"]))
+        self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
+        if left is not None:
+            self.take_up(ranks, left["records"])
+        self.wanted_items = self.left_items.count
+        self.undone = self.wanted_items + self.pending()
+
+    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
+        """See `ExactMethod`: all items in slices; over ranks each takes the next when it has time."""
+        least = ranks.least(self.limit_here())
+        slices = Batches(
+            ranks,
+            self.left_items.count,
+            self.first_slice,
+            least=self.least_slice,
+            most=self.most_slice,
+            seconds=self.launch_s(self.slice_seconds),
+            speed=self.speed,
+        )
+
+        def told() -> bool:
+            """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs; whether to end."""
+            here = self.limit_here()
+            shortest = here if counting else least.lower(here)
+            if shortest < here:
+                self.set_limit(shortest)
+            if report is None:
+                return False
+            slices.seconds = self.launch_s(self.slice_seconds)
+            return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+
+        taken, is_over = [], False
+        for begin, end in slices:
+            for one, behind in self.left_items.part(begin, end).pairs:
+                self.launch(one, behind, counting)
+            taken.append((begin, end))
+            is_over = told()
+            while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
+                self.launch(0, 0, counting)
+                is_over = told()
+            if is_over:
+                break
+        self.explore_rest(ranks, slices, told, counting, is_over)
+        slices.close()
+        least.close()
+        self.speed = slices.speed
+        self.left_items = self.left_items.less_taken(ranks, taken) if self.stoppable else Intervals([])
+        self.undone = self.left_items.count + self.pending()
+        self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
+        if self.permutations:
+            self.nodes[self.n] = self.wanted_items - self.left_items.count
+
+    def left(self, ranks: Any) -> Checkpoint:
+        """See `ExactMethod`: the items that nobody has taken, and what is left of the others."""
+        return {
+            "permutations": np.array(self.permutations),
+            "depth": np.array(self.depth),
+            "items": self.left_items.array(),
+            "records": self.records_left(ranks),
+        }
+
+    def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `ExactMethod`."""
+
+        def same_enumeration(permutations: np.ndarray) -> str | None:
+            words = {True: "permutations", False: "a worklist"}
+            here, there = words[self.permutations], words[bool(permutations)]
+            return None if here == there else f"found a search by {there}, expected one by {here}"
+
+        yield CheckpointArray("permutations", np.bool_, (), rule=same_enumeration)
+        yield CheckpointArray("depth", np.int64, (), [(1, self.n - 4)])
+        items = factorial(self.n - 1) if self.permutations else count_items(self.n, int(state["depth"]))
+        yield interval_array("items", 0, min(items, MOST_ITEMS))
+        yield CheckpointArray("records", np.uint8, (None, ROW), rule=self.faulty_records)
+
+
+def count_items(n: int, depth: int) -> int:
+    """How many sequences of ``depth`` cities begin with city 0."""
+    return prod(range(n - depth + 1, n))
+
+
+def check_items(n: int, depth: int, items: int) -> None:
+    """Refuse more items than can be counted.
+
+    Raises
+    ------
+    UserError
+        Names a depth at which they can.
+
+    """
+    if items > MOST_ITEMS:
+        most = max(cities for cities in range(1, depth) if count_items(n, cities) <= MOST_ITEMS)
+        raise UserError(
+            f"{n} cities have {items} items of {depth} cities: expected at most {MOST_ITEMS}, "
+            f"which is a depth of {most}"
+        )

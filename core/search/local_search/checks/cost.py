@@ -1,0 +1,148 @@
+"""A problem's `cost` held to what a search needs of it, before anything else is held to `cost`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from core.kernels.local_search import moves as kinds
+from core.problems.encodings import Encoding
+from core.problems.problem import Problem
+from core.problems.problem_errors import WrongCost
+
+SCORED = 3
+"""Solutions that are scored together and one by one."""
+REALS_GRID = 2**24
+
+
+class CheckedScorer:
+    """A problem's `cost`, whose results are looked at before they count.
+
+    Attributes
+    ----------
+    problem : Problem
+    tolerance : int
+        By how much differences may be off, since either cost may be.
+    costs_met : tuple of int or None
+        The least and the largest so far.
+
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tolerance = 2 * problem.tolerance()
+        self.stated = problem.cost_range()
+        self.costs_met: tuple[int, int] | None = None
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The cost of one solution: (n,)."""
+        return self.noted(self.integer(self.problem.cost(solution)))
+
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """The costs of several: (count, n) -> (count,) int64."""
+        found = self.problem.costs(solutions)
+        is_array = isinstance(found, np.ndarray) and found.dtype.kind in "iu"
+        if not is_array or found.shape != (len(solutions),):
+            given = f"an array of {found.dtype}, {found.shape}" if isinstance(found, np.ndarray) else f"{found!r}"
+            raise WrongCost(
+                f"{self.problem.name}: `costs` gives {given} for {len(solutions)} solutions: expected an integer each, "
+                f"an array of int64, {(len(solutions),)} ({self.place_of('costs')})"
+            )
+        for cost in (found.min(), found.max()) if len(found) else ():
+            self.noted(int(cost))
+        return found.astype(np.int64)
+
+    def integer(self, cost: Any) -> int:
+        """The cost as Python's own integer; anything else is refused."""
+        if isinstance(cost, (int, np.integer)) and not isinstance(cost, bool):
+            return int(cost)
+        advice = "is there a return?" if cost is None else "write int(...)"
+        if isinstance(cost, (float, np.floating)) and not float(cost).is_integer():
+            advice = "count in units that make every cost an integer, thousandths for example"
+        raise WrongCost(
+            f"{self.problem.name}: `cost` gives {cost!r}, {type(cost).__name__}: expected an int; {advice} "
+            f"({self.place_of('cost')})"
+        )
+
+    def noted(self, cost: int) -> int:
+        """The cost, which must lie in the range that the problem states."""
+        if self.stated is not None and not self.stated[0] <= cost <= self.stated[1]:
+            raise WrongCost(
+                f"{self.problem.name}: a solution costs {cost}: expected {self.stated[0]} to {self.stated[1]}, as "
+                f"`cost_range` says ({self.place_of('cost_range')}; {self.place_of('cost')})"
+            )
+        least, most = self.costs_met or (cost, cost)
+        self.costs_met = min(least, cost), max(most, cost)
+        return cost
+
+    def place_of(self, method: str) -> str:
+        """File and line of one of the problem's methods."""
+        found = inspect.unwrap(getattr(self.problem, method))
+        code = getattr(getattr(found, "__func__", found), "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}: {method}" if code else method
+
+
+def check_costs(problem: Problem, seed: int) -> CheckedScorer:
+    """Hold `Problem.cost` to what a search needs of it, and `Problem.costs` to `cost`, for some random solutions.
+
+    Returns
+    -------
+    What scores from now on.
+
+    Raises
+    ------
+    WrongCost
+        A cost that is no integer or lies outside of `cost_range`, one that changes its solution or another one when it
+        is asked again, or `costs` that say something else.
+
+    """
+    scorer = CheckedScorer(problem)
+    random = np.random.default_rng(seed)
+    solutions = np.array([random_solution(problem.encoding, random) for _ in range(SCORED)])
+    alone = [repeatable_cost(scorer, one) for one in solutions]
+    together = solutions.copy()
+    for cost, expected in zip(scorer.costs(together).tolist(), alone, strict=True):
+        if cost != expected:
+            raise WrongCost(
+                f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says "
+                f"({scorer.place_of('costs')}; {scorer.place_of('cost')})"
+            )
+    for one, after in zip(solutions, together, strict=True):
+        refuse_a_change(scorer, "costs", one, after)
+    return scorer
+
+
+def repeatable_cost(scorer: CheckedScorer, solution: np.ndarray) -> int:
+    """The cost of a solution, asked twice; it must be the same, and so must the solution."""
+    given = solution.copy()
+    first = scorer.cost(given)
+    refuse_a_change(scorer, "cost", solution, given)
+    second = scorer.cost(given)
+    if first != second:
+        raise WrongCost(
+            f"{scorer.problem.name}: `cost` says {first} of a solution, and {second} when it is asked again: expected "
+            f"the same ({scorer.place_of('cost')})"
+        )
+    return first
+
+
+def refuse_a_change(scorer: CheckedScorer, method: str, before: np.ndarray, after: np.ndarray) -> None:
+    """Refuse a scorer that has written to its solution."""
+    changed = np.flatnonzero(before != after)
+    if len(changed):
+        p = int(changed[0])
+        raise WrongCost(
+            f"{scorer.problem.name}: `{method}` changes its solution, element {p} from {before[p]} to {after[p]}: "
+            f"expected that it only reads; work on solution.copy() ({scorer.place_of(method)})"
+        )
+
+
+def random_solution(encoding: Encoding, random: np.random.Generator) -> np.ndarray:
+    """A solution of an encoding: (n,), of its dtype; real numbers are multiples of 2^-24."""
+    if encoding.code == kinds.PERMUTATION:
+        return random.permutation(encoding.n).astype(encoding.dtype)
+    if encoding.code == kinds.REALS:
+        return (random.integers(-REALS_GRID, REALS_GRID + 1, encoding.n) / REALS_GRID).astype(encoding.dtype)
+    return random.integers(0, encoding.choices, encoding.n).astype(encoding.dtype)

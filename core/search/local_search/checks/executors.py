@@ -1,0 +1,235 @@
+"""Where a problem's functions are tried one at a time: what a trial asks for, and how a device answers."""
+
+from __future__ import annotations
+
+import copy
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from core.kernels.local_search.hook_checks import hook_check_kernels
+from core.kernels.local_search.hooks import HALT, NO_KEY, TABU, Hooks, Rules
+from core.kernels.local_search.moves import MOVES, NEVER
+from core.kernels.local_search.template import search_kernels
+from core.kernels.local_search.walks import BEST_COST, CONTROL, COST, LIMITS, Move, Share, Walk, WalkSettings
+from core.lang import Kernel
+from core.lang.bundles import Row, Rows, fields_of, row_sizes
+from core.lang.types import Array, Generic
+from core.problems.encodings import Neighbourhood
+from core.problems.problem import Problem
+from core.problems.signatures import check_functions, check_neighbourhood
+
+PATTERNS = (0xA5, 0x5A)
+"""Bytes of memory that nobody has written: what differs between two such memories is not written yet."""
+TEAMS = 3
+"""That ask for differences side by side on a device."""
+
+
+@lru_cache(maxsize=64)
+def scan_kernel(hooks: Hooks, one: Neighbourhood) -> Kernel:
+    """The scan of a tabu search, which takes the neighbour that adds least as long as its memory is blank."""
+    rules = Rules((one.shape,), one.change, MOVES, TABU, HALT, decode=one.decode, apply=one.apply)
+    return search_kernels(hooks, rules).scan
+
+
+class CheckExecutor:
+    """One evaluation of a neighbourhood, and the state of one walk for it.
+
+    Parameters
+    ----------
+    problem, name, evaluation_name
+        The problem, a neighbourhood's name and an evaluation's.
+    lanes
+        Of the teams.
+    place
+        Where that is, as messages say it.
+
+    Attributes
+    ----------
+    solution, data
+        Where the walk stands, and what the functions read: memory of the device.
+    cost : int
+        Of that solution, from which `value` is taken; whoever moves the walk says it.
+    first_at_once, most_asked : int
+        For how many differences a trial should ask at a time at first (0: for all), and of a whole neighbourhood.
+
+    """
+
+    first_at_once = 0
+    most_asked = 8192
+    teams = TEAMS
+    solution: Any
+    data: Any
+    cost = 0
+
+    def __init__(self, problem: Problem, name: str, evaluation_name: str, lanes: int, place: str) -> None:
+        self.problem, self.name, self.evaluation_name = problem, name, evaluation_name
+        self.one = problem.neighbourhood(name)
+        self.evaluation = problem.evaluations(name)[evaluation_name]
+        self.hooks = problem.hooks(self.evaluation, name)
+        self.kernels = hook_check_kernels(self.hooks, self.one.change, self.one.apply)
+        self.lanes = lanes
+        self.place = place if lanes == 1 else f"{place} with {lanes} lanes"
+        given = problem.checked_data_for(evaluation_name)
+        check_neighbourhood(problem.name, self.one, problem.encoding.dtype)
+        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(given))
+        self.data = self.loaded(problem.with_room(given, self.teams * lanes))
+
+    # --- memory ---
+
+    def array(self, host: np.ndarray) -> Any:
+        """A copy of a flat host array where kernels read it."""
+        raise NotImplementedError
+
+    def host(self, array: Any) -> np.ndarray:
+        """What such an array holds now."""
+        raise NotImplementedError
+
+    def loaded(self, given: Any) -> Any:
+        """The bundle where kernels read it, its rows as memory that nobody has written."""
+        found = self.emptied(given)
+        for field, kind in fields_of(type(given)).items():
+            if isinstance(kind, Array) and not isinstance(kind, Row):
+                setattr(found, field, self.to_read(getattr(given, field)))
+        return found
+
+    def to_read(self, host: np.ndarray) -> Any:
+        """A flat host array where kernels read it and nobody writes."""
+        return self.array(host)
+
+    def emptied(self, data: Any, pattern: int = PATTERNS[0]) -> Any:
+        """The same bundle with other rows."""
+        found = copy.copy(data)
+        sizes = row_sizes(data)
+        for field, kind in fields_of(type(data)).items():
+            if isinstance(kind, Row):
+                element = np.dtype(kind.element.dtype)
+                blank = np.full(sizes[field] * element.itemsize, pattern, np.uint8).view(element)
+                setattr(found, field, self.array(blank))
+        return found
+
+    def rows(self) -> dict[str, np.ndarray]:
+        """What the walk keeps, by the rows' names."""
+        return {name: self.host(getattr(self.data, name)) for name in row_sizes(self.data)}
+
+    def fresh(self, pattern: int = PATTERNS[0]) -> CheckExecutor:
+        """Another walk that begins at the same solution."""
+        other = copy.copy(self)
+        other.data = other.emptied(self.data, pattern)
+        other.build(self.host(self.solution))
+        return other
+
+    def at_leisure(self, reads: int | None = None) -> CheckExecutor:
+        """The same walk for who has found something wrong and asks on: so many reads are granted, or any number."""
+        return self
+
+    # --- the problem's functions ---
+
+    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
+        """Run a kernel; ``given`` stands before the solution. Without ``writes`` it only reads what a walk keeps."""
+        raise NotImplementedError
+
+    def build(self, solution: np.ndarray) -> None:
+        """Let the walk stand at a solution: (n,)."""
+        self.solution = self.array(solution)
+        if self.hooks.begin is not None:
+            self.launch(self.kernels.build, 1)
+
+    def ask(self, moves: np.ndarray) -> np.ndarray:
+        """What moves add by `delta`, or by `value` and the cost: (count, 3) -> (count,) int64."""
+        found = self.array(np.zeros(len(moves), np.int32))
+        self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), found, writes=False)
+        said = self.host(found).astype(np.int64)
+        return np.where(said == NEVER, NEVER, said - self.cost) if self.hooks.delta is None else said
+
+    def ask_quick(self, indices: np.ndarray, moves: np.ndarray) -> np.ndarray:
+        """The same by `quick`, for neighbours that `refresh` has been told of."""
+        found = self.array(np.zeros(len(moves), np.int32))
+        numbers = self.array(indices.astype(np.uint32))
+        listed = self.array(moves.reshape(-1))
+        self.launch(self.kernels.ask_quick, self.teams, len(moves), numbers, listed, found, writes=False)
+        return self.host(found).astype(np.int64)
+
+    def ask_parts(self, moves: np.ndarray) -> np.ndarray:
+        """The same by `partial`, summed up."""
+        found = self.array(np.zeros(len(moves) * self.lanes, np.int32))
+        self.launch(self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), found, writes=False)
+        return self.host(found).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
+
+    def refresh(self, first: int, end: int, changed: int, move: tuple[int, int, int]) -> None:
+        """Tell the problem that these neighbours are asked for next, if it has to know."""
+        if self.hooks.refresh is not None:
+            self.launch(self.kernels.refresh, self.teams, Share(0, 1, first, end), changed, Move(*move))
+
+    def make(self, move: tuple[int, int, int]) -> None:
+        """Make a move."""
+        self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))
+
+    def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
+        """The neighbour to which a move leads; all stays as it was."""
+        other = copy.copy(self)
+        other.data = copy.copy(self.data)
+        for field in row_sizes(self.data):
+            setattr(other.data, field, self.array(self.host(getattr(self.data, field))))
+        other.solution = self.array(self.host(self.solution))
+        other.make(move)
+        return other.host(other.solution)
+
+    def chosen(self, size: int) -> int | None:
+        """Which of so many neighbours a scan takes; None: it takes none. `refresh` has been told of all."""
+        keys = self.array(np.full(1, NO_KEY, np.uint64))
+        encoding = self.problem.encoding
+        walk = Walk(room=size, length=encoding.n, choices=encoding.choices)
+        lengths = row_sizes(walk)
+        for field, kind in fields_of(Walk).items():
+            if isinstance(kind, Row):
+                dtype = encoding.dtype if isinstance(kind.element, Generic) else kind.element.dtype
+                setattr(walk, field, self.array(np.zeros(lengths[field], np.dtype(dtype))))
+        control = np.zeros(CONTROL, np.int32)
+        control[[COST, BEST_COST]] = self.cost
+        walk.solution, walk.control = self.solution, self.array(control)
+        sizes, none = np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
+        run = WalkSettings(self.array(np.zeros(LIMITS, np.int32)), self.array(sizes), self.array(none))
+        kernel = scan_kernel(self.hooks, self.one)
+        self.start(kernel, self.teams, (True, 0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
+        key = int(self.host(keys)[0])
+        return None if key == NO_KEY else key & 0xFFFFFFFF
+
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with these arguments."""
+        raise NotImplementedError
+
+
+class DeviceExecutor(CheckExecutor):
+    """The same on a device.
+
+    Parameters
+    ----------
+    backend
+        A `backends.device.Backend`.
+    problem, name, evaluation_name, lanes
+        See `CheckExecutor`.
+
+    """
+
+    def __init__(self, backend: Any, problem: Problem, name: str, evaluation_name: str, lanes: int) -> None:
+        self.backend = backend
+        super().__init__(problem, name, evaluation_name, lanes, f"on {backend.name}")
+
+    def array(self, host: np.ndarray) -> Any:
+        """A copy of a flat host array on the device."""
+        return self.backend.upload(np.ascontiguousarray(host))
+
+    def host(self, array: Any) -> np.ndarray:
+        """What such a copy holds after all that was launched."""
+        found: np.ndarray = self.backend.download(array)
+        return found
+
+    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
+        """Run a kernel; ``given`` stands before the solution. Nobody looks at who writes."""
+        self.start(kernel, teams, (*given, self.solution, self.data))
+
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+        """Launch a kernel."""
+        self.backend.launch(kernel, teams, self.lanes, *arguments)

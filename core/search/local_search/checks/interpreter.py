@@ -1,0 +1,174 @@
+"""The plain-Python run as a bench: it checks subscripts, overflow and barriers, which devices do not."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.lang import Kernel
+from core.lang.bundles import fields_of, unbundled
+from core.lang.types import BY_DTYPE, Array, Const, Generic
+from core.problems.problem import Problem
+from core.problems.problem_errors import ProblemError, WrongLanes, WrongNumber, WrongSubscript, WrongWrite
+from core.search.local_search.checks.executors import CheckExecutor
+
+WRITTEN = (
+    "it writes where it should only read: data are for reading, a walk's state are rows, evaluating changes nothing"
+)
+
+
+class ReadLimitReached(Exception):  # noqa: N818
+    """A `InterpreterExecutor` has read, or worked, as much as it may."""
+
+
+class MeteredArray(np.ndarray):
+    """An array that counts down how often it, or a view of it, is read."""
+
+    left: list[int]
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.left = getattr(source, "left", [0])
+
+    def __getitem__(self, key: Any) -> Any:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise ReadLimitReached
+        return super().__getitem__(key)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same memory, to which nobody writes."""
+    same = array.view()
+    same.flags.writeable = False
+    return same
+
+
+def metered(array: np.ndarray, left: list[int]) -> MeteredArray:
+    """The same memory, whose reads count down ``left[0]`` to the `ReadLimitReached` that ends them."""
+    same: MeteredArray = array.view(MeteredArray)
+    same.left = left
+    return same
+
+
+def map_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
+    """The bundle with every array, rows included, as ``change`` makes it."""
+    changed = copy.copy(data)
+    for name, kind in fields_of(type(data)).items():
+        if isinstance(kind, Array):
+            setattr(changed, name, change(getattr(data, name)))
+    return changed
+
+
+class InterpreterExecutor(CheckExecutor):
+    """A bench on the plain-Python run, in one team.
+
+    Parameters
+    ----------
+    problem, name, evaluation_name, lanes
+        See `CheckExecutor`.
+    reverse
+        Whether lanes run from last to first.
+    left
+        In its only element the number of elements that kernels may read before `ReadLimitReached` ends the trial.
+    seconds
+        Of the processor after which no further kernel runs: some functions compute much and read little.
+
+    """
+
+    first_at_once = 1  # so that some are rescored before the reads run out
+    most_asked = 64
+    teams = 1
+
+    def __init__(
+        self,
+        problem: Problem,
+        name: str,
+        evaluation_name: str,
+        lanes: int = 1,
+        reverse: bool = False,
+        left: list[int] | None = None,
+        seconds: float = math.inf,
+    ) -> None:
+        super().__init__(problem, name, evaluation_name, lanes, "in plain Python")
+        self.reverse, self.left = reverse, left
+        self.end = time.process_time() + seconds
+        self.place += ", which run from last to first" if reverse else ""
+
+    def array(self, host: np.ndarray) -> np.ndarray:
+        """A copy of a flat array."""
+        return host.copy()
+
+    def to_read(self, host: np.ndarray) -> np.ndarray:
+        """The same array, to which nobody writes."""
+        return read_only(host)
+
+    def host(self, array: np.ndarray) -> np.ndarray:
+        """What such an array holds now."""
+        return array.copy()
+
+    def at_leisure(self, reads: int | None = None) -> InterpreterExecutor:
+        """The same walk with other reads left, and no clock."""
+        other = copy.copy(self)
+        other.left, other.end = None if reads is None else [reads], math.inf
+        return other
+
+    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
+        """Run a kernel; ``given`` stands before the solution. Without ``writes`` nothing of a walk can be written."""
+        data, solution = self.data, self.solution
+        if not writes:
+            data, solution = map_arrays(data, read_only), read_only(solution)
+        self.start(kernel, teams, (*given, solution, data))
+
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with these arguments, if there are seconds left."""
+        from core.lang import reference_interpreter
+
+        left = self.left
+        if time.process_time() > self.end:
+            raise ReadLimitReached
+        kinds, values, types = unbundled(kernel, arguments)
+        constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
+        for key, kind in kinds.items():
+            if isinstance(kind, Array):
+                if isinstance(kind.element, Generic):
+                    types[kind.element.name] = BY_DTYPE[values[key].dtype]
+                if left is not None:
+                    values[key] = metered(values[key], left)
+        try:
+            reference_interpreter.run(
+                kernel.specialise(constants, self.lanes, types), teams, list(values.values()), self.reverse
+            )
+        except ReadLimitReached:
+            raise
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, RuntimeError) as error:
+            self.refuse(error)
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Say where in the problem's functions the plain-Python run met an error."""
+        frames = traceback.extract_tb(error.__traceback__)
+        functions = [*self.evaluation.functions, *self.one.decode, *([self.one.apply] if self.one.apply else [])]
+        own = {one.path for one in functions}
+        ours = [frame for frame in frames if frame.filename in own]
+        function = self.hooks.delta or self.hooks.value
+        assert function is not None
+        place = f"{function.path}:{function.first_line}: {function.name}"
+        if ours:
+            place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
+        what = str(error.__cause__ or error)  # the cause names no place again
+        mistake: type[ProblemError] = ProblemError
+        if "read-only" in str(error):
+            what, mistake = WRITTEN, WrongWrite
+        elif isinstance(error, LookupError):
+            mistake = WrongSubscript
+        elif isinstance(error, ArithmeticError):
+            mistake = WrongNumber
+        elif isinstance(error, RuntimeError):
+            mistake = WrongLanes
+        raise mistake(f"{place}: {what} ({self.problem.name}, {self.name}, evaluation {self.evaluation_name}, "
+                      f"{self.place})") from error  # fmt: skip

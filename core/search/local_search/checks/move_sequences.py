@@ -1,0 +1,236 @@
+"""Moves from one random solution and from those behind it, rescored once for all evaluations and devices that try them.
+
+A course is a walk that follows no rule: at each of its stations some moves are rescored by `Problem.cost`, and one of
+them leads on. Whoever tries the problem's functions takes the same course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.local_search import moves as kinds
+from core.problems.encodings import make_neighbours
+from core.problems.problem_errors import WrongState
+from core.search.local_search.checks.cost import CheckedScorer, random_solution
+
+WINDOW = 32
+"""Neighbours of consecutive indices for which `quick` is kept up to date, at most."""
+UNKNOWN, A_MOVE, NO_MOVE = -1, 0, 1
+
+
+class Mover(Protocol):
+    """Who makes moves that only the problem's own `move` knows; it stands where the course stands."""
+
+    def build(self, solution: np.ndarray) -> None:
+        """Stand at a solution."""
+
+    def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
+        """The neighbour to which a move leads; all stays as it was."""
+
+    def make(self, move: tuple[int, int, int]) -> None:
+        """Go there."""
+
+
+class SequencePoint:
+    """Where a course halts.
+
+    Attributes
+    ----------
+    solution : ndarray, shape (n,)
+    cost : int
+    indices : ndarray, shape (count,), int64
+        Of the neighbours to ask for; the first ``of_window`` belong to the course's window.
+    moves : ndarray, shape (count, 3), int32
+    added : ndarray, shape (count,), int64
+        What each adds by `cost`, where ``rescored``.
+    claims : ndarray, shape (count,), int8
+        Whether the first who was asked called it no move at all (`core.kernels.local_search.moves.NEVER`).
+    candidates : ndarray, int64
+        Those of the moves that everybody tries, in the order in which they may lead on.
+    made : int or None
+        Which of them leads on.
+    mover : Mover or None
+        Makes its neighbours, where no NumPy knows what a move does.
+    where : str
+        What messages add to the seed; empty for a station of the walk.
+
+    """
+
+    def __init__(
+        self,
+        solution: np.ndarray,
+        indices: np.ndarray,
+        of_window: int,
+        moves: np.ndarray,
+        mover: Mover | None = None,
+        where: str = "",
+    ) -> None:
+        self.solution = solution
+        self.mover, self.where = mover, where
+        self.indices, self.of_window, self.moves = indices, of_window, moves
+        self.cost = 0
+        self.added = np.zeros(len(indices), np.int64)
+        self.rescored = np.zeros(len(indices), bool)
+        self.claims = np.full(len(indices), UNKNOWN, np.int8)
+        self.candidates = np.arange(0)
+        self.made: int | None = None
+
+    def picked(self, few: int | None) -> np.ndarray:
+        """Positions of all its moves, or of a few: as many of the window, its ends among them, as of the others."""
+        if few is None or few >= len(self.indices):
+            return np.arange(len(self.indices))
+        half = min(max(1, few // 2), self.of_window)
+        of_window = np.linspace(self.of_window - 1, 0, half).astype(np.int64)
+        return np.concatenate([of_window, np.arange(self.of_window, len(self.indices))[: few - half]])
+
+
+class MoveSequence:
+    """One course through the neighbours of a problem's solutions.
+
+    Parameters
+    ----------
+    scorer
+        Of the problem.
+    name
+        Of the neighbourhood.
+    seed
+        Of the first solution, and of the moves.
+    first, later, few
+        How many moves are rescored at the first station, and at each other; how many of them everybody tries.
+    mover
+        Makes a `Mover`, where no NumPy knows what a move does.
+
+    Raises
+    ------
+    WrongState
+        By `station`: the problem's own `move` leads to what is no solution.
+
+    """
+
+    def __init__(
+        self,
+        scorer: CheckedScorer,
+        name: str,
+        seed: int,
+        first: int,
+        later: int,
+        few: int,
+        mover: Callable[[], Mover] | None = None,
+    ) -> None:
+        self.scorer, self.problem, self.seed = scorer, scorer.problem, seed
+        encoding = self.problem.encoding
+        self.one = self.problem.neighbourhood(name)
+        self.size = self.one.size(encoding, self.problem.points)
+        self.first, self.later, self.few = first, later, few
+        self.random = np.random.default_rng(seed)
+        self.start = random_solution(encoding, self.random)
+        wide = max(1, min(WINDOW, first // 2, self.size))
+        begin = int(self.random.integers(max(1, self.size - wide + 1)))
+        self.window = range(begin, begin + wide)
+        self.stations: list[SequencePoint] = []
+        self.make_mover = mover if self.one.change == kinds.OWN else None
+        self.mover = self.make_mover() if self.make_mover is not None else None
+
+    def station(self, number: int) -> SequencePoint:
+        """The station before which so many moves are made; those before it have been reached."""
+        if number == len(self.stations):
+            self.stations.append(self.next_station())
+        return self.stations[number]
+
+    def next_station(self) -> SequencePoint:
+        """The first station, or that to which the last one's move leads."""
+        solution, many, indices = self.start, self.first, np.array(self.window)
+        if self.stations:
+            solution, many = self.led_on(), self.later
+            indices = np.sort(self.random.choice(indices, min(len(indices), max(1, many // 2)), replace=False))
+        elif self.mover is not None:
+            self.mover.build(solution)
+        others = self.random.integers(self.size, size=max(0, many - len(indices)))
+        moves = self.listed(np.concatenate([indices, others]), solution)
+        station = SequencePoint(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
+        station.cost = self.scorer.cost(solution)
+        station.candidates = self.random.permutation(station.picked(self.few))
+        if self.mover is not None:  # which stands here now, and never again
+            self.rescore(station, station.picked(None))
+        return station
+
+    def stand(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
+        """Make a station beside the walk, for neighbours of these indices; none of its moves leads on."""
+        listed = np.sort(indices)
+        moves = self.listed(listed, solution)[np.searchsorted(listed, indices)]
+        mover = self.make_mover() if self.make_mover is not None else None
+        if mover is not None:
+            mover.build(solution)
+        station = SequencePoint(solution, indices, 0, moves, mover, where)
+        station.cost = self.scorer.cost(solution)
+        return station
+
+    def led_on(self) -> np.ndarray:
+        """The solution to which the last station's move leads."""
+        last = self.stations[-1]
+        assert last.made is not None
+        if self.mover is None:
+            return self.neighbours(last, last.moves[last.made : last.made + 1])[0]
+        move = move_tuple(last.moves[last.made])
+        found = self.mover.led_to(move)
+        try:
+            self.problem.encoding.check(found)
+        except UserError as error:
+            said = str(error).replace("a start solution", "a solution")
+            text = f"{self.one.name} {move_text(move)} from seed {self.seed}"
+            raise WrongState(f"{self.problem.name}: {text}: its own move leads to {said}") from error
+        self.mover.make(move)
+        return found
+
+    def choose(self, number: int) -> tuple[int, int, int] | None:
+        """The move that leads on from a station whose candidates have been tried. None: none of them is a move."""
+        station = self.stations[number]
+        possible = station.candidates[station.claims[station.candidates] == A_MOVE]
+        if not len(possible):
+            return None
+        station.made = int(possible[0])
+        return move_tuple(station.moves[station.made])
+
+    def listed(self, indices: np.ndarray, solution: np.ndarray) -> np.ndarray:
+        """The moves (i, j, k) of neighbours of a solution: (count, 3) int32."""
+        encoding, rows = self.problem.encoding, [np.empty((0, 3), np.int32)]
+        runs = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1) if len(indices) else []
+        for run in runs:
+            rows.append(self.one.listed(int(run[0]), int(run[-1]) + 1, encoding, solution))
+        return np.concatenate(rows)
+
+    def neighbours(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
+        """Where moves lead from a station: (count, n)."""
+        if station.mover is not None:
+            return np.array([station.mover.led_to(move_tuple(move)) for move in moves])
+        found = np.empty((len(moves), len(station.solution)), station.solution.dtype)
+        make_neighbours(self.one.change, moves, station.solution, found)
+        return found
+
+    def rescore(self, station: SequencePoint, picks: np.ndarray) -> None:
+        """Find out what some moves of a station add by `cost`."""
+        left = picks[~station.rescored[picks]]
+        if len(left):
+            station.added[left] = self.added(station, station.moves[left])
+            station.rescored[left] = True
+
+    def added(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
+        """What moves from a station add by `cost`: (count,) int64."""
+        others = self.neighbours(station, moves)
+        costs = self.scorer.costs(others) if len(others) > 1 else np.array([self.scorer.cost(one) for one in others])
+        return costs - station.cost
+
+
+def move_tuple(move: Any) -> tuple[int, int, int]:
+    """A move as Python's integers."""
+    i, j, k = (int(x) for x in move)
+    return i, j, k
+
+
+def move_text(move: Any) -> str:
+    """A move as people write it: (3, 17)."""
+    return f"({', '.join(str(int(x)) for x in move if x >= 0)})"

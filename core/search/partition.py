@@ -1,0 +1,100 @@
+"""Which part of the work is whose: contiguous shares of 0 .. total - 1, one per rank, in exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heapify, heapreplace
+from math import isfinite, lcm
+from typing import Any
+
+
+def have_equal_devices(backend: Any, ranks: Any) -> bool:
+    """Whether all ranks have devices of one kind, run in one way, and so get equal shares; all of them call this.
+
+    Parameters
+    ----------
+    backend
+        This rank's `backends.device.Backend`.
+    ranks
+        A `cluster.Communicator`.
+
+    """
+    if ranks.size == 1 or ranks.is_silent:
+        return True
+    every = ranks.gather((backend.name, backend.device.name, backend.capabilities))
+    return bool(ranks.bcast(every is not None and len(set(every)) == 1))
+
+
+def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
+    """Cut the work into equal shares, which differ by at most one item; the first rank has a largest one.
+
+    Parameters
+    ----------
+    total
+        How many items there are.
+    rank, size
+        Whose share is asked for, of how many.
+
+    Returns
+    -------
+    begin, end : int
+        The rank's items are begin to end - 1; the next rank's begin at `end`.
+
+    Raises
+    ------
+    ValueError
+        The total is negative, or there is no such rank.
+
+    """
+    _check(total, rank, size)
+    return -(-total * rank // size), -(-total * (rank + 1) // size)
+
+
+def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
+    """Cut the work in proportion to the ranks' measured speeds, so that the last to finish finishes soonest.
+
+    Every part is its exact quota rounded down, and what is left goes item by item to whoever would then finish first.
+    So a rank for which an item is too much gets nothing.
+
+    Parameters
+    ----------
+    total
+        How many items there are, all alike.
+    speeds
+        Of each rank, in any one unit.
+
+    Returns
+    -------
+    list of int
+        How many items each rank has; the same on all ranks that hold the same speeds.
+
+    Raises
+    ------
+    ValueError
+        The total is negative, or a speed is negative, infinite, NaN or all are 0.
+
+    """
+    if total < 0:
+        raise ValueError(f"the total must not be negative, found {total}")
+    if not all(isfinite(speed) and speed >= 0 for speed in speeds) or not any(speeds):
+        raise ValueError(f"speeds must be finite, not negative and not all 0, found {list(speeds)}")
+    # A float is an exact fraction of integers: nothing is rounded but the quotas.
+    ratios = [speed.as_integer_ratio() for speed in speeds]
+    common = lcm(*(denominator for _, denominator in ratios))
+    whole = [numerator * (common // denominator) for numerator, denominator in ratios]
+    parts = [total * speed // sum(whole) for speed in whole]
+    fine = max(whole) << 32  # so that the times of ranks have 32 bits and more behind the point
+    queue = [((parts[rank] + 1) * fine // speed, rank) for rank, speed in enumerate(whole) if speed]
+    heapify(queue)
+    for _ in range(total - sum(parts)):
+        _, rank = queue[0]
+        parts[rank] += 1
+        heapreplace(queue, ((parts[rank] + 1) * fine // whole[rank], rank))
+    return parts
+
+
+def _check(total: int, rank: int, size: int) -> None:
+    if total < 0:
+        raise ValueError(f"the total must not be negative, found {total}")
+    if not 0 <= rank < size:
+        raise ValueError(f"rank must be from 0 to {size - 1}, found {rank}")

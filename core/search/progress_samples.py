@@ -1,0 +1,92 @@
+"""The history of a search whose host sees the best cost between launches: when each look was, and what it saw."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class ProgressSample(NamedTuple):
+    """What a rank knew of its own work at a time: seconds since the search began, evaluations, and steps."""
+
+    seconds: float
+    evaluations: int
+    steps: int
+
+
+class ProgressSamples:
+    """A rank's looks at its search, and those that saw a better cost.
+
+    Of several improvements that one launch made the host sees the last.
+
+    Parameters
+    ----------
+    began : float
+        When the search began, by `time.perf_counter`.
+    cost
+        Of the solution that it begins with; None: with none.
+    earlier : ndarray, shape (rows, 4), float64, optional
+        The history up to the state from which a run goes on.
+    done
+        Evaluations and steps of all ranks up to there.
+
+    """
+
+    def __init__(
+        self,
+        began: float,
+        cost: int | None = None,
+        earlier: np.ndarray | None = None,
+        done: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.began = began
+        self.earlier = np.zeros((0, 4)) if earlier is None else earlier
+        self.done = done
+        seconds = time.perf_counter() - began
+        self.looks = [ProgressSample(seconds, 0, 0)]
+        self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
+
+    def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
+        """Remember how much this rank has done, and the cost if it is a better one."""
+        seconds = time.perf_counter() - self.began
+        self.looks.append(ProgressSample(seconds, evaluations, steps))
+        if not self.found or cost < self.found[-1][1]:
+            self.found.append((seconds, cost))
+
+    def history(self, communicator: Any, *, numbered: bool) -> list[list[Any]]:
+        """Rows [steps, evaluations, seconds, cost] of all ranks, on every rank.
+
+        Steps and evaluations are those of all ranks; of the ranks that did not look just then they are interpolated
+        linearly by time between their looks.
+
+        Parameters
+        ----------
+        communicator
+            All ranks call this together.
+        numbered
+            Rows begin with their own number, from 0, in place of steps.
+
+        """
+        every = communicator.gather((self.found, self.looks))
+        rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
+        for seconds, cost in sorted(one for found, _ in every or [] for one in found):
+            if not rows or cost < rows[-1][3]:
+                evaluations, steps = (
+                    before + round(sum(interpolate_sample(seconds, looks, k) for _, looks in every or []))
+                    for k, before in zip((1, 2), self.done, strict=True)
+                )
+                rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
+        shared: list[list[Any]] = communicator.bcast(rows)
+        return shared
+
+    def rows(self, communicator: Any, *, numbered: bool) -> np.ndarray:
+        """Return the history as an array of four columns, as a state has it."""
+        return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
+
+
+def interpolate_sample(seconds: float, looks: list[ProgressSample], column: int) -> float:
+    """A count of a rank at a time, from its looks."""
+    columns = np.array(looks, np.float64).T
+    return float(np.interp(seconds, columns[0], columns[column]))

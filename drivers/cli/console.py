@@ -1,0 +1,190 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command `onekernel`: every program of the suite by a short name, each the same as its `python -m`.
+
+onekernel                      what there is to run
+onekernel ihc --help           what one program understands
+mpirun -n 64 onekernel ppp     a program over ranks
+
+Imports next to nothing before it knows which program is meant: 64 ranks may start this at once on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+import drivers
+from core.program_parser import COMMAND, COMPLETION_VARIABLE, refuse_unknown
+
+DRIVERS = "drivers."
+WIDTH = 80
+"""Columns of a terminal, in which the list stands."""
+
+
+class ConsoleProgram(NamedTuple):
+    """A program that is no workload.
+
+    Attributes
+    ----------
+    title : str
+        What it does, in a line.
+    module : str
+        What `python -m` runs.
+    words : tuple of str
+        What stands before its arguments.
+
+    """
+
+    title: str
+    module: str
+    words: tuple[str, ...] = ()
+
+
+PROGRAMS_BEFORE_WORKLOADS = {"devices": ConsoleProgram("what this machine can use, and why not the rest", "backends")}
+"""What stands before the workloads in the list."""
+OTHER_PROGRAMS = {
+    "compare": ConsoleProgram("a workload on every device here: a report of how fast each is", "drivers.compare"),
+    "overview": ConsoleProgram("the papers' workloads, some seconds each, on every device here", "drivers.overview"),
+    "reproduce": ConsoleProgram("a paper's tables and figures, beside what was published", "drivers.reproduce"),
+    "bench": ConsoleProgram("the speeds that the project promises, measured in pairs", "drivers.bench"),
+    "report": ConsoleProgram("reports and tables, made from records without running anything", "reports"),
+    "check": ConsoleProgram("try the functions of a problem of your own, in FILE.py", "drivers.check"),
+    "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.problems", ("fetch",)),
+    "instances": ConsoleProgram("list the instances that are at hand, or show one", "core.problems"),
+    "cluster": ConsoleProgram("measure ranks and hosts, start programs on them, batch scripts", "cluster"),
+    "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+    "show": ConsoleProgram("print a kernel as a device's compiler gets it", "backends.show"),
+}
+"""What stands after them."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program that the first argument names with the arguments behind it; returns the exit code.
+
+    Parameters
+    ----------
+    argv
+        The command's arguments; None: those of this process, which then has no other work.
+
+    """
+    if argv is None:
+        drivers.prepare_process()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if COMPLETION_VARIABLE in os.environ:
+        words = words_to_complete()
+    name, rest = (words[0], words[1:]) if words else ("--help", [])
+    program = PROGRAMS_BEFORE_WORKLOADS.get(name) or OTHER_PROGRAMS.get(name)
+    if program is not None and program.words:
+        sys.argv = [COMMAND, *program.words, *rest]
+    else:
+        sys.argv = [f"{COMMAND} {name}", *rest]
+    if program is not None and not program.module.startswith(DRIVERS):
+        import runpy
+
+        # As `python -m` does, with nothing that it would not import.
+        runpy.run_module(program.module, run_name="__main__")
+        return 0
+    from drivers.cli.exit_codes import run_driver
+
+    return run_driver(lambda _: entry_point(name, program)(None))
+
+
+def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence[str] | None], int]:
+    """The main function of a driver; its module has its own name here, by which ranks exchange what it declares.
+
+    Raises
+    ------
+    UserError
+        There is no program of that name.
+
+    """
+    from cluster.mpi import launcher
+    from drivers.workload.registry import NAMES
+
+    if name in COMMAND_OPTIONS:
+        return COMMAND_OPTIONS[name] if launcher.rank() == 0 else lambda _: 0
+    if program is None and name not in NAMES:
+        refuse_unknown(COMMAND, name, (*PROGRAMS_BEFORE_WORKLOADS, *NAMES, *OTHER_PROGRAMS))
+    module = import_module(program.module if program else DRIVERS + name)
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.__main__")
+    main: Callable[[Sequence[str] | None], int] = module.main
+    return main
+
+
+# --- about the command itself ---
+
+
+def print_list(_: Sequence[str] | None) -> int:
+    """Print what there is to run, a line each."""
+    from drivers.workload.registry import all_workloads
+
+    titles = {name: program.title for name, program in PROGRAMS_BEFORE_WORKLOADS.items()}
+    titles |= {one.name: one.title for one in all_workloads()}
+    titles |= {name: program.title for name, program in OTHER_PROGRAMS.items()}
+    print(f"usage: {COMMAND} PROGRAM [options]\n")
+    print(format_list(titles))
+    print(f"\n`{COMMAND} PROGRAM --help` says more of one, `{COMMAND} --version` which it is.")
+    return 0
+
+
+def format_list(titles: Mapping[str, str]) -> str:
+    """Names and what they stand for in two columns; what is wider than a terminal goes on in the next line."""
+    import textwrap
+
+    column = max(map(len, titles)) + 2
+    return "\n".join(
+        textwrap.fill(title, WIDTH, initial_indent=name.ljust(column), subsequent_indent=" " * column)
+        for name, title in titles.items()
+    )
+
+
+def print_version(_: Sequence[str] | None) -> int:
+    """Print the version of the suite."""
+    from importlib.metadata import version
+
+    print(COMMAND, version(COMMAND))
+    return 0
+
+
+COMMAND_OPTIONS = {"--help": print_list, "-h": print_list, "--version": print_version}
+"""Options of the command itself."""
+
+
+# --- completion ---
+
+
+def words_to_complete() -> list[str]:
+    """The command's words before the one that a shell asks about; completes the first one itself, and then ends.
+
+    `argcomplete` tells programs by variables, and hands them no arguments.
+    """
+    import argparse
+
+    try:
+        from argcomplete import autocomplete
+        from argcomplete.lexers import split_line
+    except ImportError:
+        raise SystemExit(1) from None
+
+    line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
+    words: list[str] = split_line(line, point)[3][1:]
+    if words:
+        program = OTHER_PROGRAMS.get(words[0])
+        # A number: how many words are the program's name, with which its own parser begins.
+        os.environ[COMPLETION_VARIABLE] = "1" if program and program.words else "2"
+        return words
+    from drivers.workload.registry import NAMES
+
+    parser = argparse.ArgumentParser(prog=COMMAND)
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("program", choices=(*PROGRAMS_BEFORE_WORKLOADS, *NAMES, *OTHER_PROGRAMS))
+    autocomplete(parser)
+    raise SystemExit
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""How a program ends: exit codes and the wording of errors, for all drivers alike.
+
+Imports little on purpose: 64 ranks may start this at once on two cores.
+"""
+
+from __future__ import annotations
+
+import errno
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cluster.mpi import abort, launcher
+from core.standard_output import LostOutputError, watched
+from drivers.cli import interrupts
+from drivers.cli.messages import print_note
+
+DONE = 0
+FAILED = abort.FAILED
+LIBRARY_MEMORY_ERROR = "failed to map segment from shared object"
+MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
+
+
+def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
+    """Call a driver and turn how it ends into an exit code.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the command line's arguments; returns an exit code, or None for 0.
+    argv : sequence of str, optional
+        None means `sys.argv`.
+
+    Returns
+    -------
+    int
+        0 done; 1 a result that was contradicted, or a fault of ours with its traceback; 2 a mistake of the user, which
+        includes asking for more memory than there is, printed as one line (`core.errors.UserError`, and every
+        exception that carries an ``exit_code``); 130 interrupted; 141 nobody reads standard output any more. Over
+        several MPI ranks a failing rank ends the whole job with that code instead of returning.
+    """
+    try:
+        with interrupts.exit_on_interrupt(), watched(), format_warnings_briefly():
+            code = function(argv) or DONE
+        abort.leave(code)
+        return code
+    except SystemExit as stop:
+        if stop.code:
+            abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)
+        raise
+    except BaseException as error:
+        code = report_error(error)
+    abort.end_job(code)
+    return code
+
+
+@contextmanager
+def format_warnings_briefly() -> Iterator[None]:
+    """Print the suite's own warnings without the line of source that gave them, on rank 0 alone."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, UserWarning):
+            others(message, category, *place, **more)
+        elif launcher.rank() == 0:
+            print_note(str(message))
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
+
+
+def report_error(error: BaseException) -> int:
+    """Say what ended a driver, in as many words as it deserves; returns the exit code."""
+    if interrupts.is_interrupt(error):
+        print("interrupted", file=sys.stderr)
+        # Python ends by a signal instead of the code where the exception passed through an `exec` of text, until the
+        # next one has ended well.
+        exec("")
+        interrupts.interrupt_raised.clear()
+        return abort.INTERRUPTED
+    if isinstance(error, LostOutputError):
+        return error.tell()
+    code = getattr(error, "exit_code", None)
+    if code in (FAILED, abort.USER_ERROR):
+        abort.report_user_error(error)
+        return int(code)
+    refused = find_memory_error(error)
+    if refused is not None:
+        asked = f": {refused}" if str(refused) else ""
+        abort.report_user_error(f"out of memory{asked}; {MEMORY_ADVICE}")
+        return abort.USER_ERROR
+    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
+    sys.excepthook(type(error), error, error.__traceback__)
+    return FAILED
+
+
+def find_memory_error(error: BaseException | None) -> BaseException | None:
+    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    if isinstance(error, MemoryError):
+        return error
+    if not isinstance(error, (OSError, ImportError)):
+        return None
+    if getattr(error, "errno", None) == errno.ENOMEM or LIBRARY_MEMORY_ERROR in str(error):
+        return error
+    return find_memory_error(error.__cause__ or error.__context__)

@@ -1,0 +1,122 @@
+"""Ctrl-C in a program: one word and exit code 130, no traceback; also in imports, callbacks and machine code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any
+
+INTERRUPTED = 130
+GRACE_S = 2.0
+"""Time that a launch of machine code has to end by itself."""
+REPEAT_S = 0.1
+"""Time until a dropped interrupt is repeated."""
+
+interrupt_raised = threading.Event()
+"""Set once an interrupt was raised. An error that follows is its consequence: C code makes an `ImportError` of it."""
+
+
+def install_handlers() -> None:
+    """Let an interrupt that nothing catches end the program quietly; other errors are shown as before."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if not is_interrupt(error):
+            before(kind, error, traceback)
+            return
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(INTERRUPTED)
+
+    sys.excepthook = hook
+    if is_default_handler():
+        signal.signal(signal.SIGINT, handle_interrupt)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """True for an interrupt and for whatever became of one."""
+    return isinstance(error, KeyboardInterrupt) or interrupt_raised.is_set()
+
+
+def handle_interrupt(number: int, frame: FrameType | None) -> None:
+    """Handle the signal as Python does, and remember it."""
+    interrupt_raised.set()
+    raise KeyboardInterrupt
+
+
+def is_default_handler() -> bool:
+    """True if nothing else handles the signal."""
+    return signal.getsignal(signal.SIGINT) in (signal.default_int_handler, handle_interrupt)
+
+
+@contextmanager
+def exit_on_interrupt() -> Iterator[None]:
+    """Make every Ctrl-C inside end the program; without effect in a thread, and where the caller handles the signal.
+
+    Python raises `KeyboardInterrupt` in its own code only. A launch of machine code may take hours, so a thread ends
+    the process if the exception was not raised after `GRACE_S`.
+    """
+    interrupt_raised.clear()
+    if threading.current_thread() is not threading.main_thread() or not is_default_handler():
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    watcher = threading.Thread(target=watch_signals, args=[reading], daemon=True)
+    watcher.start()
+    before = signal.signal(signal.SIGINT, handle_interrupt)
+    wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        with repeat_dropped_interrupts():
+            yield
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGINT, before)
+        os.write(writing, b"\0")
+        watcher.join()
+        os.close(reading)
+        os.close(writing)
+
+
+def watch_signals(signals: int) -> None:
+    """Read the numbers of signals as they come, up to a 0, and end the process at an interrupt that is not raised."""
+    while (number := os.read(signals, 1)) != b"\0":
+        if number == bytes([signal.SIGINT]) and not interrupt_raised.wait(GRACE_S) and is_default_handler():
+            end_process()
+
+
+def end_process() -> None:
+    """End this process at once, while its main thread is in machine code."""
+    try:
+        print("interrupted", file=sys.stderr, flush=True)
+        sys.stdout.flush()
+    finally:
+        os._exit(INTERRUPTED)
+
+
+@contextmanager
+def repeat_dropped_interrupts() -> Iterator[None]:
+    """Repeat inside every interrupt that Python drops.
+
+    Python drops the exception, with a traceback, in a callback of a C library, such as LLVM's during a compilation.
+    """
+    report, main = sys.unraisablehook, threading.main_thread().ident
+
+    def repeat(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            report(dropped)
+            return
+        interrupt_raised.clear()
+        again = threading.Timer(REPEAT_S, signal.pthread_kill, (main, signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report

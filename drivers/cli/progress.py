@@ -1,0 +1,136 @@
+"""A progress bar on rank 0 and only on a terminal or in a notebook; anywhere else a stand-in that imports nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.errors import UserError
+from drivers.cli.notebook_progress import NotebookProgressBar, in_notebook
+
+if TYPE_CHECKING:
+    from core.search.protocol import Callback, Progress
+
+
+class ProgressDisplay(Protocol):
+    """Something that shows how much of a piece of work is done; a context manager."""
+
+    def __enter__(self) -> ProgressDisplay:
+        """Begin to show."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop showing."""
+
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """So many steps are done of all, if somebody knows how many; a note replaces the last one."""
+
+
+class SilentDisplay:
+    """Shows nothing."""
+
+    def __enter__(self) -> SilentDisplay:
+        """Begin, without a sign of it."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End, without a sign of it."""
+
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """Show nothing."""
+
+
+class ProgressBar:
+    """A bar of the `rich` package on standard error."""
+
+    def __init__(self, description: str, rich_progress: Any) -> None:
+        self._progress = rich_progress
+        self._task = rich_progress.add_task(description, total=None, note="")
+
+    def __enter__(self) -> ProgressBar:
+        """Begin to show."""
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the bar as it is and stop refreshing it."""
+        self._progress.stop()
+
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """See `ProgressDisplay`."""
+        self._progress.update(self._task, completed=done, total=total, note=note)
+
+
+def make_progress_display(description: str, wanted: bool | None = None, rank: int = 0) -> ProgressDisplay:
+    """Make a bar where one is wanted.
+
+    Parameters
+    ----------
+    description : str
+        What stands before the bar.
+    wanted : bool, optional
+        `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and
+        rich is installed.
+    rank : int
+        Only rank 0 shows anything.
+
+    Raises
+    ------
+    UserError
+        A bar is wanted but rich is not installed.
+    """
+    if rank or wanted is False:
+        return SilentDisplay()
+    if in_notebook():
+        return NotebookProgressBar(description)
+    if wanted is None and not sys.stderr.isatty():
+        return SilentDisplay()
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+    except ImportError:
+        if wanted:
+            raise UserError("--progress needs rich: pip install -e '.[report]'") from None
+        return SilentDisplay()
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
+    console = Console(stderr=True, force_terminal=True if wanted else None)
+    return ProgressBar(description, RichProgress(*columns, console=console))
+
+
+def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
+    """What shows the progress of a search on a bar, with its speed, best cost and bound where it tells them.
+
+    Parameters
+    ----------
+    bar
+        Which.
+    unit
+        What the work is counted in, plural.
+    noun
+        What the cost is.
+    in_words
+        From a cost to text.
+
+    """
+
+    def show(progress: Progress) -> None:
+        notes = []
+        if progress.evaluations is not None:
+            notes.append(f"{rate(progress.evaluations, progress.seconds):,.0f} {unit}/s")
+        if progress.cost is not None:
+            notes.append(f"best {noun} {in_words(progress.cost)}")
+        if progress.bound is not None:
+            notes.append(f"bound {in_words(progress.bound)}")
+        bar.show(progress.done, progress.total, ", ".join(notes))
+
+    return show
+
+
+def rate(units: float, seconds: float) -> float:
+    """Units per second; 0 where the clock saw no time pass."""
+    return units / seconds if seconds > 0 else 0.0

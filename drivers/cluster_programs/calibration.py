@@ -1,0 +1,344 @@
+"""Records of runs as the work and the speeds of the cluster model (`cluster.model.run_time`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, hypot, inf, log
+from typing import NamedTuple
+
+import numpy as np
+
+from cluster.measure.anomalies import CROWDED
+from cluster.model.interconnects import Interconnect
+from cluster.model.run_time import Speed, Work, iteration
+from core.errors import UserError
+from reports.records.files import Record, merge
+from reports.statistics.medians import Estimate, summarise
+
+OF_LOCAL_SEARCH = "neighbours"
+"""The unit of every local search's evaluations, a user's own problem's too."""
+SMALLEST_BATCH = 1 / 4096
+"""Of a tree: what the last batches are taken to be, since no record says it."""
+COLUMN, ROW_WORD = 32, 4
+"""A row of an ant's weights is so many columns, or a multiple, of so many bytes each."""
+PIECES, CARRY_BITS = 64, 8
+"""Messages of a strip of a longest common subsequence, and rows whose carries are a byte."""
+SYNCHRONISATION_S = 5e-6
+"""Of a core, for a meeting besides its messages: Python, between two kernels."""
+SIGNIFICANT_DEVIATIONS = 2.0
+"""Standard deviations from nothing, of a fitted part that counts."""
+MOST_SERIAL = 0.5
+"""Part of an iteration that a core may spend by itself: what is said to be more is something else."""
+SMALL = 1e-3
+"""Part of an iteration by which the model's slope is told."""
+NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
+"""Standard deviations of half a 95 % interval; the least of a median, as a part of it, and that of one or two runs."""
+FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
+SIZED = re.compile(r"(\d+)-(\d+)")
+"""An instance of the permuted perceptron problem: its rows and columns."""
+
+
+class CalibrationRun:
+    """A run whose iterations are timed.
+
+    Parameters
+    ----------
+    record
+        With all its repetitions.
+
+    Attributes
+    ----------
+    work : Work
+    every_s : list of float
+        Seconds of an iteration, of each repetition: the whole run divided by its iterations.
+    iteration_s : Estimate
+        Their median with its 95 % interval.
+    size : float
+        What its time grows with: units of work, times the rows of a permuted perceptron, all of which a unit reads.
+
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.work = work_of(record)
+        self.every_s = [sample.running_s / self.work.iterations for sample in record.samples]
+        self.iteration_s = summarise(self.every_s).median
+        self.size = size_of(record.instance, self.work.units)
+
+    @property
+    def seconds(self) -> float:
+        """The median of an iteration."""
+        return self.iteration_s.value
+
+
+def short(run: CalibrationRun) -> str:
+    """An instance's name without the seed that made it."""
+    return run.record.instance.partition(":seed=")[0]
+
+
+def size_of(instance: str, units: float) -> float:
+    """See `CalibrationRun.size`."""
+    shape = SIZED.match(instance)
+    return units * int(shape[1]) if shape else units
+
+
+def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
+    """The work of an iteration on a permuted perceptron that nobody recorded, by its name.
+
+    Raises
+    ------
+    UserError
+        The name says no size, or the neighbourhood's number of neighbours is not known.
+
+    """
+    shape = SIZED.match(instance)
+    if shape is None or neighbourhood not in FLIPS:
+        raise UserError(f"--instance {instance}: no record of it, and its name says no size; expected a recorded one")
+    neighbours, columns = 1, int(shape[2])
+    for chosen in range(FLIPS[neighbourhood]):
+        neighbours = neighbours * (columns - chosen) // (chosen + 1)
+    return like._replace(units=float(neighbours))
+
+
+# --- records as work ---
+
+
+def work_of(record: Record) -> Work:
+    """What a run computed, and how ranks share it.
+
+    Raises
+    ------
+    UserError
+        Nobody has modelled how ranks share this workload.
+
+    """
+    if record.unit == OF_LOCAL_SEARCH:
+        return local_search(record)
+    if record.workload not in WORK_BY_WORKLOAD:
+        known = f"expected a local search or one of {', '.join(WORK_BY_WORKLOAD)}"
+        raise UserError(f"{record_place(record)}: no model of how ranks share {record.workload}: {known}")
+    return WORK_BY_WORKLOAD[record.workload](record)
+
+
+def record_place(record: Record) -> str:
+    """Where a record was read, for messages."""
+    return record.origin or record.label
+
+
+def local_search(record: Record) -> Work:
+    """Neighbours of one walk, or walks."""
+    walks = record.parameters.get("walks", 1)
+    made = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
+    iterations = max(1, made // walks)
+    way = "walks" if walks > 1 else "neighbourhood"
+    return Work(way, record.evaluations / iterations, iterations, walks)
+
+
+def climbs(record: Record) -> Work:
+    """Climbers, who meet at the end."""
+    return Work("walks", record.evaluations, shares=record.parameters["climbers"])
+
+
+def ants(record: Record) -> Work:
+    """Ants, whose deposits lie on edges (a Max-Min Ant System's on one tour), and rows of weights."""
+    cities, iterations = record.details["cities"], record.parameters["iterations"]
+    edges = cities if record.parameters.get("variant") == "mmas" else cities * (cities - 1) // 2
+    row = -(-cities // COLUMN) * COLUMN * ROW_WORD
+    count = record.parameters["ants"] * record.parameters.get("colonies", 1)
+    return Work("ants", record.evaluations / iterations, iterations, count, 4 * edges, cities * row)
+
+
+def tree(record: Record) -> Work:
+    """Nodes of a tree."""
+    return Work("subtrees", record.evaluations, least=record.evaluations * SMALLEST_BATCH)
+
+
+def subsequence(record: Record) -> Work:
+    """Cells of a table of strings, in strips; from both ends where the length alone is wanted."""
+    rows = record.details["letters"][0]
+    waves = 1 if record.parameters.get("trace") else 2
+    return Work("strips", record.evaluations, reduced_bytes=-(-rows // CARRY_BITS), pieces=PIECES, waves=waves)
+
+
+def knapsack(record: Record) -> Work:
+    """Cells of two tables, of which one's last row travels."""
+    return Work("halves", record.evaluations, reduced_bytes=8 * (record.details["capacity"] + 1))
+
+
+WORK_BY_WORKLOAD = {"ihc": climbs, "aco": ants, "exact": tree, "lcs": subsequence, "knapsack": knapsack}
+
+
+# --- speeds ---
+
+
+def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
+    """How fast a rank is that takes so long for an iteration alone.
+
+    Parameters
+    ----------
+    kind
+        Of device.
+    work, alone_s
+        An iteration, and its seconds on one rank.
+    unshared_s
+        Seconds of it that further ranks do not make shorter. A core spends them alone, too: on the move, which every
+        rank makes itself. GPUs meet by kernels, which one GPU does not launch: there they come on top.
+
+    """
+    if kind == "gpu":
+        return Speed(alone_s / work.units, 0.0, unshared_s)
+    serial_s = min(unshared_s, most_serial_s(kind, alone_s))
+    return Speed((alone_s - serial_s) / work.units, serial_s, SYNCHRONISATION_S)
+
+
+def most_serial_s(kind: str, alone_s: float) -> float:
+    """How many seconds at most further ranks do not make shorter, of an iteration that one rank makes in so many."""
+    return inf if kind == "gpu" else MOST_SERIAL * alone_s
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What one kind of device is known to need, by size.
+
+    Attributes
+    ----------
+    kind : str
+    runs : tuple of Timed
+        Of one rank on the device, by size, one of each instance.
+    unshared_s : float
+        See `speed_of`.
+    why : str
+        Where that is from, in words.
+
+    """
+
+    kind: str
+    runs: tuple[CalibrationRun, ...]
+    unshared_s: float
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The device's."""
+        record = self.runs[0].record
+        return str(record.details.get("device_name") or record.environment.get("cpu") or record.backend)
+
+    def alone_s(self, size: float) -> float:
+        """Seconds of an iteration of one rank: straight lines between recorded sizes, in logarithms of both.
+
+        Below the smallest and above the largest it grows as the size does.
+        """
+        sizes = [log(run.size) for run in self.runs]
+        times = [log(run.seconds) for run in self.runs]
+        at = log(size)
+        if at <= sizes[0] or len(sizes) == 1:
+            return exp(times[0] + at - sizes[0])
+        if at >= sizes[-1]:
+            return exp(times[-1] + at - sizes[-1])
+        return float(exp(np.interp(at, sizes, times)))
+
+    def covers(self, size: float) -> bool:
+        """Whether it is between the sizes that were recorded, or one of them."""
+        return self.runs[0].size <= size <= self.runs[-1].size
+
+    def speed(self, work: Work, alone_s: float) -> Speed:
+        """How fast a rank is that takes so long for an iteration of this work alone."""
+        return speed_of(self.kind, work, alone_s, self.unshared_s)
+
+
+def runs_on_device_kind(records: Iterable[Record], kind: str) -> list[CalibrationRun]:
+    """Confirmed runs of one rank on one kind of device, of the fastest backend, by size."""
+    chosen: dict[str, CalibrationRun] = {}
+    for record in records:
+        if record.ranks > 1 or record.device_kind != kind or record.details.get("oracle"):
+            continue
+        run = CalibrationRun(record)
+        known = chosen.get(record.instance_sha256)
+        if known is None or run.seconds < known.seconds:
+            chosen[record.instance_sha256] = run
+    return sorted(chosen.values(), key=lambda run: run.size)
+
+
+def calibrate(
+    records: Sequence[Record], kind: str, network: Interconnect | None = None, leave_out: str = ""
+) -> Calibration | None:
+    """What records of a kind of device say; None: there are none of one rank.
+
+    Parameters
+    ----------
+    network
+        On which runs of several ranks were made; None: nobody knows, and they are not looked at.
+    leave_out
+        `identity` of a run of several ranks that is not looked at, since it is to be predicted.
+
+    """
+    runs = tuple(runs_on_device_kind(records, kind))
+    if not runs:
+        return None
+    if network is None:
+        return Calibration(kind, runs, 0.0, "taken to be nothing: no network that `check` measured, with runs on it")
+    own = {run.record.instance_sha256: run for run in runs}
+    several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
+    several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
+    # Where ranks share cores, what the system's turns take is most of what is left.
+    several = [one for one in several if network.crowding(one.ranks) < CROWDED]
+    pairs = [SerialFit.of(own[one.instance_sha256], CalibrationRun(one), network) for one in several]
+    if not pairs:
+        return Calibration(kind, runs, 0.0, "taken to be nothing: no runs of several ranks say it")
+    unshared, deviation = fit_serial_time(pairs)
+    words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs of several ranks"
+    if unshared < SIGNIFICANT_DEVIATIONS * deviation:
+        found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        words = f"not told from nothing: {words} it is {found}"
+        unshared = 0.0
+    quickest = min(runs, key=lambda run: run.seconds)
+    if unshared > most_serial_s(kind, quickest.seconds):
+        words = f"no constant: {words} it is {unshared * 1e6:.3g} µs, too much of what {short(quickest)} takes alone"
+        unshared = 0.0
+    return Calibration(kind, runs, unshared, words)
+
+
+class SerialFit(NamedTuple):
+    """What a run of several ranks says of the seconds that ranks do not share.
+
+    The run takes `rest_s` longer, with a standard deviation, than the model has it without any such seconds; the model
+    takes `factor` seconds longer with one such second.
+    """
+
+    factor: float
+    rest_s: float
+    deviation_s: float
+
+    @classmethod
+    def of(cls, alone: CalibrationRun, several: CalibrationRun, network: Interconnect) -> SerialFit:
+        """Compare a run of several ranks with that of one on the same instance."""
+        kind, ranks = several.record.device_kind, several.record.ranks
+
+        def modelled_s(unshared_s: float) -> float:
+            return iteration(alone.work, speed_of(kind, alone.work, alone.seconds, unshared_s), network, ranks).total_s
+
+        without_s, some_s = modelled_s(0.0), SMALL * alone.seconds
+        share = without_s / alone.seconds
+        deviation = hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s))
+        return cls((modelled_s(some_s) - without_s) / some_s, several.seconds - without_s, deviation)
+
+
+def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
+    """The seconds that fit best, each run weighed by how sure its time is, and their standard deviation.
+
+    Where runs contradict each other by more than that, the deviation grows as much (Birge, Physical Review 40, 1932):
+    what they disagree about is not a constant.
+    """
+    weight = sum((one.factor / one.deviation_s) ** 2 for one in pairs)
+    found = sum(one.factor * one.rest_s / one.deviation_s**2 for one in pairs) / weight
+    squares = sum(((one.rest_s - one.factor * found) / one.deviation_s) ** 2 for one in pairs)
+    return found, (max(1.0, squares / max(1, len(pairs) - 1)) / weight) ** 0.5
+
+
+def deviation_s(median: Estimate) -> float:
+    """The standard deviation of a median, from its 95 % interval; with too few repetitions for one a tenth of it."""
+    if median.low is None or median.high is None:
+        return FEW * median.value
+    return max(LEAST * median.value, (median.high - median.low) / (2 * NORMAL_95))

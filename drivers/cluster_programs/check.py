@@ -1,0 +1,248 @@
+"""Measure the ranks that this is started with: messages between pairs, reductions, and how fast each one computes.
+
+mpirun -n 4 python -m cluster check                          what the ranks of this machine are worth
+mpirun -n 4 python -m cluster check --output cluster.json    the same, kept for `python -m cluster model`
+python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
+
+Prints tables and what is doubtful: slow, throttled or crowded ranks, unequal versions, clocks that are apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from drivers.cli.exit_codes import DONE, run_driver
+from drivers.cli.messages import print_note, print_status
+from drivers.options.declaration import add_common_option
+from drivers.options.output_files import OutputFile, require_writable_files
+
+if TYPE_CHECKING:
+    from cluster.measure.measurement_file import ClusterMeasurement
+
+INSTANCE = "201-217"
+"""Its scan takes about a millisecond on a core, and keeps a GPU busy enough to be told from a core."""
+PLACE = ("backend", "device", "cores")
+"""Options in which ranks may differ."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print and write; returns the exit code."""
+    options = parse(argv)
+    ranks = require_several_ranks(options)
+    if ranks.rank == 0:
+        require_writable_files(options)
+    measured, conditions = measure(ranks, options)
+    if measured is not None:
+        print_tables(measured, conditions)
+        if options.output:
+            from cluster.measure import measurement_file as file
+
+            file.write_measurement(measured, options.output)
+            print_status(f"wrote {options.output}")
+    return DONE
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    from cluster.command_line import RankParser
+    from core.program_parser import invocation
+
+    parser = RankParser(
+        prog=invocation("cluster check"),
+        description=__doc__,
+    )
+    parser.add_argument(
+        "--output", type=OutputFile, metavar="FILE", help="write what was measured, for `python -m cluster model`"
+    )
+    parser.add_argument(
+        "--instance",
+        default=INSTANCE,
+        metavar="NAME",
+        help="of the permuted perceptron problem, whose neighbours all ranks evaluate (%(default)s)",
+    )
+    for name in (*PLACE, "own_cores"):
+        add_common_option(parser, name)
+    options: argparse.Namespace = parser.parse_args(argv)
+    return options
+
+
+def require_several_ranks(options: argparse.Namespace) -> Any:
+    """The communicator, once all ranks know that they were started alike.
+
+    Raises
+    ------
+    UserError
+        There is one rank alone, or two have different options.
+
+    """
+    from cluster import default_communicator, require_equal_arguments
+    from core.errors import UserError
+
+    ranks = default_communicator()
+    if ranks.size == 1:
+        raise UserError(
+            "found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`, or over several hosts "
+            "`python -m cluster launch --hosts FILE check`"
+        )
+    given = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
+    require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
+    return ranks
+
+
+# --- measuring ---
+
+
+def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
+    """Measure everything; on rank 0 what came out and the conditions of every rank, None elsewhere."""
+    from cluster.measure import clock_offsets, ping_pong, reductions
+    from cluster.measure.measurement_file import ClusterMeasurement, RankSpeed
+    from drivers.cluster_programs.rank_speeds import measure_rank, versions_here
+    from drivers.ppp import PppOptions
+    from drivers.runs.workload_main import pin_ranks
+
+    place = {name: getattr(options, name) for name in (*PLACE, "own_cores")}
+    own = PppOptions(instance=options.instance, walks=1, level="iteration", **place)
+    pin_ranks(ranks, own)
+    hosts = ranks.bcast(ranks.gather(name_of_host()))
+    versions, computed = versions_here(ranks), measure_rank(ranks, own, hosts)
+    ranks.assemble()
+    links = ping_pong.measure_links(ranks.world, hosts)
+    ranks.assemble()
+    reduced = reductions.measure_reductions(ranks.world, hosts)
+    ranks.assemble()
+    offsets = clock_offsets.measure_clock_offsets(ranks.world, hosts)
+    ranks.assemble()
+    everyone = ranks.gather((links, versions, computed))
+    if everyone is None:
+        return None, []
+    kernel = f"ppp {options.instance} flip2"
+    found = [
+        RankSpeed(
+            rank=rank,
+            host=hosts[rank],
+            unit="neighbours",
+            kernel=kernel,
+            clock_offset_s=offset,
+            versions=versions,
+            **one.of_rank(),
+        )
+        for rank, ((_, versions, one), offset) in enumerate(zip(everyone, offsets, strict=True))
+    ]
+    measured = ClusterMeasurement(
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        found[0].versions["mpi"],
+        tuple(link for links, _, _ in everyone for link in links),
+        tuple(reduced),
+        tuple(everyone[0][2].paces),
+        tuple(found),
+    )
+    return measured, [one.conditions for _, _, one in everyone]
+
+
+def name_of_host() -> str:
+    """The host as MPI knows it, where processes share memory."""
+    from mpi4py import MPI
+
+    return MPI.Get_processor_name()
+
+
+# --- showing ---
+
+
+def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tables and what is doubtful."""
+    from cluster.measure.anomalies import find_anomalies
+
+    ranks = measured.ranks
+    hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
+    print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
+    for lines in (
+        message_table(measured),
+        reduction_table(measured),
+        rank_table(measured),
+        compute_rate_table(measured),
+    ):
+        print("", *lines, sep="\n")
+    for caution in find_anomalies(measured, conditions):
+        print_note(caution)
+
+
+def message_table(measured: ClusterMeasurement) -> list[str]:
+    """A table of what messages cost within a host and between hosts."""
+    from reports.pages.terminal import plain_text
+    from reports.text.formatting import rate as per_second
+    from reports.text.formatting import seconds
+
+    rows = []
+    for title, same_host, network in (
+        ("on one host", True, measured.within_host),
+        ("between hosts", False, measured.between_hosts),
+    ):
+        if network is None:
+            continue
+        links = [link for link in measured.links if link.same_host is same_host]
+        slowest = max(links, key=lambda link: link.alpha_s)
+        bandwidth = f"{per_second(1 / network.beta_s_per_byte)}B/s" if network.beta_s_per_byte else "not limited"
+        most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
+        rows.append((title, str(len(links)), seconds(network.alpha_s), bandwidth, most))
+    return plain_text(("messages", "pairs", "latency (alpha)", "bandwidth (1/beta)", "slowest pair"), rows, range(1, 5))
+
+
+def reduction_table(measured: ClusterMeasurement) -> list[str]:
+    """A table of reductions: a row for each number of ranks, a column for each size."""
+    from reports.pages.terminal import plain_text
+    from reports.text.formatting import seconds, size
+
+    sizes = list(dict.fromkeys(one.bytes for one in measured.reductions))
+    rows = []
+    for count in dict.fromkeys(one.ranks for one in measured.reductions):
+        here = {one.bytes: seconds(one.seconds) for one in measured.reductions if one.ranks == count}
+        rows.append((f"{count} ranks", *(here[one] for one in sizes)))
+    return plain_text(("reduction of", *map(size, sizes)), rows, range(1, len(sizes) + 1))
+
+
+def rank_table(measured: ClusterMeasurement) -> list[str]:
+    """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
+    from statistics import median
+
+    from reports.pages.terminal import plain_text
+    from reports.text.formatting import rate as per_second
+
+    rows = []
+    alike: dict[tuple[str, str, str], list[Any]] = {}
+    for rank in measured.ranks:
+        alike.setdefault((rank.host, rank.backend, rank.device), []).append(rank)
+    for (host, backend, device), here in alike.items():
+        together, alone = ([getattr(rank, name) for rank in here] for name in ("rate", "rate_alone"))
+        rows.append(
+            (
+                f"{host}, {backend} ({device})",
+                str(len(here)),
+                per_second(median(together)),
+                f"{per_second(min(together))}..{per_second(max(together))}",
+                per_second(median(alone)),
+            )
+        )
+    unit = measured.ranks[0].unit
+    return plain_text((measured.ranks[0].kernel, "ranks", f"{unit}/s", "least..most", "alone"), rows, range(1, 5))
+
+
+def compute_rate_table(measured: ClusterMeasurement) -> list[str]:
+    """A table of how fast ranks are that meet after every scan, each of them compared with the first one alone."""
+    from reports.pages.terminal import plain_text
+    from reports.text.formatting import rate as per_second
+
+    rows = [
+        (str(one.ranks), per_second(1 / max(one.unit_s, 1e-15)), f"{measured.slowdown(one):.2f}")
+        for one in measured.paces
+    ]
+    unit = measured.ranks[0].unit
+    return plain_text(("ranks that meet after every scan", f"{unit}/s of each", "times slower"), rows, range(1, 3))
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

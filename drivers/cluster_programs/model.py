@@ -1,0 +1,209 @@
+"""How long a search would take on clusters and grids, from records of one core.
+
+python -m cluster model --records runs.jsonl                                   tables 10 and 11, every network
+python -m cluster model --records runs.jsonl --network ethernet check.json --ranks 1..512 --watts 350 700
+python -m cluster model --records runs.jsonl --validate several.jsonl --network check.json
+python -m cluster model --published                                            the paper's own machines
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cluster.model import interconnects
+from cluster.model.interconnects import Interconnect
+from core.errors import UserError
+from core.program_parser import CompletingParser, invocation
+from drivers.cli.exit_codes import DONE, FAILED, run_driver
+from drivers.cluster_programs import pages, published_tables
+from drivers.cluster_programs.pages import ModelScenario
+from reports.pages import cluster_model as pages_cluster_model
+from reports.plots import cluster_model
+from reports.records.files import Record, load, merge
+
+MOST_RANKS = 1 << 20
+DEFAULT_NETWORKS = ("myri10g", "ethernet", "grid5000")
+DEFAULT_TOLERANCE = 0.15
+"""How close the model is meant to be."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Model; returns 0, or 1 where a validation is not as close as was asked.
+
+    Raises
+    ------
+    UserError
+        An unknown network, no records of one core, records of another workload, or options that do not fit.
+
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = parser().parse_args(arguments)
+    made_by = shlex.join(["python", "-m", "cluster", "model", *arguments])
+    if options.published:
+        return print_report(published_tables.render(made_by), options.out, f"{pages_cluster_model.NAME}-published")
+    if not options.records:
+        raise UserError("--records: expected files of run records, or --published")
+    networks = [network for name in options.network for network in network_of(name)]
+    records = workload_records(options.records, options.workload)
+    if options.validate:
+        return validate(records, networks, options, made_by)
+    asked = ModelScenario(
+        networks,
+        sorted({1, *(count for counts in options.ranks for count in counts)}),
+        tuple(options.instance or ()),
+        options.iterations,
+        options.watts and tuple(options.watts),
+        options.price and tuple(options.price),
+    )
+    page = pages.page(records, asked, made_by)
+    if options.out:
+        pages_cluster_model.remove_earlier_report(options.out)
+        drawn = cluster_model.curves(page.subjects[-1], options.out)
+        page = replace(page, pictures=tuple(drawn[:1]))
+    return print_report(pages_cluster_model.render(page), options.out, pages_cluster_model.NAME)
+
+
+def validate(
+    records: Sequence[Record], networks: Sequence[Interconnect], options: argparse.Namespace, made_by: str
+) -> int:
+    """Hold the model to runs of several ranks.
+
+    Raises
+    ------
+    UserError
+        Several networks are named, or the runs are none of several ranks.
+
+    """
+    if len(networks) != 1:
+        raise UserError(f"--validate: expected one --network, on which the runs were made, found {len(networks)}")
+    runs = workload_records([options.validate], options.workload)
+    found = pages.validate_runs(records, runs, networks[0])
+    within = DEFAULT_TOLERANCE if options.within is None else options.within
+    print_report(
+        pages_cluster_model.render_checks(found, within, made_by), options.out, f"{pages_cluster_model.NAME}-validated"
+    )
+    is_off = options.within is not None and any(abs(one.error.value) > within for one in found)
+    return FAILED if is_off else DONE
+
+
+def print_report(text: str, out: Path | None, name: str) -> int:
+    """Print a report, and write it where a folder is named."""
+    print(text, end="")
+    if out is not None:
+        print(pages_cluster_model.write(text, out, name), file=sys.stderr)
+    return DONE
+
+
+# --- the command line ---
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = CompletingParser(
+        prog=invocation("cluster model"),
+        description=__doc__,
+    )
+    add = made.add_argument
+    add("--workload", default="ppp", metavar="W", help="whose records count (%(default)s)")
+    add("--instance", nargs="+", metavar="I", help="only these (default: all that one core has recorded)")
+    add("--records", nargs="+", type=Path, default=[], metavar="FILE", help="files of run records")
+    names = ", ".join(interconnects.interconnect_names())
+    known = f"{names}, or files of `python -m cluster check` ({' '.join(DEFAULT_NETWORKS)})"
+    add("--network", nargs="+", default=list(DEFAULT_NETWORKS), metavar="N", help=known)
+    usual = [ranks_of("1..4096")]
+    add("--ranks", nargs="+", type=ranks_of, default=usual, metavar="P", help="88 104, or 1..4096: powers of two")
+    add("--validate", type=Path, metavar="FILE", help="hold the model to these runs of several ranks")
+    add("--within", type=share, metavar="PERCENT", help="fail where --validate finds a larger error")
+    add("--published", action="store_true", help="the paper's own machines, from its published times")
+    add("--iterations", type=positive, default=10_000.0, metavar="N", help="of a run, for --watts (%(default)g)")
+    add("--watts", nargs=2, type=positive, metavar=("NODE", "GPU"), help="for the energy of a run")
+    add("--price", nargs=2, type=positive, metavar=("NODE", "GPU"), help="per hour, for the cost of a run")
+    add("--out", type=Path, metavar="DIR", help="folder for the report and its plot")
+    return made
+
+
+def ranks_of(text: str) -> list[int]:
+    """A number of ranks, or the powers of two from one to another, and both ends.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        It is neither.
+
+    """
+    first, dots, last = text.partition("..")
+    try:
+        low, high = int(first), int(last if dots else first)
+    except ValueError:
+        low, high = 0, 0
+    if not 1 <= low <= high <= MOST_RANKS:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of ranks, or 1..4096")
+    return sorted({low, high, *(1 << k for k in range(high.bit_length()) if low <= 1 << k)}) if dots else [low]
+
+
+def positive(text: str) -> float:
+    """A positive number.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        It is none.
+
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a positive number")
+    return value
+
+
+def share(text: str) -> float:
+    """Per cent as a part of one."""
+    return positive(text) / 100
+
+
+def network_of(name: str) -> list[Interconnect]:
+    """Networks by name, or the one that a file of `check` describes.
+
+    Raises
+    ------
+    UserError
+        There is neither.
+
+    """
+    if not (name.endswith(".json") or Path(name).exists()):
+        return interconnects.find_interconnects(name)
+    from cluster.measure import measurement_file
+
+    found = measurement_file.read_measurement(name)
+    return [interconnects.fit_interconnect(name, found)]
+
+
+def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
+    """Records of a workload, repetitions joined: of the suite's mapping, and of pairs of flips if it has those.
+
+    Raises
+    ------
+    UserError
+        There is none of it.
+
+    """
+    every = merge(record for file in files for record in load(file))
+    found = [one for one in every if one.workload == workload and one.ways.get("mapping", "suite") == "suite"]
+    names = ", ".join(map(str, files))
+    if not found:
+        others = ", ".join(sorted({record.workload for record in every})) or "nothing"
+        raise UserError(f"{names}: no record of {workload} in the suite's mapping, only of {others}")
+    pairs = [one for one in found if one.parameters.get("neighbourhood") == "flip2"]
+    return pairs or found
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

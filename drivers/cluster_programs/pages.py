@@ -1,0 +1,317 @@
+"""What the cluster model says of records: a workload on all networks, and measured runs beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cluster.model import run_time
+from cluster.model.interconnects import Interconnect
+from cluster.model.run_time import ScalingPoint, Work
+from core.errors import UserError
+from drivers.cluster_programs import published_tables
+from drivers.cluster_programs.calibration import (
+    SYNCHRONISATION_S,
+    Calibration,
+    CalibrationRun,
+    calibrate,
+    named_work,
+    runs_on_device_kind,
+    short,
+    size_of,
+)
+from drivers.cluster_programs.published_tables import ModelledRank
+from reports.pages.cluster_model import (
+    ClusterModelPage,
+    ModelCheck,
+    Modelled,
+    ModelledCost,
+    ModelledInstance,
+    NetworkCurve,
+)
+from reports.records.files import Record
+from reports.statistics.medians import ratio_of_medians
+from reports.text.formatting import number, seconds
+from reports.text.tables import TextTable
+
+PAPERS_WORK = ("ppp", "flip2")
+"""The workload and the neighbourhood of tables 10 and 11."""
+
+
+@dataclass(frozen=True)
+class ModelScenario:
+    """What is asked of the model.
+
+    Attributes
+    ----------
+    networks : list of Interconnect
+    ranks : list of int
+        Ascending, from 1.
+    instances : tuple of str
+        Empty: all that one core has recorded.
+    iterations : float
+        Of a run.
+    watts, prices : tuple of float or None
+        Of a node and of the GPU; prices per hour.
+
+    """
+
+    networks: list[Interconnect]
+    ranks: list[int]
+    instances: tuple[str, ...] = ()
+    iterations: float = 10_000.0
+    watts: tuple[float, float] | None = None
+    prices: tuple[float, float] | None = None
+
+
+class WorkloadCalibration:
+    """One core, and the GPU if there is one, of a workload's records.
+
+    Parameters
+    ----------
+    records
+        Of one workload.
+    network
+        On which runs of several ranks were made; None: nobody knows.
+
+    Raises
+    ------
+    UserError
+        No record is of one rank on one core.
+
+    """
+
+    def __init__(self, records: Sequence[Record], network: Interconnect | None) -> None:
+        core = calibrate(records, "core", network)
+        if core is None:
+            found = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
+            name = records[0].workload
+            raise UserError(
+                f"--records: no run of {name} on one core, only on {found}: record one with `--backend cpu`"
+            )
+        self.core = core
+        self.gpu = calibrate(records, "gpu")
+        self.first = core.runs[0]
+        self.neighbourhood = str(self.first.record.parameters.get("neighbourhood", ""))
+        self.works = {short(run): run.work for run in core.runs}
+
+    @property
+    def is_of_the_paper(self) -> bool:
+        """Whether it is the work of tables 10 and 11."""
+        return (self.first.record.workload, self.neighbourhood) == PAPERS_WORK
+
+    def work(self, instance: str) -> Work:
+        """The work of an iteration, as recorded or by the instance's name."""
+        known = self.works.get(instance)
+        return known or named_work(instance, self.first.work, self.neighbourhood)
+
+    def rank(self, instance: str) -> ModelledRank:
+        """A rank on one core."""
+        work = self.work(instance)
+        return ModelledRank(work, self.core.speed(work, self.core_s(instance)))
+
+    def core_s(self, instance: str) -> float:
+        """Seconds of an iteration of one core."""
+        return self.core.alone_s(size_of(instance, self.work(instance).units))
+
+    def covers(self, instance: str) -> bool:
+        """Whether an instance is none larger, and none smaller, than those that one core has recorded."""
+        return self.core.covers(size_of(instance, self.work(instance).units))
+
+    def gpu_s(self, instance: str) -> float | None:
+        """Seconds of an iteration of the GPU; None where there is none, or beyond the sizes that it has recorded.
+
+        A GPU that a small instance does not fill takes little longer for a larger one: nobody knows how far.
+        """
+        size = size_of(instance, self.work(instance).units)
+        return self.gpu.alone_s(size) if self.gpu and self.gpu.covers(size) else None
+
+
+# --- clusters ---
+
+
+def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> ClusterModelPage:
+    """The report of a workload."""
+    found = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
+    subjects = [model_instance(name, found, asked) for name in asked.instances or found.works]
+    sizes, published = [], []
+    if found.is_of_the_paper:
+        published = list(published_tables.tables(found.rank, found.gpu_s))
+        sizes = crossing_sizes(found, asked)
+    return ClusterModelPage(
+        records[0].workload,
+        made_by,
+        tuple(calibration_sentences(found, records)),
+        networks_table(asked.networks),
+        tuple(subjects),
+        tuple(sizes),
+        tuple(published),
+        tuple(machine_costs(one, asked) for one in subjects if asked.watts or asked.prices),
+    )
+
+
+def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
+    """One instance on all networks."""
+    rank = found.rank(name)
+    gpu_s = found.gpu_s(name)
+    curves = tuple(
+        network_curve(network, run_time.scaling_curve(*rank, network, asked.ranks), gpu_s) for network in asked.networks
+    )
+    return ModelledInstance(name, rank.work.units, found.first.record.unit, found.core_s(name), gpu_s, curves)
+
+
+def network_curve(network: Interconnect, points: Sequence[ScalingPoint], gpu_s: float | None) -> NetworkCurve:
+    """A curve for the report, and where it turns."""
+    beats = None if gpu_s is None else run_time.faster_than(points, gpu_s)
+    half = run_time.communication_bound_point(points)
+    return NetworkCurve(
+        network.title,
+        tuple(map(curve_point, points)),
+        curve_point(run_time.fastest(points)),
+        half and curve_point(half),
+        beats and curve_point(beats),
+    )
+
+
+def curve_point(point: ScalingPoint) -> Modelled:
+    """A point for the report."""
+    return Modelled(point.ranks, point.parts.total_s, point.speedup, point.parts.communication_share)
+
+
+def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
+    """What the model was calibrated by."""
+    core, gpu = found.core, found.gpu
+    said = [f"One core: {core.name}; an iteration takes, as measured: {by_size(core)}."]
+    if gpu is None:
+        said.append("No run on a GPU is among the records.")
+    else:
+        said.append(f"The GPU: {gpu.name}; an iteration takes, as measured: {by_size(gpu)}.")
+    lines = published_tables.exhibit("10").lines if found.is_of_the_paper else ()
+    beyond = [line.key for line in lines if not found.covers(line.key)]
+    if beyond:
+        said.append(f"Beyond the sizes that one core has recorded, and therefore scaled: {', '.join(beyond)}.")
+    said.append(f"What every rank does by itself: {seconds(core.unshared_s)} an iteration, {core.why}.")
+    said.append(
+        f"A meeting takes {seconds(SYNCHRONISATION_S)} of a rank's own processor besides its messages: assumed."
+    )
+    if any(not record.scored for record in records):
+        said.append("Some of the records were not confirmed by the scorer.")
+    return said
+
+
+def by_size(device: Calibration) -> str:
+    """The recorded instances with their times."""
+    return ", ".join(f"{short(run)} {seconds(run.seconds)}" for run in device.runs)
+
+
+def networks_table(networks: Sequence[Interconnect]) -> TextTable:
+    """Every network's figures and where they are from."""
+    rows = []
+    for network in networks:
+        hops = {"cores": network.cores, "hosts": network.hosts}
+        if network.sites > 1:
+            hops["sites"] = network.between_sites
+        for between, hop in hops.items():
+            far = f" to {seconds(hop.farthest_s)}" if hop.farthest_s and network.sites > 2 else ""
+            speed = f"{number(1e-6 / hop.beta_s_per_byte)} MB/s" if hop.beta_s_per_byte else ""
+            rows.append([network.title, between, seconds(hop.alpha_s) + far, speed, hop.source])
+    return TextTable("Networks", ("network", "between", ">latency", ">bandwidth", "source"), rows)
+
+
+def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
+    """For each number of ranks the paper's sizes at which a cluster beats this GPU; none without such records of it."""
+    known = ((line.key, found.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
+    times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
+    if not times:
+        return []
+
+    def beaten(network: Interconnect, ranks: int) -> dict[str, bool]:
+        return {
+            name: run_time.iteration(*found.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
+        }
+
+    rows = [[f"{count:,}", *(describe_sizes(beaten(one, count)) for one in asked.networks)] for count in asked.ranks]
+    some = [row for row in rows if set(row[1:]) != {"none"}]
+    headings = (">ranks", *(network.title for network in asked.networks))
+    names = list(times)
+    caption = f"Sizes, {names[0]} to {names[-1]}, at which ranks beat this GPU, modelled; fewer ranks: none"
+    return [TextTable(caption, headings, some or rows[-1:])]
+
+
+def describe_sizes(beaten: dict[str, bool]) -> str:
+    """Which of some sizes, ascending, are meant."""
+    names = list(beaten)
+    meant = [name for name in names if beaten[name]]
+    if len(meant) in (0, len(names)):
+        return "all" if meant else "none"
+    first, last = names.index(meant[0]), names.index(meant[-1])
+    if last - first + 1 > len(meant):
+        return ", ".join(meant)
+    if last == len(names) - 1:
+        return f"from {meant[0]}"
+    return f"up to {meant[-1]}" if first == 0 else f"{meant[0]} to {meant[-1]}"
+
+
+def machine_costs(one: ModelledInstance, asked: ModelScenario) -> tuple[str, tuple[ModelledCost, ...]]:
+    """Time, energy and cost of a run on the GPU, and on the first sufficient and the fastest number of ranks."""
+    rows = []
+    if one.gpu_s is not None:
+        rows.append(machine_cost("this GPU", 1, one.gpu_s, asked, of_gpu=True))
+    for network, curve in zip(asked.networks, one.curves, strict=True):
+        for point in dict.fromkeys(filter(None, (curve.beats_gpu, curve.fastest))):
+            nodes = network.hosts_of(point.ranks)
+            place = f"{curve.network}, {point.ranks:,} ranks on {nodes:,} nodes"
+            rows.append(machine_cost(place, nodes, point.seconds, asked))
+    return f"{one.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
+
+
+def machine_cost(
+    place: str, nodes: int, iteration_s: float, asked: ModelScenario, *, of_gpu: bool = False
+) -> ModelledCost:
+    """A run somewhere."""
+    run_s = asked.iterations * iteration_s
+    joules = run_time.energy_j(asked.watts[of_gpu], nodes, run_s) if asked.watts else None
+    cost = run_time.price(asked.prices[of_gpu], nodes, run_s) if asked.prices else None
+    return ModelledCost(place, run_s, joules, cost)
+
+
+# --- modelled against measured ---
+
+
+def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: Interconnect) -> list[ModelCheck]:
+    """Every run of several ranks beside the model, calibrated by the run of one rank on the same instance and device.
+
+    Raises
+    ------
+    UserError
+        No run is of several ranks, or one rank has not run the instance of one of them.
+
+    """
+    several = [one for one in runs if one.ranks > 1]
+    if not several:
+        raise UserError("--validate: no run of several ranks in it, so there is nothing to hold the model to")
+    return [validate_run(one, [*records, *runs], network) for one in several]
+
+
+def validate_run(record: Record, known: Sequence[Record], network: Interconnect) -> ModelCheck:
+    """One run."""
+    run = CalibrationRun(record)
+    own = [one for one in known if one.instance_sha256 == record.instance_sha256 and one.backend == record.backend]
+    alone = runs_on_device_kind([one for one in own if one.parameters == record.parameters], record.device_kind)
+    if not alone:
+        raise UserError(
+            f"--validate: {record.instance} on {record.label}: expected a run of one rank on the same instance"
+        )
+    device = calibrate(known, record.device_kind, network, leave_out=record.identity)
+    assert device is not None
+    work = alone[0].work
+
+    def modelled_s(alone_s: float) -> float:
+        return run_time.iteration(work, device.speed(work, alone_s), network, record.ranks).total_s
+
+    predicted = [modelled_s(seconds) for seconds in alone[0].every_s]
+    hosts = int(record.environment.get("hosts") or 1)
+    why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
+    off = ratio_of_medians(predicted, run.every_s)
+    place = (short(run), record.backend, network.title, record.ranks, hosts)
+    return ModelCheck(*place, run.iteration_s, modelled_s(alone[0].seconds), off, why)

@@ -1,0 +1,79 @@
+"""A command that ends with the program that started it, however that ends, killed included.
+
+The program holds one end of a pipe whose other end is the standard input of a process of its own, the guardian, which
+runs the command. The system closes the pipe when the program is gone; then the guardian ends the command. `mpirun`
+needs to be asked, or its ranks would go on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+GRACE_S = 5.0
+"""How long a command that is asked to end may take."""
+
+
+def run_guarded(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with no input, and collect what it prints.
+
+    Parameters
+    ----------
+    command
+        A program and its arguments.
+    environment
+        Its variables.
+
+    Returns
+    -------
+    subprocess.CompletedProcess
+        With its standard output and error as text; the code of a command that signal n ended is 128 + n.
+
+    """
+    # By its path and isolated, since a module beside this one may have a name of the standard library.
+    guarded = [sys.executable, "-IS", __file__, *command]
+    watched, held = os.pipe()
+    try:
+        with subprocess.Popen(
+            guarded, stdin=watched, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(environment)
+        ) as process:
+            os.close(watched)
+            watched = -1
+            output, error = process.communicate()
+    finally:
+        os.close(held)
+        if watched >= 0:
+            os.close(watched)
+    return subprocess.CompletedProcess(command, process.returncode, output, error)
+
+
+# --- in the guardian ---
+
+
+def guard_command(command: Sequence[str]) -> int:
+    """Run the command until it ends, or standard input does; returns its exit code."""
+    # Ctrl-C reaches the command too, and it is the one to say how it ends.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    threading.Thread(target=_end_with_input, args=(process,), daemon=True).start()
+    code = process.wait()
+    return 128 - code if code < 0 else code
+
+
+def _end_with_input(process: subprocess.Popen[bytes]) -> None:
+    while os.read(0, 1):
+        continue
+    process.terminate()
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+if __name__ == "__main__":
+    # The thread that watches may still be reading, and nothing is left to clean up.
+    os._exit(guard_command(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""What a run computes, and about how long it takes, before any device is made: for lists of runs that take hours.
+
+A workload says its work of a search that is made ready (`drivers.workload.declaration.Workload.work`). Here stands what
+such a search would say, from the options and the problem alone; where that depends on the device it is the most that it
+can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from cluster import Solo
+from drivers.workload.declaration import PreparedRun, Task, Workload
+from drivers.workload.registry import FURTHER_WORKLOADS
+from drivers.workload.run_time import RepetitionWork, usual_speed
+
+CLIMBS = ("hill", "first")
+"""Algorithms of local search that end in the first local optimum."""
+PLAN_OPTIONS = ("mapping", "evaluation", "level", "walks", "exchange", "seed", "generate", "select", "tables")
+"""Options of local search of which a plan takes the values by the same names."""
+START_S = 3.0
+"""Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
+
+
+def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
+    """What one repetition computes; None where nobody can tell before.
+
+    Raises
+    ------
+    UserError
+        The search is none on any device.
+
+    """
+    search = WORK_BY_WORKLOAD.get(workload.name, work_without_search)(task)
+    return workload.work(PreparedRun(with_usual_iterations(task), task.problem, task.source, search, Solo()))
+
+
+def with_usual_iterations(task: Task) -> Any:
+    """The options, with as many iterations as a search that ends by itself usually makes.
+
+    A climb takes about as many steps as a solution has elements, and seldom as many as its limit allows.
+    """
+    options = task.options
+    if getattr(options, "algorithm", None) in CLIMBS and options.iterations is not None:
+        return replace(options, iterations=min(options.iterations, task.problem.encoding.n))
+    return options
+
+
+def estimate_seconds(work: RepetitionWork, place: Any, ranks: int, repetitions: int) -> float:
+    """About how long so many repetitions take on a device, a row as `backends.survey` has them."""
+    speed = usual_speed(work, place.kind, place.compute_units, ranks, oracle=place.oracle)
+    return repetitions * min(work.amount, 10**300) / speed
+
+
+def format_estimate(seconds: float) -> str:
+    """A time for people who decide whether to wait for it."""
+    from drivers.workload.run_time import format_long_time as long
+
+    return f"{seconds:.0f} s" if seconds < 120 else long(seconds)
+
+
+# --- what searches would say ---
+
+
+def work_without_search(task: Task) -> Any:
+    """Of a workload whose work follows from its options and its problem."""
+    return SimpleNamespace()
+
+
+def local_search(task: Task) -> Any:
+    """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
+    from core.search.local_search.plan import Plan
+    from drivers.workload.local_search import chosen_neighbourhoods
+
+    options = task.options
+    given = {name: getattr(options, name) for name in PLAN_OPTIONS}
+    names, tuned = chosen_neighbourhoods(options, task.problem), options.shape != "fixed"
+    return Plan(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
+
+
+def lcs(task: Task) -> Any:
+    """All cells of the table."""
+    return SimpleNamespace(work=len(task.problem.a) * len(task.problem.b), work_unit="cells")
+
+
+def knapsack(task: Task) -> Any:
+    """All cells of the table, also those that turn out not to matter; nobody knows what branch and bound needs."""
+    cells = len(task.problem.useful_items()) * (task.problem.capacity + 1)
+    return SimpleNamespace(work=None if task.options.bounded else cells, work_unit="cells")
+
+
+def held_karp(task: Task) -> Any:
+    """All transitions, although meeting in the middle takes about half of them; of one pass where it is restricted."""
+    n, options = task.problem.n, task.options
+    if options.k is None:
+        return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
+    from core.search.dp.held_karp.balas_simonetti import LEAST_K, network
+
+    net = network(max(LEAST_K, min(options.k, n - 1)))
+    return SimpleNamespace(work=(options.rotations or 1) * (n - 1) * net.transitions, work_unit="transitions")
+
+
+def exact(task: Task) -> Any:
+    """All beginnings of tours, or all tours; nobody knows how many a bound leaves."""
+    from math import perm
+
+    options, cities = task.options, task.problem.n - 1
+    if options.bound != "none":
+        return SimpleNamespace(work=None, work_unit="nodes")
+    by_number = options.enumerate == "permutations"
+    nodes = perm(cities) if by_number else sum(perm(cities, k) for k in range(max(1, cities - 2)))
+    return SimpleNamespace(work=nodes * (2 if options.count else 1), work_unit="nodes")
+
+
+WORK_BY_WORKLOAD: Mapping[str, Callable[[Task], Any]] = {
+    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass", *FURTHER_WORKLOADS), local_search),
+    "lcs": lcs,
+    "knapsack": knapsack,
+    "heldkarp": held_karp,
+    "exact": exact,
+}
+"""By workload, where its work is asked of the search."""

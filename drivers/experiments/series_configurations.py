@@ -1,0 +1,146 @@
+"""Where a series of a paper runs on this machine: which devices, over how many ranks, or why nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from drivers.experiments.configurations import ONE_CORE, Configuration, mpi_obstacle, plan_configurations
+from reports.papers.paper import Series
+
+GPU = "gpu"
+
+
+class SeriesConfigurations(NamedTuple):
+    """Configurations of a series, and what of it has none, in words, and why."""
+
+    configurations: list[Configuration]
+    missing: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class MachineResources:
+    """What this machine has for runs.
+
+    Attributes
+    ----------
+    devices : sequence
+        Usable ones, as `backends.survey` has them.
+    chosen : bool
+        Whether the user named their backends.
+    cores : int
+        How many ranks have a core each.
+    ranks : tuple of int, optional
+        Numbers of ranks that the user chose for series over several.
+    obstacle : str, optional
+        Why several ranks cannot run here.
+    oversubscribe : bool
+        Whether ranks may share cores.
+
+    """
+
+    devices: tuple[Any, ...]
+    chosen: bool
+    cores: int
+    ranks: tuple[int, ...] | None = None
+    obstacle: str | None = None
+    oversubscribe: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        devices: Sequence[Any],
+        backends: Sequence[str] | None,
+        cores: int,
+        ranks: Sequence[int] | None,
+        *,
+        oversubscribe: bool,
+    ) -> MachineResources:
+        """Find what of a machine's devices is usable and wanted.
+
+        Raises
+        ------
+        UserError
+            A named backend is unknown or not usable here, or none is.
+
+        """
+        usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
+        wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
+        several = None if ranks is None else tuple(sorted({one for one in ranks if one > 1}))
+        return cls(wanted, backends is not None, cores, several, mpi_obstacle(), oversubscribe)
+
+    def device(self, configuration: Configuration) -> Any:
+        """The device of a configuration."""
+        place = configuration.backend, configuration.device
+        return next(one for one in self.devices if (one.backend, one.device) == place)
+
+    def of_backends(self, series: Series) -> list[Any]:
+        """Devices of a series' backends: those that it or the user names, else all but those that repeat another's."""
+        if series.backends:
+            return [one for one in self.devices if one.backend in series.backends]
+        names = {one.backend for one in self.devices}
+        return [one for one in self.devices if self.chosen or one.same_as not in names]
+
+
+def series_configurations(series: Series, here: MachineResources) -> SeriesConfigurations:
+    """Where a series runs: on devices of the kind that it prefers, or of all its kinds, over each number of ranks."""
+    if series.hosts > 1:
+        why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
+        return SeriesConfigurations([], [(series.heading, why)])
+    devices = here.of_backends(series)
+    kinds = [kind for kind in series.kinds if any(one.kind == kind for one in devices)]
+    if not kinds:
+        named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * here.chosen
+        why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
+        return SeriesConfigurations([], [(series.heading, why)])
+    kinds = kinds if series.everywhere else kinds[:1]
+    alone = [
+        Configuration(one.backend, one.device, one.name, kind=one.kind)
+        for kind in kinds
+        for one in devices
+        if one.kind == kind
+    ]
+    found, refused = [], []
+    for count in ranks_of(series, here):
+        why_not = _obstacle(alone, count, here)
+        if why_not:
+            refused.append((count, why_not))
+        elif count == 1:
+            found += alone
+        else:
+            found.append(replace(_of_a_rank(alone), ranks=count))
+    reasons = dict.fromkeys(why for _, why in refused)
+    missing = [(f"{series.heading}, {_listed([c for c, w in refused if w == why])} ranks", why) for why in reasons]
+    return SeriesConfigurations(found, missing)
+
+
+def ranks_of(series: Series, here: MachineResources) -> list[int]:
+    """The numbers of ranks that a series runs over: the user's in place of its own, where it has several."""
+    if here.ranks is None or max(series.ranks) == 1:
+        return list(series.ranks)
+    return [one for one in series.ranks if one == 1] + list(here.ranks)
+
+
+def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
+    """What each of several ranks runs on: a core, where the series is for one."""
+    return next((one for one in alone if one.kind == ONE_CORE), alone[0])
+
+
+def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources) -> str | None:
+    """Why so many ranks cannot run; None where they can."""
+    if count == 1:
+        return None
+    if here.obstacle:
+        return here.obstacle
+    place = _of_a_rank(alone)
+    if place.kind == GPU:
+        there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
+        return None if count <= there else f"a rank needs a GPU of its own, and {there} of {place.backend} are here"
+    if count > here.cores and not here.oversubscribe:
+        return f"a rank needs a core of its own, and {here.cores} are here (--oversubscribe lets them share)"
+    return None
+
+
+def _listed(counts: Sequence[int]) -> str:
+    return ", ".join(map(str, counts))

@@ -1,0 +1,1 @@
+"""Functions and classes that `onekernel.py` exports: `minimize`, `run`, `compare`, `check`, `main`, and results."""

@@ -1,0 +1,157 @@
+"""A comparison from Python, as a notebook makes it: `drivers.compare` on a problem, and what came out to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends import NAMES
+from core.arguments import integer, path, refuse, sequence, text
+from core.errors import UserError
+from core.problems.problem import Problem, checked_problem
+from core.search.local_search import Algorithm
+from core.search.local_search.algorithms import checked_algorithm
+from drivers import compare as program
+from drivers.experiments.comparison_options import read_options
+from drivers.library import serialised_problem
+from drivers.library.algorithm_options import options_of_algorithm
+from drivers.library.custom_problem import declare_workload
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import get_workload
+from reports.comparison.sections import ComparedSection
+from reports.pages import experiment, terminal
+from reports.plots.speedup_bars import show_speedups
+from reports.runs import Runs
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison found, and where its files are.
+
+    Attributes
+    ----------
+    sections : list of reports.comparison.sections.ComparedSection
+        One for each instance: rows with their speed-ups, and what has to be said of them.
+    report : Path
+        The report in Markdown; LaTeX and charts lie beside it.
+    records : Path
+        The file of records.
+    complete : bool
+        Whether all ran that could have been run.
+
+    """
+
+    sections: list[ComparedSection]
+    report: Path
+    records: Path
+    complete: bool
+
+    def __str__(self) -> str:
+        """Word the tables, for a terminal of 80 columns."""
+        several = len(self.sections) > 1
+        told = [terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)]
+        return "\n".join(line for lines in told for line in lines)
+
+    __repr__ = __str__
+
+    @property
+    def runs(self) -> Runs:
+        """The records that are compared."""
+        return Runs(record for section in self.sections for record in section.records)
+
+    def plot(self, axes: Any = None, section: int = 0) -> Any:
+        """Draw the speed-ups of a section over one core.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; by default in a figure of its own.
+        section : int
+            Of which instance.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        """
+        if not 0 <= integer("section", section) < len(self.sections):
+            refuse("section", section, f"0 to {len(self.sections) - 1}")
+        return show_speedups(self.sections[section], axes)
+
+
+def compare(
+    problem: Problem | str,
+    algorithm: Algorithm | None = None,
+    *,
+    backends: Sequence[str] | None = None,
+    ranks: Sequence[int] = (),
+    out: str | Path = "reports/out",
+    **options: Any,
+) -> Comparison:
+    """Run the same work on several devices, each in a process of its own, check that it was the same, and report.
+
+    What is recorded in ``out`` already is not run again.
+
+    Parameters
+    ----------
+    problem
+        A problem, also one that a notebook's cells define, or a workload's name, such as ``"ihc"``.
+    algorithm
+        Of local search; by default tabu search.
+    backends
+        By default all that are usable here.
+    ranks
+        Numbers of MPI ranks to run besides.
+    out
+        The folder of records and reports.
+    **options
+        Further options of ``python -m drivers.compare``: ``repeats=7``, ``seeds="0..9"``, ``iterations=1000``, ...
+
+    Raises
+    ------
+    UserError
+        Of the command line; or nothing ran.
+    UnequalWorkError
+        Devices did not do the same work.
+
+    """
+    if not isinstance(problem, str):
+        checked_problem(problem)
+    counts = [integer("ranks", one, 1) for one in sequence("ranks", ranks, "several integers, such as [2, 4]")]
+    words = ["--out", path("out", out), "--ranks", *map(str, counts)]
+    if backends is not None:
+        names = sequence("backends", backends, f"some of {', '.join(NAMES)}")
+        words += ["--backends", *(text("backends", one) for one in names)]
+    given = {**(options_of_algorithm(checked_algorithm(algorithm)) if algorithm is not None else {}), **options}
+    words += [word for name, value in given.items() for word in option_words(name, value)]
+    workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
+    ran = program.run_comparison(workload, asked, rest, program.ComparisonDependencies(program.survey))
+    if not any(section.records for section in ran.sections):
+        raise UserError(f"{workload.name}: nothing ran, so there is nothing to compare")
+    sections = experiment.compare_sections(ran.sections)
+    written = experiment.write(sections, asked.out, ran.name)
+    return Comparison(sections, written[0], ran.records, not ran.failed and not ran.missing)
+
+
+def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
+    """The workload of that name, or that of a problem, which other processes read from a file in the folder."""
+    if isinstance(problem, str):
+        return get_workload(problem)
+    workload = declare_workload(problem, ())
+    file = folder / f"{workload.name}-{problem.sha256[:12]}.problem"
+    serialised_problem.save_problem(problem, file)
+    return declare_workload(problem, serialised_problem.start_command(str(file)))
+
+
+def option_words(name: str, value: Any) -> list[str]:
+    """An option as the command line has it: True is a flag, None is nothing, several values follow one another."""
+    flag = "--" + name.replace("_", "-")
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [flag]
+    if isinstance(value, range):
+        return [flag, ",".join(map(str, value))]
+    return [flag, *map(str, value)] if isinstance(value, (list, tuple)) else [flag, str(value)]

@@ -1,0 +1,309 @@
+"""A user's own problem as a workload: `main` makes of a class the program that every problem of the house has.
+
+python myproblem.py --n 31 --backend threads --seeds 0..9     the constructor's parameters are options
+python myproblem.py --check                                   try its functions, here, on every backend
+python myproblem.py compare --ranks 2 4                       every device here: equal work, a report and a chart
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import re
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import Field, dataclass, make_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from core.arguments import refuse, sequence, text
+from core.errors import UserError
+from core.problems.problem import Problem, checked_problem
+from drivers.cli.exit_codes import DONE, run_driver
+from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option, option_flag
+from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.workload.declaration import Workload
+from drivers.workload.local_search import local_search
+from drivers.workload.registry import NAMES
+
+PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
+EXCLUDED_OPTIONS = ("instance", "data", "peers", "scaled")
+"""Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
+WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
+"""Workloads that are not called as the class of their problem."""
+COMPARISON_STEPS = 200_000_000
+"""Elements of solutions that a comparison looks at, about, where nobody says how much it shall do."""
+COMPARISON_WALKS = 64
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+ProblemFactory = Callable[..., Problem]
+
+
+@dataclass(frozen=True)
+class CustomProblemOptions(SearchOptions):
+    """What local search on any problem understands; `declare_options` adds what a problem's constructor takes."""
+
+    neighbourhood: str = neighbourhood_option("auto")
+    check: bool = option(
+        False, "try the problem's functions, in plain Python and on every backend here, and end", bool, group=CHECKS
+    )
+    made_of: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
+        """All options with their declarations, but for those that mean nothing to this problem."""
+        return (
+            (one, how) for one, how in super().declared() if one.name in cls.made_of or one.name not in EXCLUDED_OPTIONS
+        )
+
+
+def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -> None:
+    """Be the program of a problem: the last line of its file, which does nothing where the file is imported.
+
+    Parameters
+    ----------
+    problem
+        The class, whose constructor's parameters become options by name, type and default; or a function that makes
+        the problem, or the problem itself.
+    argv
+        The command line; None: that of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always, with the program's exit code: 0 done, 1 a result that was contradicted, 2 a mistake of the user.
+
+    """
+    # A file that says nothing of `__main__` is imported by the processes that its own program starts.
+    if sys._getframe(1).f_globals.get("__name__") == "__main__":
+        words = sys.argv[1:] if argv is None else argv
+        sys.exit(run_driver(lambda words: run_program(checked_factory(problem), start_command(), words), words))
+
+
+def start_command() -> tuple[str, ...]:
+    """What Python was told to run: a file, or a module by `-m`."""
+    specification = getattr(sys.modules["__main__"], "__spec__", None)
+    return ("-m", specification.name) if specification else (sys.argv[0],)
+
+
+def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], argv: Sequence[str] | None) -> int:
+    """Run what the command line asks for; returns the exit code."""
+    words = [text("argv", one) for one in sequence("argv", argv or (), "a list of texts")]
+    workload = declare_workload(problem, started)
+    if words[:1] == ["compare"]:
+        from drivers import compare
+
+        return compare.main(words[1:], workload=workload)
+    from drivers.runs import workload_main
+
+    options = workload_main.parse_options(workload, help_description(problem), words)
+    return check_problem(workload, options) if options.check else workload_main.start(workload, options, words)
+
+
+def checked_factory(problem: object) -> ProblemFactory | Problem:
+    """Return an argument of `main`; raises `UserError` for anything that makes no problem."""
+    is_made = isinstance(problem, Problem)
+    makes = issubclass(problem, Problem) if isinstance(problem, type) else callable(problem)
+    if not (is_made or makes):
+        refuse("problem", problem, "a class of problems, a function that makes a problem, or a problem")
+    return problem  # type: ignore[return-value]
+
+
+def check_problem(workload: Workload[Any], options: Any) -> int:
+    """Try the functions of the problem that the options make."""
+    from drivers.library.validation import check
+
+    only = None if options.backend == "auto" else options.backend
+    print(check(workload.load(options, 1).problem, backend=only, seed=options.seed))
+    return DONE
+
+
+# --- the declaration ---
+
+
+def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]) -> Workload[Any]:
+    """Declare local search on a problem.
+
+    Parameters
+    ----------
+    problem
+        See `main`.
+    started
+        What Python is told to run for this workload.
+
+    Raises
+    ------
+    UserError
+        The constructor takes what no option can say.
+
+    """
+    owner = type(problem) if isinstance(problem, Problem) else problem
+    make = (lambda: problem) if isinstance(problem, Problem) else problem
+
+    def load(given: CustomProblemOptions) -> tuple[Problem, str]:
+        return make_problem(make, given), f"made by {' '.join(started) or 'a program'}"
+
+    return local_search(
+        workload_name(owner),
+        f"local search on {owner.__name__}",
+        declare_options(make),
+        load=load,
+        chosen=None,
+        standard=(),
+        fitted=fitted,
+        best_known="best known",
+        program=started,
+    )
+
+
+def workload_name(owner: ProblemFactory) -> str:
+    """What the workload of a class is called in records: as the house's own program, or by the class's name."""
+    plain = WORKLOAD_NAMES.get(owner.__name__, owner.__name__.lower())
+    if owner.__module__.startswith("core.problems."):
+        return plain
+    return f"own-{owner.__name__.lower()}" if plain in NAMES else owner.__name__.lower()
+
+
+def help_description(problem: ProblemFactory | Problem) -> str:
+    """What the help says first."""
+    return inspect.getdoc(problem) or "Local search on a problem of your own."
+
+
+def fitted(problem: Problem) -> tuple[str, ...]:
+    """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
+    size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
+    iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
+    return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
+
+
+def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem:
+    """The problem that the options describe.
+
+    Raises
+    ------
+    UserError
+        An option without which there is no problem is missing, a file that cannot be read, or what is made is none.
+
+    """
+    given = {name: getattr(options, name) for name in type(options).made_of}
+    for name, parameter in inspect.signature(make).parameters.items():
+        if given.get(name, 0) is None and parameter.default is inspect.Parameter.empty:
+            raise UserError(f"--{name.replace('_', '-')}: found nothing, expected it, since {make.__name__} needs it")
+    try:
+        problem = make(**given)
+    except OSError as error:
+        raise UserError(f"{error.filename or make.__name__}: cannot read it: {error.strerror or error}") from None
+    except TypeError as error:
+        refuse_missing_bundle(error)
+        raise
+    if not isinstance(problem, Problem):
+        raise UserError(f"{make.__name__} made {problem!r}: expected a Problem")
+    return checked_problem(problem)
+
+
+def refuse_missing_bundle(error: TypeError) -> None:
+    """Refuse a class of data that takes no fields, since it is no bundle.
+
+    Raises
+    ------
+    UserError
+        Names the line of the user's constructor.
+
+    """
+    missing = re.fullmatch(r"(?:.*\.)?(\w+)\(\) takes no arguments", str(error))
+    if missing:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise UserError(
+            f"{frame.filename}:{frame.lineno}: {missing[1]}(...) takes no arguments: expected @bundle above class "
+            f"{missing[1]}"
+        ) from error
+
+
+# --- from a constructor to options ---
+
+
+def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
+    """The options of a problem's program: those of local search, and one for each parameter of its constructor.
+
+    Raises
+    ------
+    UserError
+        A parameter has the name of another option, or is no number or text and has no default.
+
+    """
+    hints = type_hints(make)
+    taken = {one.name: option_flag(one) for one, _ in CustomProblemOptions.declared()}
+    fields, names = [], []
+    for name, parameter in inspect.signature(make).parameters.items():
+        if parameter.kind in VARIADIC:
+            continue
+        is_needed = parameter.default is inspect.Parameter.empty
+        kind = plain_type(hints.get(name), parameter.default)
+        if kind is not None and name in taken:
+            raise UserError(f"{make.__name__}({name}): {taken[name]} is an option of the search: expected another name")
+        elif kind is not None:
+            names.append(name)
+            fields.append((name, kind, declare_parameter(name, kind, parameter.default, make.__name__)))
+        elif is_needed:
+            raise UserError(
+                f"{make.__name__}({name}): no option can say what that is: expected a default, or int, float, str, "
+                "bool or Path as its type"
+            )
+    more = {"made_of": tuple(names)}
+    return make_dataclass(f"{make.__name__}Options", fields, bases=(CustomProblemOptions,), namespace=more, frozen=True)
+
+
+def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
+    """The option of one parameter of a constructor."""
+    is_needed = default is inspect.Parameter.empty
+    plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
+    # An instance's content is in the record, and the same file may lie elsewhere on another machine.
+    decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
+    text = f"of {owner} ({'needed' if is_needed else '%(default)s'})"
+    return option(plain, text, *READERS[kind], group=PROBLEM_GROUP, decides=decides)
+
+
+def integer(text: str) -> int:
+    """Read any integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an integer, found {text!r}") from None
+
+
+def real(text: str) -> float:
+    """Read any number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
+
+
+READERS: dict[type, tuple[Any, str | None]] = {
+    bool: (bool, None),
+    int: (integer, "N"),
+    float: (real, "X"),
+    str: (str, "NAME"),
+    Path: (str, "FILE"),
+}
+"""Types of parameters that a text can say, with what reads them and what stands for them in the help."""
+
+
+def plain_type(hint: Any, default: Any) -> type | None:
+    """The type of a parameter, if a text can say its value: its annotation's first such type, or its default's."""
+    found = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if hint is None:
+        found = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
+    return next((one for one in READERS if one in found), None)
+
+
+def type_hints(make: ProblemFactory) -> dict[str, Any]:
+    """The annotations of a constructor or function, evaluated; those that cannot be are left out."""
+    function = make.__init__ if inspect.isclass(make) else make
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError):
+        return {}

@@ -1,0 +1,80 @@
+"""A problem handed from one process to others: from a notebook or a running program to the runs of a comparison.
+
+python -m drivers.library.serialised_problem FILE --backend cpu              a run of the problem in the file, with all
+usual options
+
+`save_problem` pickles by value what lives in no module that another process could import: classes and kernel functions
+that are defined in a notebook's cells, with the cells' text, since kernels are compiled from their source.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import UserError
+from core.problems.problem import Problem
+from drivers.cli.exit_codes import run_driver
+from drivers.library.custom_problem import run_program
+from drivers.workload.serialisation import serialise_by_value
+
+
+def save_problem(problem: Problem, path: Path) -> None:
+    """Write a problem into a file.
+
+    Raises
+    ------
+    UserError
+        Something in it cannot be pickled, or the file cannot be written.
+
+    """
+    content = serialise_by_value(problem)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{path}: cannot write there: {error.strerror}") from None
+
+
+def load_problem(path: Path) -> Problem:
+    """Read what `save_problem` wrote.
+
+    Raises
+    ------
+    UserError
+        The file cannot be read, or holds no problem.
+
+    """
+    # What lies in modules of the user's own is pickled by name; a comparison's processes do not look there themselves.
+    sys.path.append(os.getcwd())
+    try:
+        found = pickle.loads(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{path}: cannot read it: {error.strerror}") from None
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError) as error:
+        raise UserError(f"{path}: found {error}, expected a problem that `handed_over.save` wrote") from None
+    if not isinstance(found, Problem):
+        raise UserError(f"{path}: found {type(found).__name__}, expected a problem that `handed_over.save` wrote")
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the problem of a file, with its own options; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0].startswith("-"):
+        raise UserError(
+            "python -m drivers.library.serialised_problem: expected the file of a problem before all options"
+        )
+    return run_program(load_problem(Path(words[0])), start_command(words[0]), words[1:])
+
+
+def start_command(path: str) -> tuple[str, ...]:
+    """What Python is told to run for the problem in a file."""
+    return ("-m", "drivers.library.serialised_problem", path)
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

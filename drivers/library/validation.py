@@ -1,0 +1,90 @@
+"""The devices of this machine on which a problem of one's own is tried: see `core.search.local_search.check`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from backends import NAMES, backend_class, create
+from backends.device import Backend, Unavailable
+from core.arguments import text
+from core.problems.encodings import Neighbourhood
+from core.problems.problem import Problem, checked_problem
+from core.search.local_search import Checked
+from core.search.local_search import check as tried
+from core.search.local_search.checks.validation import MOVES_CHECKED
+
+
+@contextlib.contextmanager
+def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backend]]:
+    """Make every backend that is usable here, and close them at the end.
+
+    Left out are plain Python, which `check` runs in any case, and those that run the same programs on the same
+    processors as another.
+
+    Parameters
+    ----------
+    names
+        Those to look for.
+
+    """
+    with contextlib.ExitStack() as stack:
+        made = []
+        for name in names:
+            kind = backend_class(name)
+            if kind.oracle or (kind.same_as and kind.same_as in names):
+                continue
+            with contextlib.suppress(Unavailable):
+                made.append(create(name))
+                stack.callback(made[-1].close)
+        yield made
+
+
+def check(
+    problem: Problem,
+    *,
+    backend: str | None = None,
+    neighbourhood: str | Neighbourhood | None = None,
+    evaluation: str | None = None,
+    moves: int = MOVES_CHECKED,
+    seed: int = 0,
+) -> Checked:
+    """Try a problem's functions against its `cost`: in plain Python, and on every backend that is usable here.
+
+    Parameters
+    ----------
+    problem
+        The problem; small instances are tried faster.
+    backend
+        The only one to try besides plain Python.
+    neighbourhood, evaluation
+        Names of what to try, or a custom neighbourhood itself; by default all that the problem has.
+    moves
+        Number of moves to try of each neighbourhood at its start solution, 1 or more.
+    seed
+        Seed of the solutions and of the moves.
+
+    Returns
+    -------
+    Checked
+        What was tried; it prints as a table.
+
+    Raises
+    ------
+    ProblemError
+        The first mistake that was found: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
+    Unavailable
+        The backend that is asked for is not here.
+    UserError
+        An argument of another type, or a name that the problem does not have.
+
+    """
+    checked_problem(problem)
+    if backend is not None:
+        text("backend", backend, f"one of {', '.join(NAMES)}")
+    with contextlib.ExitStack() as stack:
+        if backend is None:
+            made = stack.enter_context(open_usable_backends())
+        else:
+            made = [stack.enter_context(contextlib.closing(create(backend)))]
+        return tried(problem, neighbourhood, evaluation, backends=made, moves=moves, seed=seed)

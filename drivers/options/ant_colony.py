@@ -1,0 +1,216 @@
+"""Options of ant colony optimisation, and the settings that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
+from drivers.options.declaration import (
+    OptionGroup,
+    Options,
+    mapping_option,
+    natural,
+    number,
+    option,
+    positive,
+    scaled_option,
+)
+from drivers.options.output_files import OutputFile
+from drivers.workload import tours
+from drivers.workload.history import curve_option, history_option, plot_option
+
+if TYPE_CHECKING:
+    from core.search.stop import Stop
+
+DEFAULTS = Settings()
+ITERATIONS = 100
+"""What ends a search that nobody limits."""
+ANTS = OptionGroup("ants")
+STOP = OptionGroup("stop", "the first that holds ends the search")
+PHEROMONE = OptionGroup("pheromone")
+MMAS = OptionGroup("Max-Min Ant System", "only with --variant mmas")
+COLONIES = OptionGroup("several colonies")
+
+NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
+    (
+        ("best_every", "stagnation", "smoothing", "exchange"),
+        lambda settings: settings.variant == "mmas",
+        "--variant mmas",
+    ),
+    (("smoothing",), lambda settings: settings.stagnation > 0, "--stagnation of at least 1"),
+    (("exchange",), lambda settings: settings.colonies > 1, "--colonies of at least 2"),
+)
+"""Options that change nothing alone, when they do change something, and that in words."""
+
+
+@dataclass(frozen=True)
+class AntOptions(Options):
+    """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
+
+    ants: int | None = option(None, f"of each colony ({DEFAULTS.ants})", positive, "M", group=ANTS, decides="search")
+    alpha: float | None = option(
+        None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A", group=ANTS, decides="search"
+    )
+    beta: float | None = option(
+        None, f"exponent of 1 / distance ({DEFAULTS.beta:g})", number, "B", group=ANTS, decides="search"
+    )
+    candidates: int | None = option(
+        None,
+        f"choose among the K nearest cities while one of them is left, at most 32; 0: all ({DEFAULTS.candidates})",
+        natural,
+        "K",
+        group=ANTS,
+        decides="search",
+    )
+    local_search: str | None = option(
+        None,
+        "climb from every tour to a local optimum: by the best of all 2-opt moves (2opt), or by neighbour lists, "
+        f"many times faster (2opt-near) ({DEFAULTS.local_search})",
+        choices=LOCAL_SEARCHES,
+        group=ANTS,
+        decides="search",
+    )
+    strategy: str = option(
+        STRATEGIES[-1],
+        "an ant is one lane (coarse) or a group of lanes (fine), which update the pheromone too (fine-deposit); "
+        "same tours, other times (%(default)s)",
+        choices=STRATEGIES,
+        group=ANTS,
+        decides="way",
+    )
+    mapping: str = mapping_option(
+        "a lane an ant or a lane a city, cities weighed anew in every step, one lane chooses; plain Ant System alone",
+        ANTS,
+    )
+    rho: float | None = option(
+        None,
+        f"part that evaporates in an iteration ({DEFAULTS.rho:g})",
+        number,
+        "R",
+        group=PHEROMONE,
+        decides="search",
+    )
+    variant: str | None = option(
+        None,
+        "as: Ant System, all ants deposit; mmas: Max-Min Ant System, the best ant deposits, within limits "
+        f"({DEFAULTS.variant})",
+        choices=VARIANTS,
+        group=PHEROMONE,
+        decides="search",
+    )
+    best_every: int | None = option(
+        None,
+        "every N iterations the best ant so far deposits, else the iteration's best; 0: always the latter "
+        f"({DEFAULTS.best_every})",
+        natural,
+        "N",
+        group=MMAS,
+        decides="search",
+    )
+    stagnation: int | None = option(
+        None,
+        f"smooth the pheromone after every N iterations without a better tour; 0: never ({DEFAULTS.stagnation})",
+        natural,
+        "N",
+        group=MMAS,
+        decides="search",
+    )
+    smoothing: float | None = option(
+        None,
+        f"with --stagnation: how far towards its upper limit, 0 to 1 ({DEFAULTS.smoothing:g})",
+        number,
+        "D",
+        group=MMAS,
+        decides="search",
+    )
+    colonies: int | None = option(
+        None,
+        f"each with its own pheromone ({DEFAULTS.colonies})",
+        positive,
+        "C",
+        group=COLONIES,
+        decides="search",
+    )
+    exchange: int | None = option(
+        None,
+        f"with --colonies: every N iterations all colonies take over the best tour; 0: never ({DEFAULTS.exchange})",
+        natural,
+        "N",
+        group=COLONIES,
+        decides="search",
+    )
+    iterations: int | None = option(
+        None,
+        f"tours an ant (default: {ITERATIONS}, or unlimited with --seconds)",
+        positive,
+        "N",
+        group=STOP,
+        decides="work",
+    )
+    seconds: float | None = option(
+        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP, decides="search"
+    )
+    target: int | None = option(
+        None,
+        "a length that is good enough, which is looked for after every iteration",
+        int,
+        "LENGTH",
+        group=STOP,
+        decides="search",
+    )
+    scaled: int | None = scaled_option("--ants")
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
+    history: bool = history_option()
+    curve: OutputFile | None = curve_option()
+    plot: OutputFile | None = plot_option()
+
+    def settled(self) -> AntOptions:
+        """These options with what the command line left open filled in.
+
+        Raises
+        ------
+        UserError
+            An option changes nothing without another, or a criterion that is none.
+
+        """
+        unlimited = self.iterations is None and self.seconds is None
+        given = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
+        given.chosen_stop().check()
+        return given
+
+    def chosen_stop(self) -> Stop:
+        """The stop criteria, combined."""
+        from core.search.stop import Iterations, Seconds, Stop, Target
+
+        stop = Stop()
+        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
+            (self.iterations, Iterations),
+            (self.seconds, Seconds),
+            (self.target, Target),
+        )
+        for value, made in criteria:
+            if value is not None:
+                stop |= made(value)
+        return stop
+
+    def settings(self) -> Settings:
+        """The settings, after a look at options that would change nothing.
+
+        Raises
+        ------
+        UserError
+            An option changes nothing without another.
+
+        """
+        from core.errors import UserError
+
+        given = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
+        settings = Settings(**given)
+        for names, holds, needed in NEEDS:
+            for name in names:
+                if name in given and not holds(settings):
+                    raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
+        return settings

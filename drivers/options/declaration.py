@@ -1,0 +1,331 @@
+"""How a program declares its options: one line each, from which the command line, its help and its values are made.
+
+An `Options` is a frozen dataclass, so that the rest of the program reads typed values and nobody changes them on the
+way. Imports little on purpose: 64 ranks may start this at once on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from drivers.options.output_files import OutputFile
+
+MOST_SEEDS = 10_000
+UNIFORM = "uniform:100:seed=1"
+AVAILABLE_DEFAULT = "chosen by what is at hand"
+
+OptionEffect = Literal["work", "way", "search", "place", "nothing"]
+"""What an option decides.
+
+work
+    What is computed: runs are compared only where these are equal.
+way
+    How it is computed, and so the speed alone: equal work has equal hashes whatever these are.
+search
+    The one or the other, as the search says in its own parameters and ways.
+place
+    Where a rank works and what it shows; the ranks of a job may differ in it.
+nothing
+    The instance (a record has its hash), checks, files and how often.
+"""
+
+
+class OptionGroup(NamedTuple):
+    """Options that stand together in the help."""
+
+    title: str
+    description: str | None = None
+
+
+COMMON = OptionGroup("options")
+CHECKS = OptionGroup("checks and comparison")
+RESULTS = OptionGroup("results")
+CHECKPOINTS = OptionGroup("long runs")
+
+
+class OptionDeclaration(NamedTuple):
+    """How one option reads on the command line; its name, type and default are those of its field."""
+
+    help: str
+    read: Callable[[str], Any] | type[bool]
+    metavar: str | tuple[str, ...] | None
+    choices: tuple[str, ...] | None
+    group: OptionGroup
+    decides: OptionEffect
+    spelled: str | None
+    nargs: int | str | None
+    short: str | None
+
+
+def option(
+    default: Any,
+    help: str,
+    read: Callable[[str], Any] | type[bool] = str,
+    metavar: str | tuple[str, ...] | None = None,
+    *,
+    group: OptionGroup = COMMON,
+    decides: OptionEffect = "nothing",
+    choices: Sequence[str] | None = None,
+    spelled: str | None = None,
+    nargs: int | str | None = None,
+    short: str | None = None,
+) -> Any:
+    """Declare one option: the default of a field of an `Options`.
+
+    Parameters
+    ----------
+    default
+        Its value where it is not given; ``%(default)s`` in the help stands for it.
+    help
+        What it does.
+    read
+        From text to value; raises `argparse.ArgumentTypeError`. `bool`: a flag, with a ``--no-`` form unless its
+        default is False.
+    metavar
+        What stands for the value in the help.
+    group
+        Where it stands in the help.
+    decides
+        See `OptionEffect`.
+    choices
+        The texts that it takes.
+    spelled
+        Its name on the command line where that is not the field's; without dashes it is a positional argument.
+    nargs
+        How many values it takes, as `argparse` counts.
+    short
+        A second name, with one dash.
+
+    """
+    declared = OptionDeclaration(
+        help, read, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs, short
+    )
+    return field(default=default, metadata={"option": declared})
+
+
+def positive(text: str) -> int:
+    """Read an integer of at least 1."""
+    return _integer(text, 1)
+
+
+def natural(text: str) -> int:
+    """Read an integer of at least 0."""
+    return _integer(text, 0)
+
+
+def number(text: str) -> float:
+    """Read a finite number of at least 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
+    return value
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Read different seeds: all from one to another as in 0..29, or one by one as in 3,5,8."""
+    first, between, last = text.partition("..")
+    listed = range(natural(first), natural(last) + 1) if between else [natural(one) for one in text.split(",")]
+    if not 1 <= len(set(listed[: MOST_SEEDS + 1])) == len(listed) <= MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"expected up to {MOST_SEEDS} different seeds as in 0..29, found {text!r}")
+    return tuple(listed)
+
+
+def folder(text: str) -> str:
+    """Read the name of a folder in which files can be made."""
+    if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"expected a folder in which files can be made, found {text!r}")
+    return text
+
+
+def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -> Any:
+    """Declare `--instance`; the help names a generator of instances, and what is chosen without the option."""
+    return option(
+        None,
+        f"a file, the name of a known instance, or a generator such as {generator} (default: {chosen})",
+        metavar="NAME",
+    )
+
+
+def scaled_option(grows: str) -> Any:
+    """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
+    return option(
+        None,
+        f"note in the record that {grows} is P times what one rank would do (`drivers.compare --weak` does)",
+        positive,
+        "P",
+    )
+
+
+MAPPINGS = ("suite", "published")
+"""How work is laid on a device: by the suite's own kernels, or as the paper describes its own."""
+
+
+def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
+    """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
+    return option(
+        MAPPINGS[0],
+        f"how the work is laid on the device: the suite's own way, or the paper's ({published}); same answer, other "
+        "times (%(default)s)",
+        choices=MAPPINGS,
+        group=group,
+        decides="way",
+    )
+
+
+@dataclass(frozen=True)
+class Options:
+    """What all workloads understand."""
+
+    instance: str | None = instance_option()
+    data: str | None = option(
+        None, "folder with instance files, searched by name first", metavar="DIR", decides="place"
+    )
+    repeats: int = option(1, "repetitions to time (%(default)s)", positive, "R")
+    seed: int = option(0, "seed of the run (%(default)s)", natural, "S")
+    seeds: tuple[int, ...] | None = option(
+        None, "a run for each of several seeds, in place of --seed: 0..29, or 3,5,8", seeds, "A..B"
+    )
+    backend: str = option(
+        "auto",
+        "where kernels run: auto (the fastest here), cpu, threads, joblib, cuda, opencl or python (%(default)s); "
+        "`python -m backends` lists what is usable here",
+        metavar="B",
+        decides="place",
+    )
+    device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
+    cores: int | None = option(
+        None,
+        "how many cores threads and joblib use (default: all that the process may)",
+        positive,
+        "N",
+        decides="place",
+    )
+    own_cores: bool = option(
+        False,
+        "over several ranks: keep each to cores of its own, as many as it uses (with cpu, threads or joblib)",
+        bool,
+        decides="search",
+    )
+    share: str = option(
+        "auto",
+        "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "
+        "always (%(default)s)",
+        choices=("auto", "always"),
+        decides="search",
+    )
+    record: OutputFile | None = option(
+        None,
+        "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
+        OutputFile,
+        "FILE",
+    )
+    state: OutputFile | None = option(
+        None,
+        "keep the state of the search in FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
+        OutputFile,
+        "FILE",
+        group=CHECKPOINTS,
+    )
+    resume: bool = option(
+        False,
+        "go on from the state in --state FILE, if there is one; the result is the same, also on another backend or "
+        "number of ranks",
+        bool,
+        group=CHECKPOINTS,
+    )
+    state_every: float = option(
+        60.0, "seconds from one state to the next (%(default)g)", number, "SECONDS", group=CHECKPOINTS
+    )
+    peers: bool = option(
+        False,
+        "run the solvers of other people that are here on the same problem, --repeats times each, and show them beside "
+        "this search (pip install 'onekernel[peers]')",
+        bool,
+        group=CHECKS,
+    )
+    progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
+    quiet: bool = option(False, "print results and errors alone", bool, decides="place", short="-q")
+
+    @classmethod
+    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
+        """All options with their declarations, in their order."""
+        for one in fields(cls):
+            yield one, one.metadata["option"]
+
+    def asked(self) -> dict[str, Any]:
+        """What the command line says of work and ways, other than by default: runs that were asked alike agree."""
+        said = {
+            one.name: getattr(self, one.name) for one, d in self.declared() if d.decides in ("work", "way", "search")
+        }
+        return {one.name: said[one.name] for one in fields(self) if said.get(one.name, one.default) != one.default}
+
+    def deciding(self, decides: OptionEffect) -> dict[str, Any]:
+        """Names and values of the options that decide the work, the way or the place."""
+        return {one.name: getattr(self, one.name) for one, declared in self.declared() if declared.decides == decides}
+
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
+    """The first rank's options with what this rank was told of its own place."""
+    return replace(settled, **own.deciding("place"))
+
+
+def option_flag(one: Field[Any]) -> str:
+    """How an option is written on the command line."""
+    declared: OptionDeclaration = one.metadata["option"]
+    return declared.spelled or "--" + one.name.replace("_", "-")
+
+
+def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out: Sequence[str] = ()) -> None:
+    """Add all options of a kind to a parser, group by group, but those that are left out by name."""
+    groups: dict[OptionGroup, Any] = {COMMON: parser}
+    for one, declared in kind.declared():
+        if one.name in leave_out:
+            continue
+        if declared.group not in groups:
+            groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
+        _add(groups[declared.group], one, declared)
+
+
+def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add one option that all workloads understand to a program that is no workload."""
+    for one, declared in Options.declared():
+        if one.name == name:
+            _add(parser, one, declared)
+
+
+def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
+    """The options of a kind from what a parser found; what it was not asked for has its default."""
+    return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
+
+
+def _add(group: argparse._ActionsContainer, one: Field[Any], declared: OptionDeclaration) -> None:
+    flag = option_flag(one)
+    how: dict[str, Any] = {"help": declared.help, "default": one.default}
+    if declared.read is bool:
+        how["action"] = "store_true" if one.default is False else argparse.BooleanOptionalAction
+    else:
+        how |= {"type": declared.read, "metavar": declared.metavar, "choices": declared.choices}
+        how["nargs"] = declared.nargs
+    if flag.startswith("-"):
+        how["dest"] = one.name
+    group.add_argument(*filter(None, (declared.short, flag)), **how)
+
+
+def _integer(text: str, least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, found {text!r}")
+    return value

@@ -1,0 +1,132 @@
+"""Options of dynamic programming: what the drivers of all its problems understand."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from drivers.options.declaration import OptionGroup, Options, folder, mapping_option, option
+from drivers.workload.declaration import Task
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+"""Bytes of the suffixes of a size."""
+
+
+DP = OptionGroup("dynamic programming")
+AnyDp = TypeVar("AnyDp", bound="DpOptions")
+
+
+def tiling_option(tilings: tuple[str, ...]) -> Any:
+    """Declare `--tiling`: ways to cut the table that a problem offers, the first of which is the default."""
+    return option(
+        tilings[0],
+        "how the table is cut into launches; none: a launch for every wave, as in the paper (%(default)s)",
+        choices=tilings,
+        group=DP,
+        decides="way",
+    )
+
+
+def memory_size(text: str) -> int:
+    """Read a number of bytes, of at least 1, as an `argparse` type: 4096, 64K, 512M, 1.5G (powers of 1024)."""
+    matched = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    count = int(float(matched[1]) * UNITS[matched[2].upper()]) if matched and len(text) < 24 else 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"expected bytes, with K, M, G or T as in 512M or 1.5G, found {text!r}")
+    return count
+
+
+@dataclass(frozen=True)
+class DpOptions(Options):
+    """What dynamic programming understands."""
+
+    trace: bool = option(
+        True,
+        "find a solution, from decisions that are kept, and not its value alone (default: --trace)",
+        bool,
+        group=DP,
+        decides="work",
+    )
+    mapping: str = mapping_option(
+        "a launch for every wave, all of whose cells, not bits of decision, are copied to the host while the next ones "
+        "are computed",
+        DP,
+    )
+    tiling: str = tiling_option(("auto", "none"))
+    device_memory: int | None = option(
+        None,
+        "bytes of the device, as in 512M or 1.5G, that kept decisions may take; older ones are copied to the host "
+        "while later ones are computed (default: half of the device's memory)",
+        memory_size,
+        "SIZE",
+        group=DP,
+        decides="way",
+    )
+    spill: str | None = option(
+        None,
+        "what leaves the device, decisions or with --mapping published cells, goes to files in DIR, not to the host's "
+        "memory",
+        folder,
+        "DIR",
+        group=DP,
+        decides="place",
+    )
+    profile: bool = option(
+        False,
+        "first run this once under Nsight Compute on CUDA, at the paper's size if no other is given, and show global "
+        "load efficiency, warp execution efficiency and instructions per clock of kernels beside the paper's",
+        bool,
+        group=OptionGroup("profile"),
+    )
+
+    def ways(self) -> dict[str, Any]:
+        """What decides the speed alone, beside the options that say so: whether files are used, and not which."""
+        return {"spill": self.spill is not None}
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing.
+
+        Raises
+        ------
+        UserError
+            A folder for decisions, and none are kept; what the paper's mapping decides itself.
+
+        """
+        from core.errors import UserError
+
+        if self.spill is not None and not self.trace:
+            raise UserError("--spill changes nothing here: expected with --trace, which keeps decisions")
+        if not self.published:
+            return
+        if self.tiling not in ("auto", "none"):
+            raise UserError(f"--tiling {self.tiling} with --mapping published: expected none, a launch for every wave")
+        if self.device_memory is not None:
+            raise UserError(
+                "--device-memory changes nothing with --mapping published: every cell leaves the device, which keeps "
+                "those that later waves read"
+            )
+
+    @property
+    def published(self) -> bool:
+        """Whether the work is laid on the device as the paper describes it."""
+        return self.mapping == "published"
+
+    def by_mapping(self: AnyDp) -> AnyDp:
+        """These options with the tiling that the mapping means: the paper's is a launch for every wave."""
+        return replace(self, tiling="none") if self.published else self
+
+
+def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
+    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
+
+    `sized` says whether the command line names what to compute.
+    """
+    if not task.options.profile:
+        return {}
+    from drivers.runs.kernel_profile import run_profiled as counted
+
+    found = counted(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
+    return {} if found is None else {"profile": found}

@@ -1,0 +1,118 @@
+"""Options of exact search, and what excludes what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.search.exact import BOUNDS, ENUMERATIONS
+from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option, option, positive
+from drivers.options.output_files import OutputFile
+from drivers.workload import tours
+from drivers.workload.history import curve_option, history_option, plot_option
+
+DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
+MOST_VERIFIED = 20
+"""Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
+SEARCH = OptionGroup("search")
+
+
+@dataclass(frozen=True)
+class ExactOptions(Options):
+    """What exact search understands; an option of the search that is not given is None."""
+
+    instance: str | None = instance_option(
+        "uniform:20:seed=1", f"{DEFAULT_INSTANCE}, or {GENERATED_INSTANCE} without it"
+    )
+    matrix: str | None = tours.matrix_option(directed=False)
+    bound: str | None = option(
+        None,
+        "what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
+        f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
+        choices=BOUNDS,
+        group=SEARCH,
+        decides="search",
+    )
+    enumerate: str | None = option(
+        None,
+        "with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
+        f"(permutations) ({ENUMERATIONS[0]})",
+        choices=ENUMERATIONS,
+        group=SEARCH,
+        decides="search",
+    )
+    depth: int | None = option(
+        None,
+        "with --bound edges or none: cities in an item of the worklist (chosen for the device; with --mapping "
+        "published 7, or with fewer than 11 cities 4 less than there are)",
+        positive,
+        "D",
+        group=SEARCH,
+        decides="way",
+    )
+    mapping: str = mapping_option(
+        "with --bound edges or none: a lane for every item of the worklist, or for every tour; up to 7 cities on the "
+        "host",
+        SEARCH,
+    )
+    unrolled: bool | None = option(
+        None,
+        "with --mapping published and a worklist: the last three, two and one cities by functions of their own (as in "
+        "the thesis in the end), or as all others",
+        bool,
+        group=SEARCH,
+        decides="search",
+    )
+    count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
+    verify: bool = option(
+        False,
+        f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
+        bool,
+        group=CHECKS,
+    )
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
+    history: bool = history_option()
+    curve: OutputFile | None = curve_option()
+    plot: OutputFile | None = plot_option()
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing, whatever the instance.
+
+        Raises
+        ------
+        UserError
+            Names the option and what it is expected with.
+
+        """
+        from core.errors import UserError
+
+        if self.enumerate is not None and self.bound != "none":
+            raise UserError("--enumerate changes nothing here: expected with --bound none")
+        if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
+            raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
+        if self.mapping == "published" and self.bound not in ("edges", "none"):
+            raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
+        if self.unrolled is not None and (self.mapping != "published" or self.enumerate == "permutations"):
+            raise UserError(
+                f"--{'' if self.unrolled else 'no-'}unrolled changes nothing here: expected with --mapping published "
+                "and a worklist"
+            )
+        tours.refuse_seed(self)
+
+    def refuse_checks_of(self, instance: Any) -> None:
+        """Refuse a check that takes fewer cities.
+
+        Raises
+        ------
+        UserError
+            Names how many.
+
+        """
+        from core.errors import UserError
+
+        if self.verify and instance.n > MOST_VERIFIED:
+            raise UserError(
+                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the memory "
+                "of Held and Karp's dynamic programming doubles with each (for more, --peers has other exact solvers)"
+            )

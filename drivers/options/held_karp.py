@@ -1,0 +1,106 @@
+"""Options of Held and Karp's dynamic programming, and of the restricted search that takes more cities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from drivers.cli.messages import print_note
+from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option, positive
+from drivers.options.dynamic_programming import DpOptions
+from drivers.options.output_files import OutputFile
+from drivers.workload import tours
+
+DEFAULT_K = 8
+"""Of instances that are too large for a proof, if `--k` is not given."""
+MOST_ASYMMETRIC = 20
+"""Cities up to which `--verify` has another algorithm for asymmetric distances."""
+RESTRICTED = OptionGroup("restricted search, optimal over a neighbourhood and never called exact")
+
+
+@dataclass(frozen=True)
+class HeldKarpOptions(DpOptions):
+    """What Held and Karp's dynamic programming understands."""
+
+    instance: str | None = instance_option("uniform:24:seed=1", "gr21, or uniform:20:seed=1 without it")
+    matrix: str | None = tours.matrix_option(directed=True)
+    k: int | None = option(
+        None,
+        "the best of the tours that keep city i ahead of city j wherever a start tour has them K or more places "
+        f"apart (Balas and Simonetti; {DEFAULT_K} for instances of too many cities to prove)",
+        positive,
+        "K",
+        group=RESTRICTED,
+        decides="work",
+    )
+    rotations: int | None = option(
+        None, "start the same tour at so many of its cities (1)", positive, "R", group=RESTRICTED, decides="work"
+    )
+    improve: bool = option(
+        False, "go on from the tour found until none is shorter", bool, group=RESTRICTED, decides="work"
+    )
+    verify: bool = option(False, "find the optimum again by another algorithm", bool, group=CHECKS)
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing, whatever the instance."""
+        from core.errors import UserError
+
+        tours.refuse_seed(self)
+        if self.spill is not None and not self.published:
+            raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
+        super().refuse_idle()
+        for name in ("tour", "svg"):
+            if getattr(self, name) is not None and not self.trace:
+                raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
+
+    def settled(self, instance: Any) -> HeldKarpOptions:
+        """These options with k where a proof is not possible.
+
+        Raises
+        ------
+        UserError
+            Options that would change nothing for this instance, or a check that is not possible.
+
+        """
+        from core.errors import UserError
+        from core.search.dp.held_karp.search import MOST_CITIES
+
+        k = self.k
+        if self.published and (k is not None or instance.n > MOST_CITIES):
+            why = f"--k {k} is another" if k is not None else f"{instance.name} has {instance.n} cities"
+            raise UserError(
+                f"--mapping published is the paper's recursion over all subsets, of at most {MOST_CITIES} cities; {why}"
+            )
+        if k is None and instance.n > MOST_CITIES:
+            k = DEFAULT_K
+            print_note(
+                f"{instance.name} has {instance.n} cities, and a proof takes at most {MOST_CITIES}: restricted search "
+                f"with --k {k}"
+            )
+        if k is None:
+            if self.improve or self.rotations is not None:
+                raise UserError("--improve and --rotations change nothing here: expected with --k")
+            self.check_others(instance)
+            return self
+        for name, given in (("--verify", self.verify), ("--peers", self.peers), ("--no-trace", not self.trace)):
+            if given:
+                raise UserError(
+                    f"{name} with a restricted search (--k {k}): its tour is always traced and proves no optimum"
+                )
+        return replace(self, k=k)
+
+    def check_others(self, instance: Any) -> None:
+        """Refuse checks by others that cannot take so many cities."""
+        from core.errors import UserError
+        from core.search.exact import MOST_CITIES
+
+        most = MOST_CITIES if is_symmetric(instance) else MOST_ASYMMETRIC
+        if self.verify and instance.n > most:
+            raise UserError(f"--verify: found {instance.n} cities in {instance.name}, expected at most {most}")
+
+
+def is_symmetric(instance: Any) -> bool:
+    """Whether every way back is as long as the way there."""
+    return bool((instance.distances == instance.distances.T).all())

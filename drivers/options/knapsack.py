@@ -1,0 +1,131 @@
+"""Options of the 0-1 knapsack problem, and the instance that they name or generate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.problems.tables.knapsack import CLASSES
+from core.search.dp.knapsack.search import TILINGS
+from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, instance_option, natural, number, option, positive
+from drivers.options.dynamic_programming import DpOptions, tiling_option
+from drivers.options.output_files import OutputFile
+
+METHODS = ("dp", "bb")
+ITEMS, CAPACITY = 1500, 100_000
+MOST_VERIFIED_CELLS = 200_000_000
+"""Cells up to which NumPy computes the value again without being asked; it takes half a second."""
+GENERATED = OptionGroup("generated instances, by --seed")
+SEARCH = OptionGroup("search")
+
+
+@dataclass(frozen=True)
+class KnapsackOptions(DpOptions):
+    """What the knapsack problem understands; an option of the instance or the search that is not given is None.
+
+    `--instance` takes files alone, since a generated instance has options of its own.
+    """
+
+    instance: str | None = instance_option("knapPI_1_50_1000.csv", "none: one is generated")
+    items: int | None = option(None, f"how many items ({ITEMS})", positive, "N", group=GENERATED)
+    capacity: int | None = option(
+        None,
+        f"the capacity ({CAPACITY}; half of the weight of all items for Pisinger's classes)",
+        natural,
+        "C",
+        group=GENERATED,
+    )
+    kind: str | None = option(
+        None,
+        f"the paper's weights and values, below 30%% of the capacity, or Pisinger's ({CLASSES[0]})",
+        choices=CLASSES,
+        group=GENERATED,
+        spelled="--class",
+    )
+    range: int | None = option(
+        None, "largest number that Pisinger's classes draw (1000)", positive, "R", group=GENERATED
+    )
+    method: str = option(
+        METHODS[0],
+        "dynamic programming, or the paper's yardstick, branch and bound on one core (%(default)s)",
+        choices=METHODS,
+        group=SEARCH,
+        # Of several best selections branch and bound may find another.
+        decides="work",
+    )
+    nodes: int | None = option(
+        None, "with --method bb: give up after so many nodes", positive, "N", group=SEARCH, decides="work"
+    )
+    seconds: float | None = option(
+        None, "with --method bb: give up after so many seconds", number, "S", group=SEARCH, decides="work"
+    )
+    tiling: str = tiling_option(TILINGS)
+    verify: bool = option(
+        False,
+        f"compute the value again in NumPy (done up to {MOST_VERIFIED_CELLS:,} cells in any case)",
+        bool,
+        group=CHECKS,
+    )
+    output: OutputFile | None = option(
+        None, "save the numbers of the items taken, from 0, one a line", OutputFile, "FILE", group=RESULTS
+    )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether branch and bound is asked for."""
+        return self.method == "bb"
+
+    @property
+    def sized(self) -> bool:
+        """Whether an instance is named, or how large one to generate."""
+        return bool(self.items or self.capacity or self.kind or self.instance)
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing.
+
+        Raises
+        ------
+        UserError
+            Names the option and what it is expected with.
+
+        """
+        from core.errors import UserError
+
+        super().refuse_idle()
+        for name in ("nodes", "seconds"):
+            if getattr(self, name) is not None and not self.bounded:
+                raise UserError(f"--{name} changes nothing here: expected with --method bb")
+        if self.bounded and self.published:
+            raise UserError(
+                "--mapping published changes nothing here: expected without --method bb, which has no table"
+            )
+        if self.bounded and (not self.trace or self.tiling != "auto" or self.device_memory or self.spill):
+            raise UserError(
+                "--no-trace, --tiling, --device-memory and --spill change nothing here: expected without bb"
+            )
+        if self.output is not None and not self.trace:
+            raise UserError("--output needs --trace: without it there is a value and no selection")
+
+    def chosen_instance(self) -> Any:
+        """The instance that a file holds, or one that is generated.
+
+        Raises
+        ------
+        UserError
+            An option of the generator that would change nothing, or no such file.
+
+        """
+        from core.errors import UserError
+        from core.problems.tables import knapsack
+
+        if self.instance is not None:
+            for name in ("items", "capacity", "kind", "range", "seed", "seeds"):
+                if getattr(self, name):
+                    said = "class" if name == "kind" else name
+                    raise UserError(f"--{said} changes nothing here: --instance names a file, and nothing is random")
+            return knapsack.load(self.instance, self.data)
+        kind = self.kind or knapsack.PAPER
+        if self.range is not None and kind in (knapsack.PAPER, "similar-weights"):
+            raise UserError(f"--range changes nothing here: the class {kind} has numbers of its own")
+        capacity = CAPACITY if self.capacity is None and kind == knapsack.PAPER else self.capacity
+        return knapsack.generate(kind, self.items or ITEMS, capacity, self.seed, self.range or knapsack.RANGE)

@@ -1,0 +1,247 @@
+"""Options of local search: what the drivers of all its problems understand, and what the engine makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from drivers.options.declaration import (
+    OptionGroup,
+    Options,
+    mapping_option,
+    natural,
+    number,
+    option,
+    positive,
+    scaled_option,
+)
+from drivers.options.output_files import OutputFile
+from drivers.workload.history import curve_option, history_option, plot_option
+
+ITERATIONS = 10_000
+"""What ends a search that nobody limits."""
+
+DEFAULT_WALKS = 64
+"""Walks where no option says what to do: they keep a core, all cores, a GPU and 64 ranks busy."""
+WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
+"""Options that say what to do."""
+
+ALGORITHMS = {
+    "hill": (),
+    "first": (),
+    "tabu": ("tenure", "tenure_span", "remember"),
+    "ils": ("strength",),
+    "vns": ("strength",),
+    "annealing": ("temperature", "cooling", "plateau", "batch"),
+}
+"""Names for `--algorithm`, and the options that each has for itself."""
+
+SEARCH = OptionGroup("search")
+TABU = OptionGroup("tabu")
+PERTURBATION = OptionGroup("ils, vns")
+ANNEALING = OptionGroup("annealing")
+STOP = OptionGroup("stop", "the first that holds ends the search")
+PARALLEL = OptionGroup("parallel model")
+EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, other times")
+RESULTS = OptionGroup("results and problem")
+
+
+def algorithm_option(default: str) -> Any:
+    """Declare `--algorithm` with its default."""
+    return option(default, "(%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
+
+
+def neighbourhood_option(default: str) -> Any:
+    """Declare `--neighbourhood` with its default."""
+    text = "its moves (%(default)s; auto: the problem's first); a descent takes up to three, as in flip1,flip2"
+    return option(default, text, metavar="NAME", group=SEARCH, decides="search")
+
+
+@dataclass(frozen=True)
+class SearchOptions(Options):
+    """What a local search understands.
+
+    Options that only some algorithms have are None where they are not given, so that one that is given can be told.
+    What decides the work is the search's to say (its ``parameters``), because it fills in what is left open.
+    """
+
+    algorithm: str = algorithm_option("tabu")
+    neighbourhood: str = neighbourhood_option("exchange2")
+    evaluation: str = option(
+        "auto", "how neighbours are evaluated; auto: the fastest way", metavar="NAME", group=SEARCH, decides="search"
+    )
+    tenure: int | None = option(
+        None, "iterations that a move stays forbidden", natural, "T", group=TABU, decides="search"
+    )
+    tenure_span: int | None = option(
+        None, "up to so many more, drawn at random", natural, "D", group=TABU, decides="search"
+    )
+    remember: str | None = option(
+        None,
+        "what is forbidden (auto: attributes if there are)",
+        choices=("auto", "attributes", "moves"),
+        group=TABU,
+        decides="search",
+    )
+    strength: int | None = option(
+        None, "random moves (at most) that shake an optimum", positive, "K", group=PERTURBATION, decides="search"
+    )
+    temperature: float | None = option(
+        None, "of the start (0: from random moves)", number, "T", group=ANNEALING, decides="search"
+    )
+    cooling: float | None = option(None, "factor after each plateau", number, "C", group=ANNEALING, decides="search")
+    plateau: int | None = option(None, "draws at one temperature", positive, "P", group=ANNEALING, decides="search")
+    batch: int | None = option(
+        None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING, decides="search"
+    )
+    iterations: int | None = option(
+        None,
+        f"of a walk (default: {ITERATIONS}, or unlimited with --seconds; if no option says what to do, some seconds of "
+        "one core's work)",
+        positive,
+        "N",
+        group=STOP,
+        decides="search",
+    )
+    seconds: float | None = option(
+        None, "wall-clock time; every run ends elsewhere, with another hash", number, "S", group=STOP, decides="search"
+    )
+    target: int | None = option(None, "a cost that is good enough", int, "COST", group=STOP, decides="search")
+    patience: int | None = option(
+        None, "iterations without a better solution", positive, "N", group=STOP, decides="search"
+    )
+    level: str | None = option(
+        None,
+        "share out one walk's neighbourhood, or walks, or every neighbour's evaluation too "
+        "(default: iteration for one walk, algorithm for several)",
+        choices=("iteration", "algorithm", "solution"),
+        group=PARALLEL,
+        decides="search",
+    )
+    walks: int | None = option(
+        None,
+        f"over all ranks, one after another with --mapping published (default: 1; if no option says what to do, "
+        f"{DEFAULT_WALKS} or one a rank)",
+        positive,
+        "W",
+        group=PARALLEL,
+        decides="search",
+    )
+    exchange: int | None = option(
+        None, "every K iterations all walks go on from the best of them", natural, "K", group=PARALLEL, decides="search"
+    )
+    mapping: str = mapping_option(
+        "a lane of a team of 256 for each neighbour, its evaluation from section 6, and a host that selects",
+        EXPERIMENTS,
+    )
+    generate: str = option(
+        "device",
+        "who lists the neighbours (section 6.6)",
+        choices=("device", "host"),
+        group=EXPERIMENTS,
+        decides="search",
+    )
+    select: str | None = option(
+        None,
+        "who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate, or host "
+        "with --mapping published)",
+        choices=("device", "host"),
+        group=EXPERIMENTS,
+        decides="search",
+    )
+    shape: str = option(
+        "fixed",
+        "teams and lanes of a launch: from the sizes, or tried during the first iterations (the paper's thread "
+        "control, algorithm 3, section 6.5)",
+        choices=("fixed", "tuned"),
+        group=EXPERIMENTS,
+        decides="search",
+    )
+    tables: str = option(
+        "global",
+        "memory in which the problem's data lie (section 5; images exist in OpenCL only)",
+        choices=("global", "readonly", "shared", "image"),
+        group=EXPERIMENTS,
+        decides="search",
+    )
+    scaled: int | None = scaled_option("--walks")
+    solution: OutputFile | None = option(
+        None, "save the best solution, a number per line", OutputFile, "FILE", group=RESULTS
+    )
+    history: bool = history_option(RESULTS)
+    curve: OutputFile | None = curve_option(RESULTS)
+    plot: OutputFile | None = plot_option(RESULTS)
+
+    @property
+    def is_open(self) -> bool:
+        """True if no option says what to do."""
+        usual = {one.name: one.default for one in fields(self)}
+        return all(getattr(self, name) == usual[name] for name in WORK_OPTIONS)
+
+    def settled(self, chosen: str | None, ranks: int) -> Self:
+        """These options with what the command line left open filled in, for so many ranks."""
+        given, published = self, self.mapping == "published"
+        if self.is_open:
+            given = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
+        walks = given.walks or 1
+        unlimited = given.iterations is None and given.seconds is None
+        # Where the work grows with the ranks, one rank works on its one walk as each of several does.
+        alone = published or (walks == 1 and given.scaled is None)
+        return replace(
+            given,
+            instance=given.instance or chosen,
+            walks=walks,
+            exchange=given.exchange or 0,
+            select=given.select or ("host" if published else given.generate),
+            level=given.level or ("iteration" if alone else "algorithm"),
+            iterations=ITERATIONS if unlimited else given.iterations,
+        )
+
+    def chosen_algorithm(self) -> Any:
+        """The algorithm with its parameters.
+
+        Raises
+        ------
+        UserError
+            An option of another algorithm is given, or a parameter is out of range.
+
+        """
+        from core.errors import UserError
+        from core.search import local_search
+
+        given = {}
+        for name in dict.fromkeys(one for names in ALGORITHMS.values() for one in names):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name not in ALGORITHMS[self.algorithm]:
+                owners = [algorithm for algorithm, names in ALGORITHMS.items() if name in names]
+                flag = "--" + name.replace("_", "-")
+                raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
+            given[name] = value
+        makers: dict[str, Callable[..., Any]] = {
+            "hill": local_search.HillClimbing,
+            "first": lambda: local_search.HillClimbing(first=True),
+            "tabu": local_search.TabuSearch,
+            "ils": local_search.IteratedLocalSearch,
+            "vns": local_search.VariableNeighbourhoodSearch,
+            "annealing": local_search.SimulatedAnnealing,
+        }
+        return makers[self.algorithm](**given)
+
+    def chosen_stop(self) -> Any:
+        """The stop criteria, combined."""
+        from core.search.local_search import Iterations, NoImprovement, Seconds, Stop, Target
+
+        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
+            (self.iterations, Iterations),
+            (self.seconds, Seconds),
+            (self.target, Target),
+            (self.patience, NoImprovement),
+        )
+        stop = Stop()
+        for value, make in criteria:
+            if value is not None:
+                stop |= make(value)
+        return stop

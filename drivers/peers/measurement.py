@@ -1,0 +1,261 @@
+"""Running solvers beside our search: packages in process and warm, programs as whole processes.
+
+Each runs in processes of its own, so that its threads and memory do not disturb ours. Like is measured with like: a
+package's call in a warm process stands beside our search in a warm process, a program beside a whole process of ours.
+What a solver takes to start is told apart: a minimal problem is timed too.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import pickle
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cluster.launch.commands import python_command
+from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
+from drivers.peers.warm_timing import PeerRequest, PeerTimings
+
+LIMIT_S = 60.0
+"""Seconds after which a single run is given up, if ours did not take longer."""
+HALVINGS = 6
+"""A solver that is given its time is also given a half of it, a quarter and so on, so often."""
+
+
+class PeerTask(NamedTuple):
+    """What all solvers run: the problem, so often; and what our search took (seconds) and found."""
+
+    problem: Any
+    repeats: int
+    seconds: float
+    cost: int | None
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds that a single run may take."""
+        return max(LIMIT_S, self.seconds)
+
+
+def measure(
+    peers: Sequence[Peer], problem: Any, repeats: int, seconds: float, cost: int | None = None
+) -> list[PeerMeasurement]:
+    """Run solvers on one problem.
+
+    Parameters
+    ----------
+    peers : sequence of Peer
+        As `drivers.peers.by_workload.peers_for` returns them.
+    problem : object
+        What the workload solves: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
+    repeats : int
+        Runs of the problem, at least 1.
+    seconds : float
+        What our search took; solvers that search as long as they are told get the same time.
+    cost : int, optional
+        What our search found, for `PeerMeasurement.to_cost`.
+
+    Returns
+    -------
+    list of Measured
+        One for each of `peers`; one that does not apply, is missing, fails or is given up says so in `trouble`.
+    """
+    race = PeerTask(problem, repeats, float(seconds), cost)
+    return [_measured(peer, race) for peer in peers]
+
+
+def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
+    nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=isinstance(peer, PeerPackage))
+    why_not = peer.applies(race.problem)
+    if why_not is not None:
+        return nothing._replace(trouble=f"left out: {why_not}")
+    path = _place(peer)
+    if path is None:
+        return nothing._replace(trouble=f"not found: {peer.how_to_get}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as name:
+            folder = Path(name)
+            if isinstance(peer, PeerProgram):
+                return _program(peer, path, folder, race)
+            assert isinstance(peer, PeerPackage)
+            return _package(peer, folder, race)
+    except PeerError as error:
+        return nothing._replace(trouble=f"failed: {error}")
+
+
+def installed_peers(peers: Sequence[Peer]) -> list[str]:
+    """Return the names of the solvers that are installed here."""
+    return [peer.name for peer in peers if _place(peer) is not None]
+
+
+def _place(peer: Peer) -> str | None:
+    """Where a solver is: a program's path, a package's module; None if it is not here."""
+    if isinstance(peer, PeerProgram):
+        return shutil.which(peer.name)
+    assert isinstance(peer, PeerPackage)
+    return None if importlib.util.find_spec(peer.module) is None else peer.module
+
+
+# --- packages ---
+
+
+def _package(peer: PeerPackage, folder: Path, race: PeerTask) -> PeerMeasurement:
+    limits = _limits(peer, race)
+    timings = _in_child_process(
+        PeerRequest(peer.solve, peer.form(peer.subject.minimal()), peer.form(race.problem), limits, race.repeats),
+        folder,
+        race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
+    )
+    costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in timings.runs]
+    medians = [statistics.median(seconds for seconds, _ in runs) for runs in timings.runs]
+    return PeerMeasurement(
+        peer.name,
+        _version(peer.distribution or peer.module),
+        peer.kind,
+        all(answer.proved for _, answer in timings.runs[0]),
+        peer.subject.worst(costs[0]),
+        medians[0],
+        timings.start_s,
+        to_cost=_to_cost(peer, costs, medians, race.cost),
+        limit_s=limits[0] if peer.timed else None,
+        repetitions=race.repeats,
+        costs=costs[0],
+    )
+
+
+def _limits(peer: PeerPackage, race: PeerTask) -> tuple[float, ...]:
+    """What a solver is told: its time and, where our cost is known, ever less of it; or the limit of a run."""
+    if not peer.timed:
+        return (race.limit_s,)
+    halvings = 0 if race.cost is None else HALVINGS
+    limits = [max(race.seconds / 2**k, peer.shortest_s) for k in range(halvings + 1)]
+    return tuple(dict.fromkeys(limits))
+
+
+def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:
+    """Seconds at the last of a row of ever shorter times up to which all costs are as good as ours."""
+    reached = None
+    for found, took in zip(costs, seconds, strict=True):
+        if ours is None or not peer.subject.as_good(peer.subject.worst(found), ours):
+            break
+        reached = took
+    return reached
+
+
+def _in_child_process(request: PeerRequest, folder: Path, limit: float) -> PeerTimings:
+    asked, result = folder / "request.pickle", folder / "result.pickle"
+    asked.write_bytes(pickle.dumps(request))
+    command = [*python_command(("-m", "drivers.peers.child")), str(asked), str(result)]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    said = _finished(command, limit, env=os.environ | {"PYTHONPATH": paths})
+    if not result.exists():
+        raise PeerError(f"no result; its last line: {_last_line(said)}")
+    timings: PeerTimings = pickle.loads(result.read_bytes())
+    return timings
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+# --- programs ---
+
+
+def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> PeerMeasurement:
+    peer.write(peer.subject.minimal(), folder, "minimal")
+    peer.write(race.problem, folder, "instance")
+
+    def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
+        answer = folder / peer.answer_file
+        seconds, said = _timed([path, *peer.command(folder, name, seed)], folder, answer, race.limit_s)
+        return seconds, peer.read(answer, said)
+
+    run("minimal", 1)  # the first run reads the program from the disk
+    seeds = range(1, race.repeats + 1)
+    start_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
+    runs = [run("instance", seed) for seed in seeds]
+    answers = [answer for _, answer in runs]
+    costs = _costs(peer, race.problem, answers)
+    process_s = statistics.median(seconds for seconds, _ in runs)
+    clocks = [answer.own_clock_s for answer in answers if answer.own_clock_s is not None]
+    return PeerMeasurement(
+        peer.name,
+        "",
+        peer.kind,
+        all(answer.proved for answer in answers),
+        peer.subject.worst(costs),
+        max(0.0, process_s - start_s),
+        start_s,
+        process_s,
+        statistics.median(clocks) if clocks else None,
+        _to_cost(peer, [costs], [process_s], race.cost),
+        repetitions=race.repeats,
+        in_process=False,
+        costs=costs,
+    )
+
+
+def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> tuple[float, str]:
+    """Run a program that has to leave a file: wall-clock seconds, and what it printed."""
+    answer.unlink(missing_ok=True)
+    began = time.perf_counter()
+    said = _finished(command, limit, cwd=folder)
+    seconds = time.perf_counter() - began
+    if not answer.exists():
+        raise PeerError(f"no answer; its last line: {_last_line(said)}")
+    return seconds, said
+
+
+# --- both ---
+
+
+def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
+    """What a process prints on standard output until it ends well."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit,
+            check=False,
+            **options,
+        )
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"no answer within {limit:g} s") from None
+    except OSError as error:
+        raise PeerError(f"cannot be started: {error.strerror}") from None
+    if done.returncode:
+        raise PeerError(f"ended with code {done.returncode}: {_last_line(done.stderr or done.stdout)}")
+    return done.stdout
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else "it printed nothing"
+
+
+def _costs(peer: Peer, problem: Any, answers: Sequence[PeerAnswer]) -> tuple[int, ...]:
+    """Score the answers of all repetitions; the worst will count, since a solver is as good as it is every time."""
+    costs = []
+    for answer in answers:
+        try:
+            cost = int(peer.subject.cost(problem, answer.solution))
+        except ValueError as error:
+            raise PeerError(f"no solution: {error}") from None
+        if answer.said not in (None, cost):
+            raise PeerError(f"it says {answer.said}, our scorer finds {cost}")
+        costs.append(cost)
+    return tuple(costs)

@@ -1,0 +1,264 @@
+"""Runs that survive their process: a state is kept once a minute and on SIGTERM, and `--resume` goes on from it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from core.errors import UserError
+from drivers.cli.messages import print_note
+from drivers.options.declaration import Options
+
+if TYPE_CHECKING:
+    from core.search.checkpoint import Checkpoint, Checkpointer
+    from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointFile
+    from drivers.runs.checkpoint_lock import RunCheckpointLock
+
+
+def refuse_to_overwrite(options: Options) -> None:
+    """Refuse options by which a state would be lost, or would say nothing; before anything is done.
+
+    Raises
+    ------
+    UserError
+        A state is there and nobody wants to go on from it; several searches without a record that says which of them
+        are done; or `--resume` without a file.
+
+    """
+    if options.state is None:
+        if options.resume:
+            raise UserError("--resume without --state: expected the file of the state to go on from")
+        return
+    if os.path.exists(options.state) and not options.resume:
+        raise UserError(
+            f"--state {options.state}: a state is there: expected --resume to go on from it, or another file"
+        )
+    if not options.record and (options.repeats > 1 or options.seeds is not None):
+        several = f"--repeats {options.repeats}" if options.repeats > 1 else "--seeds"
+        raise UserError(
+            f"--state with {several}: expected --record too, which tells the runs that are done from those to be made"
+        )
+
+
+class RecoveryState:
+    """What every rank remembers of the runs so far, for those who are left when others are lost.
+
+    It is a context manager: at its end the checkpoint is free for other runs.
+
+    Attributes
+    ----------
+    attempts : int
+        How often the program was begun: again with fewer ranks.
+    done : dict
+        How many repetitions of each seed's run are done.
+    held : tuple of (About, State) or None
+        The last state, and whose it is.
+    lock : StateLock or None
+        Of the checkpoint; on the first rank.
+
+    """
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.done: dict[int, int] = {}
+        self.held: tuple[CheckpointIdentity, Checkpoint] | None = None
+        self.lock: RunCheckpointLock | None = None
+
+    def __enter__(self) -> RecoveryState:
+        """Begin without a lock."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Free the checkpoint for other runs."""
+        if self.lock is not None:
+            self.lock.free()
+
+    def claim(self, options: Options) -> None:
+        """Keep other runs from the checkpoint; the first rank calls this in every attempt, since it may be a new one.
+
+        Raises
+        ------
+        UserError
+            Another run uses the file; or as `refuse_to_overwrite`.
+
+        """
+        folder = os.path.dirname(os.path.realpath(options.state or ""))
+        # Without a name or a folder the file is refused with the other files of the run.
+        if options.state and self.lock is None and os.path.isdir(folder):
+            from drivers.runs.checkpoint_lock import WITHOUT_RANK_S, RunCheckpointLock
+
+            self.lock = RunCheckpointLock(options.state, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
+        if self.attempts == 1:
+            refuse_to_overwrite(options)
+
+
+def checkpoint_file(options: Options) -> RunCheckpointFile | None:
+    """The file of the state, if there shall be one; what reads and writes it is imported for nobody else."""
+    if options.state is None:
+        return None
+    from drivers.runs.checkpoint_file import RunCheckpointFile
+
+    return RunCheckpointFile(options.state)
+
+
+class RunCheckpoints:
+    """The states of one run, on every rank.
+
+    Parameters
+    ----------
+    options
+        Of the run.
+    ranks
+        Its communicator.
+    memory
+        What this rank remembers.
+
+    Attributes
+    ----------
+    keeper : Keeper or None
+        Of the repetition that goes on; None: no state is kept.
+    before_s : float
+        Seconds that the repetition had taken before it resumed here.
+    resumed : int
+        Number of times that repetition has resumed from a file.
+
+    """
+
+    def __init__(self, options: Options, ranks: Any, memory: RecoveryState | None = None) -> None:
+        self.options = options
+        self.ranks = ranks
+        self.memory = memory or RecoveryState()
+        self.file = checkpoint_file(options)
+        self.keeper: Checkpointer | None = None
+        self.before_s = 0.0
+        self.resumed = 0
+
+    def begin(self, about: Callable[[], CheckpointIdentity]) -> bool:
+        """Begin a repetition, or go on with it where there is a state of it; all ranks call this.
+
+        Parameters
+        ----------
+        about
+            Says which run it is, and how many of its repetitions are done; the first rank calls it, if it is needed.
+
+        Returns
+        -------
+        bool
+            Whether it goes on.
+
+        Raises
+        ------
+        Terminated
+            The repetition before was asked to end, and was done before it could.
+        UserError
+            See `RunCheckpointFile.read`.
+
+        """
+        if self.file is None and not self.ranks.survives:
+            return False
+        from core.search.checkpoint import Checkpointer, Terminated
+
+        if self.keeper is not None and self.ranks.sum(int(self.keeper.asked)):
+            if self.ranks.rank == 0:
+                print("ended by SIGTERM between two repetitions: --resume goes on", file=sys.stderr)
+            raise Terminated
+        whose, earlier = self.ranks.bcast(self.earlier(about()) if self.ranks.rank == 0 else None)
+        self.resumed = whose.resumed
+        self.memory.done[self.options.seed] = whose.repetition
+
+        def write(state: Checkpoint) -> None:
+            assert self.file is not None
+            self.file.write(whose, state)
+
+        def hold(state: Checkpoint) -> None:
+            self.memory.held = whose, state
+
+        self.keeper = Checkpointer(
+            write if self.file is not None else None,
+            earlier,
+            self.options.state_every,
+            hold if self.ranks.survives else None,
+            self.options.state or "the state in memory",
+        )
+        self.before_s = self.keeper.before_s
+        if earlier is not None and self.ranks.survives:
+            hold(earlier)  # a rank may be lost before the next state
+        if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
+            print_note(f"{self.options.state}: the run goes on after {self.before_s:.1f} s")
+        return earlier is not None
+
+    @property
+    def done(self) -> int:
+        """How many repetitions of this run all ranks know to be done."""
+        return self.memory.done.get(self.options.seed, 0)
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """Why this repetition's time is not that of one process and all ranks, for the record."""
+        resumed = {"resumed": self.resumed} if self.resumed else {}
+        return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
+
+    def earlier(self, whose: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint | None]:
+        """Return the description of this repetition's states, and its state in memory or in the file, if there is one.
+
+        Raises
+        ------
+        UserError
+            The file has a later repetition, or see `RunCheckpointFile.read`.
+
+        """
+        held = self.memory.held
+        if held is not None and held[0]._replace(resumed=0) == whose:
+            return held
+        if self.file is None or not self.options.resume or self.memory.attempts > 1:
+            return whose, None
+        if not self.file.exists():
+            print_note(f"{self.file.path}: there is no state yet, so the run begins")
+            return whose, None
+        about, state = self.file.read(whose)
+        if about.repetition > whose.repetition:
+            raise UserError(
+                f"{self.file.path}: found the state of repetition {about.repetition + 1}, expected one of repetition "
+                f"{whose.repetition + 1}: the record does not have those before"
+            )
+        if about.repetition < whose.repetition:
+            # It was recorded as done before its state could be removed.
+            return whose, None
+        return whose._replace(resumed=about.resumed + 1), state
+
+    def forget(self) -> None:
+        """Remember that all repetitions are done."""
+        self.memory.done[self.options.seed] = self.options.repeats
+
+    def finish(self) -> None:
+        """Remove the state of a repetition that is done; on the first rank."""
+        if self.file is not None:
+            self.file.remove()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
+        keeper, file = self.keeper, self.file
+        if keeper is None or file is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def hear(number: int, frame: FrameType | None) -> None:
+            keeper.asked = True
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+        before = signal.signal(signal.SIGTERM, hear)
+        try:
+            yield
+        except SystemExit:
+            if keeper.asked and self.ranks.rank == 0:
+                print(f"ended by SIGTERM; {file.path} has the state: --resume goes on from it", file=sys.stderr)
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)

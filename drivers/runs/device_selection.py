@@ -1,0 +1,159 @@
+"""The device of a rank: what `--backend` and `--device` name, or what `auto` stands for, found without importing much.
+
+A backend says for which kind of device it is taken (`backends.device.Backend.automatic_for`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.errors import UserError
+from drivers.cli.messages import print_note
+from drivers.options.declaration import Options
+
+
+def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
+    """The backend of this rank, on its device.
+
+    Parameters
+    ----------
+    options, ranks
+        What is asked for, and the communicator.
+    gpus : int
+        See `gpus_here`.
+    one_core : bool
+        Whether `auto` means one core, whatever else is here; a number of cores that is asked for counts before it.
+
+    """
+    import backends
+
+    if options.backend != "auto":
+        return select_named_device(options, ranks)
+    if options.cores is not None:
+        return backends.create(backend_for("cores"), None, options.cores)
+    if one_core:
+        return backends.create(backend_for("core"))
+    return select_automatic_device(options, ranks, gpus)
+
+
+def cores_of_a_rank(options: Options) -> int:
+    """How many cores of its host a rank works on, counted before it keeps to them.
+
+    Raises
+    ------
+    UserError
+        The options name no backend that runs in the rank's own threads and processes.
+
+    """
+    import backends
+
+    on_host = [name for name in backends.NAMES if backends.backend_class(name).memory == "host"]
+    if options.backend not in on_host:
+        raise UserError(f"--own-cores with {options.backend}: expected one of {', '.join(on_host)}")
+    units: int = backends.backend_class(options.backend).devices()[0].compute_units
+    return units if options.cores is None else options.cores
+
+
+def gpus_here() -> int:
+    """Count the GPUs of the backend that is taken for them; 0 where there is none."""
+    import backends
+
+    name = backends.automatic("gpu")
+    return backends.backend_class(name).present() if name else 0
+
+
+def compiles_for_others(local_rank: int, gpus: int) -> bool:
+    """Whether a rank prepares its search before the others of its host, who find in the cache what it compiled.
+
+    The first rank of a host does. With ``--backend auto`` its first ranks have a GPU each and those after them a core,
+    for which kernels are other programs: so the first rank that has a core does too.
+
+    Parameters
+    ----------
+    local_rank
+        The rank's number on its host.
+    gpus
+        See `gpus_here`; 0 where the options name the backend, which is the same for all ranks of a host.
+
+    """
+    return local_rank in (0, gpus)
+
+
+def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
+    """The backend of a rank: a GPU of its own, else one core of several ranks, else all cores.
+
+    Ranks beyond the number of GPUs take a core each, so that no two wait for one device.
+    """
+    return backend_for("gpu" if local_rank < gpus else "core" if size > 1 else "cores")
+
+
+def backend_for(kind: str) -> str:
+    """The backend that is taken for a kind of device.
+
+    Raises
+    ------
+    Unavailable
+        None is.
+
+    """
+    import backends
+
+    name = backends.automatic(kind)
+    if name is None:
+        raise backends.Unavailable(f"no backend is taken for a device of kind {kind!r} here: name one with --backend")
+    return name
+
+
+def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
+    """The best backend that works on this rank; says so on standard error where a GPU does not."""
+    import backends
+
+    name = select_best_backend(ranks.size, ranks.local_rank, gpus)
+    if ranks.local_rank < gpus:
+        try:
+            return backends.create(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
+        except backends.Unavailable as error:
+            name = select_best_backend(ranks.size, ranks.local_rank, 0)
+            print_note(f"{error}; {name} instead")
+    return backends.create(name, None)
+
+
+def own_gpu(name: str, local_rank: int) -> str:
+    """The index of a rank's own GPU among a backend's devices.
+
+    Raises
+    ------
+    Unavailable
+        The backend has fewer GPUs than it seemed to have.
+
+    """
+    import backends
+
+    found = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
+    if local_rank >= len(found):
+        raise backends.Unavailable(f"{name}: {len(found)} GPUs here, none of them for rank {local_rank} of this host")
+    return found[local_rank]
+
+
+def select_named_device(options: Options, ranks: Any) -> Any:
+    """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
+    import backends
+
+    device = options.device
+    if ranks.size > 1:
+        device = device_of_rank(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
+    return backends.create(options.backend, device, options.cores)
+
+
+def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:
+    """The index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
+
+    Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
+    named by a part of its name is every rank's.
+    """
+    chosen = next((one for one in devices if one.index == device), None)
+    if chosen is None:
+        return device
+    alike = [one.index for one in devices if (one.kind, one.driver) == (chosen.kind, chosen.driver)]
+    return alike[(alike.index(chosen.index) + local_rank) % len(alike)]

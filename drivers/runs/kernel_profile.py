@@ -1,0 +1,308 @@
+"""`--profile`: what Nsight Compute counts of a driver's kernels, beside what the paper says of its own (section V.C).
+
+The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
+gld_efficiency, warp_execution_efficiency and ipc; the last is a multiprocessor's, as nvprof's was.
+
+What `run_profiled` returns is a part of the details of a run's records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cluster.launch.commands import python_command
+
+TOOL = "ncu"
+PAPER = "oconnell2014"
+METRICS = {
+    "load_efficiency": ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100.0),
+    "warp_efficiency": ("smsp__thread_inst_executed_per_inst_executed.ratio", 32.0),
+    "ipc": ("sm__inst_executed.avg.per_cycle_active", 1.0),
+}
+"""Name, Nsight Compute's name, and the value that is 1 here: parts of all bytes or lanes, instructions per clock."""
+MAY_BE_MISSING = "load_efficiency"
+"""A kernel without global loads has none, which Nsight Compute prints as 0."""
+
+SAMPLED = ".*0|[1-9]"
+"""Launches of a kernel that are looked at, a regular expression of their numbers: the first nine and every tenth."""
+MOST_LAUNCHES = 2000
+SELF_TEST = "known_answer"
+"""The kernel of `backends.self_test`, no part of any algorithm."""
+
+PAPER_SIZES = {
+    "lcs": ("half:3000:seed=1",),
+    "knapsack": ("--items", "1500", "--capacity", "500", "--seed", "1"),
+    "heldkarp": ("--instance", "a280"),
+}
+"""What the paper profiled, as arguments of the drivers."""
+
+DROPPED_FLAGS = ("--profile", "--peers", "--verify")
+DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats")
+"""What asks for something besides the one run, or says where it runs."""
+
+
+class KernelProfile(NamedTuple):
+    """Launches of a kernel, and of each of `METRICS` the least, the average and the most of them.
+
+    A metric that no launch has is None. Averages are over launches, each with the same weight, as nvprof's were.
+    """
+
+    kernel: str
+    launches: int
+    load_efficiency: tuple[float, float, float] | None
+    warp_efficiency: tuple[float, float, float] | None
+    ipc: tuple[float, float, float] | None
+
+
+class ProfileError(Exception):
+    """There is no profile; says why."""
+
+
+def run_profiled(
+    workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1, sized: bool = True
+) -> dict[str, Any] | None:
+    """Run a driver's command line again under Nsight Compute, and print its table, or one line that says why not.
+
+    Parameters
+    ----------
+    workload : str
+        The driver `drivers.<workload>`, one of `PAPER_SIZES`.
+    argv : sequence of str, optional
+        Its command line; None means `sys.argv`.
+    backend : str
+        What `--backend` says: one whose kernels Nsight Compute counts, or auto, which then means such a one.
+    ranks : int
+        MPI ranks of this run; a profile has one.
+    sized : bool
+        Whether the command line names what to compute; otherwise the paper's size is profiled.
+
+    Returns
+    -------
+    dict or None
+        For a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command in
+        words, and `kernels`, one dictionary per kernel.
+
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = ["-m", f"drivers.{workload}", *remove_options(given), *(() if sized else PAPER_SIZES[workload])]
+    try:
+        tool = find_profiler(backend, ranks)
+        kernels = summarise_kernels(
+            run_profiler(tool, [*arguments, "--backend", select_profiled_backend(), "--repeats", "1"])
+        )
+    except ProfileError as error:
+        print(f"no profile: {error}", flush=True)
+        return None
+    words = shlex.join(["python", *arguments])
+    print("\n".join(table(workload, words, kernels)), flush=True)
+    return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
+
+
+def profile_record(kernel: KernelProfile) -> dict[str, Any]:
+    """A kernel's profile as a record holds it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
+
+
+# --- running ---
+
+
+def find_profiler(backend: str, ranks: int) -> str:
+    """The path of Nsight Compute's program.
+
+    Raises
+    ------
+    ProfileError
+        It cannot profile this run.
+
+    """
+    if backend not in (select_profiled_backend(), "auto"):
+        expected = select_profiled_backend()
+        raise ProfileError(
+            f"found --backend {backend}, expected {expected}: Nsight Compute counts what CUDA kernels do"
+        )
+    if ranks > 1:
+        raise ProfileError(f"found {ranks} ranks, expected one: start the driver without mpirun")
+    path = shutil.which(TOOL)
+    if path is None:
+        raise ProfileError(f"{TOOL} is not on PATH: it comes with Nsight Compute, a part of NVIDIA's CUDA toolkit")
+    return path
+
+
+def select_profiled_backend() -> str:
+    """The backend whose kernels Nsight Compute counts."""
+    import backends
+
+    return next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
+
+
+def remove_options(argv: Sequence[str]) -> list[str]:
+    """A command line without what a profiled run must not repeat."""
+    dropped = argparse.ArgumentParser(add_help=False)
+    for flag in DROPPED_FLAGS:
+        dropped.add_argument(flag, action="store_true")
+    for option in DROPPED_OPTIONS:
+        dropped.add_argument(option)
+    return dropped.parse_known_args(list(argv))[1]
+
+
+def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
+    """Run Python under Nsight Compute; the rows of what that wrote.
+
+    Raises
+    ------
+    ProfileError
+        Nsight Compute or the program failed, or it saw no kernel.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
+        log = Path(folder) / "profile.csv"
+        command = [
+            *(tool, "--csv", "--log-file", str(log), "--metrics", ",".join(name for name, _ in METRICS.values())),
+            *("--print-units", "base", "--clock-control", "none", "--kernel-id", f":::{SAMPLED}"),
+            *("--launch-count", str(MOST_LAUNCHES), *python_command(arguments)),
+        ]
+        print("profiling:", shlex.join(["python", *arguments]), flush=True)
+        done = subprocess.run(command, capture_output=True, text=True)
+        written = log.read_text() if log.exists() else ""
+    if done.returncode:
+        raise ProfileError(
+            f"{TOOL} ended with code {done.returncode}: {failure_reason(written, done.stdout, done.stderr)}"
+        )
+    found = list(read_rows(written.splitlines()))
+    if not found:
+        raise ProfileError(f"{TOOL} saw no kernel: {failure_reason(written, done.stdout, done.stderr)}")
+    return found
+
+
+def failure_reason(*outputs: str) -> str:
+    """The line that says what went wrong: Nsight Compute's own, or else the last one that there is."""
+    lines = [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("==ERROR==")]
+    return (errors or lines[-1:] or ["it printed nothing"])[0]
+
+
+# --- reading ---
+
+
+def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of Nsight Compute's CSV, which has its messages before, and a program's output among them.
+
+    A row is one metric of one launch; they are told by as many cells as the heading has.
+    """
+    heading: list[str] | None = None
+    for cells in csv.reader(line for line in lines if line.startswith('"')):
+        if heading is None and "Metric Name" in cells:
+            heading = cells
+        elif heading is not None and len(cells) == len(heading):
+            yield dict(zip(heading, cells, strict=True))
+
+
+def summarise_kernels(found: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
+    """The kernels in the order of their names.
+
+    Parameters
+    ----------
+    found : iterable of mappings
+        As `read_rows` yields them.
+
+    Raises
+    ------
+    ProfileError
+        A metric of `METRICS` is nowhere in them.
+
+    """
+    known = {printed: (name, one) for name, (printed, one) in METRICS.items()}
+    launches: dict[str, set[str]] = {}
+    values: dict[str, dict[str, list[float]]] = {}
+    seen = set()
+    for row in found:
+        kernel = short_name(row["Kernel Name"])
+        if kernel == SELF_TEST or row["Metric Name"] not in known:
+            continue
+        name, one = known[row["Metric Name"]]
+        seen.add(name)
+        launches.setdefault(kernel, set()).add(row["ID"])
+        value = number(row["Metric Value"])
+        if value is not None and not (name == MAY_BE_MISSING and value == 0):
+            values.setdefault(kernel, {}).setdefault(name, []).append(value / one)
+    missing = [printed for printed, (name, _) in known.items() if name not in seen]
+    if missing:
+        raise ProfileError(f"{TOOL} does not know {', '.join(missing)} on this device")
+    return [
+        KernelProfile(kernel, len(launches[kernel]), *(spread(values.get(kernel, {}).get(name)) for name in METRICS))
+        for kernel in sorted(launches)
+    ]
+
+
+def short_name(printed: str) -> str:
+    """A kernel's name in the language: as printed without module, parameters, marks of the compiler and final line."""
+    return re.split(r"[(<\[$]", printed)[0].split("::")[-1].strip().removesuffix("_")
+
+
+def number(text: str) -> float | None:
+    """A value with its thousands grouped; None for one that Nsight Compute does not have."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
+    """Least, average and most."""
+    return (min(values), sum(values) / len(values), max(values)) if values else None
+
+
+# --- showing ---
+
+
+def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[str]:
+    """Lines of text: least, average and most of every kernel, and what the paper says of its own."""
+    from reports.papers.files import load
+
+    profile = load(PAPER).extra["profile"]
+    titles = profile["metrics"]
+    lines = [
+        f"Nsight Compute, {words}: least / average / most of a kernel's first nine launches and every tenth",
+        f"  {'kernel':28}{'launches':>9}" + "".join(f"{titles[name]:>28}" for name in METRICS),
+    ]
+    for kernel in kernels:
+        cells = [format_cell(getattr(kernel, name), name) for name in METRICS]
+        lines.append(f"  {kernel.kernel:28}{kernel.launches:9,}" + "".join(f"{cell:>28}" for cell in cells))
+    for statistic in ("least", "average"):
+        said = [paper_bound(profile, workload, name, statistic) for name in METRICS]
+        lines.append(f"  {'the paper, ' + statistic:37}" + "".join(f"{text:>28}" for text in said))
+    return lines
+
+
+def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
+    """A cell of the table: parts of one in per cent, instructions per clock as they are."""
+    if values is None:
+        return "no global load" if metric == MAY_BE_MISSING else "not counted"
+    if metric == "ipc":
+        return " / ".join(f"{value:.2f}" for value in values)
+    return " / ".join(f"{100 * value:.1f}" for value in values) + " %"
+
+
+def paper_bound(profile: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
+    """The paper's bound on a statistic of a metric; a dash where it has none."""
+    return next(
+        (
+            str(bound["says"])
+            for bound in profile["bounds"]
+            if (bound["metric"], bound["statistic"]) == (metric, statistic)
+            and bound.get("workload", workload) == workload
+        ),
+        "-",
+    )

@@ -1,0 +1,306 @@
+"""Decision if ranks share a run, or the first rank does all of it because there is too little work between reductions.
+
+The ranks rehearse a run, or some iterations of it. Where communication takes much of that time, they rehearse in
+rounds, together and then the first rank alone, while the others sleep; the median of the rounds' ratios decides for
+all. A run that the first rank does alone pauses now and then to decide again (`drivers.runs.single_rank`).
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.errors import UserError
+from drivers.cli.messages import print_note
+from drivers.workload.declaration import PreparedRun, Workload
+from drivers.workload.run_time import round_to_digits
+
+SIGNIFICANT_GAIN = 0.1
+"""Ranks that meet in long iterations for no more than this part of their time gain from each other."""
+LONG_STEP_S = 1e-3
+SHORT_S = 0.25
+"""Shorter runs are rehearsed as a whole, again and again; of longer ones the first repetition has to tell."""
+LONGEST_ALONE_S = 0.5
+"""A whole run is rehearsed alone only if it will hardly take longer, or than it took all ranks."""
+ENOUGH_S = 0.02
+"""A rehearsal of iterations has so many that it takes this long, if the run has."""
+FEWEST_STEPS, GROWTH = 1, 4
+MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
+"""Trials of a rehearsal, and seconds after which no more of them are made."""
+FEWEST_ROUNDS, ENOUGH_ROUNDS_S = 3, 10.0
+"""Least number of rounds that decide, since one of them may be noisy; seconds after which fewer have to do."""
+UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+LEAST_GAIN = 1.1
+"""One rank alone is preferred to ranks that are faster by less."""
+
+
+class RehearsalTiming(NamedTuple):
+    """What a rehearsal took.
+
+    Attributes
+    ----------
+    seconds : float
+        The median of several trials: the least would be that of a machine on which nobody else works.
+    share : float
+        Mean over ranks of the part of the time in which they were in communication, waiting included.
+
+    """
+
+    seconds: float
+    share: float
+
+
+class SingleRankVerdict(NamedTuple):
+    """Why the first rank works alone: seconds of the same work, of all ranks together and of that one."""
+
+    together_s: float
+    alone_s: float
+    iterations: int | None
+    """How many were rehearsed; None: the whole run."""
+    until_s: float | None = None
+    """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
+
+    def details(self) -> dict[str, Any]:
+        """Return this for the details of a record."""
+        return {name: value for name, value in self._asdict().items() if name != "until_s" or value is not None}
+
+    def words(self, name: str, ranks: int) -> str:
+        """The line that says so."""
+        if self.iterations is None:
+            together, alone = format_short_time(self.together_s), format_short_time(self.alone_s)
+            took = f"together they take {together}, the first alone {alone}"
+        else:
+            together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
+            took = f"an iteration takes them {together} together, and the first alone {alone}"
+        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
+
+
+class ParallelBenefitCheck:
+    """The decision of one run; all ranks make the same calls.
+
+    Parameters
+    ----------
+    workload, run
+        What is run, with the search of all ranks.
+    alone
+        Makes the search that does all of the work on the first rank's device; called there alone, if at all. None: the
+        ranks share whatever the work.
+
+    Attributes
+    ----------
+    run : Run
+        What this rank has to do in a repetition if it `works`: the run of all ranks, or the first one's own.
+    verdict : Verdict or None
+        Why the first rank works alone; None: all share.
+
+    """
+
+    def __init__(self, workload: Workload[Any], run: PreparedRun[Any], alone: Callable[[], Any] | None) -> None:
+        self.workload = workload
+        self.shared = run
+        self.run = run
+        self.ranks = run.ranks
+        self.make_alone = alone
+        self.own: PreparedRun[Any] | None = None
+        """The run of the first rank alone, on that rank, once it was rehearsed."""
+        self.steps: int | None = None
+        """Iterations of a rehearsal; None: the whole run."""
+        self.verdict: SingleRankVerdict | None = None
+        self.former: SingleRankVerdict | None = None
+        """The verdict on which the first rank began a repetition alone, which the ranks then shared."""
+        self.is_settled = alone is None or run.ranks.size == 1 or run.options.share == "always"
+
+    @property
+    def may_change(self) -> bool:
+        """True if the first rank alone has to pause: all ranks rehearse iterations, and can take over."""
+        return self.steps is not None
+
+    @property
+    def works(self) -> bool:
+        """Whether this rank has anything to do in a repetition."""
+        return self.verdict is None or self.ranks.rank == 0
+
+    def before(self) -> None:
+        """Decide before the first repetition, for a search that iterates and whose ranks meet in every iteration.
+
+        Where ranks work apart, say how many of them have nothing to do.
+        """
+        apart = self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None
+        parts = getattr(self.shared.options, self.workload.scaled or "none", None)
+        if apart and self.ranks.rank == 0 and parts:
+            report_idle_ranks(parts, self.workload.scaled, self.ranks.size)
+        if self.is_settled or apart:
+            return
+        self.is_settled = True
+        if self.are_unlike():
+            return
+        steps = FEWEST_STEPS
+        while self.ranks.bcast(self.trial(self.shared, steps).seconds < ENOUGH_S and self.has_more(steps)):
+            steps *= GROWTH
+        pace = self.together(steps)
+        self.steps = steps
+        self.decide(None, in_doubt=pace.share > SIGNIFICANT_GAIN or pace.seconds < steps * LONG_STEP_S)
+
+    def after_first(self, seconds: float, share: float) -> bool:
+        """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
+
+        Parameters
+        ----------
+        seconds, share
+            Of the repetition: its time, and the mean of all ranks' shares of communication; the first rank's count.
+
+        """
+        if self.is_settled:
+            return False
+        self.is_settled = True
+        # What all of them did while they were not together is what one of them does alone.
+        alone_s = seconds * self.ranks.size * (1 - share)
+        in_doubt, is_short = self.ranks.bcast((alone_s < max(LONGEST_ALONE_S, seconds), seconds < SHORT_S))
+        if not in_doubt or self.are_unlike():
+            return False
+        self.decide(None if is_short else seconds, in_doubt=True)
+        return self.verdict is not None
+
+    def again(self, seconds: float) -> bool:
+        """Decide again while the first rank works alone; True if the ranks share the rest. All ranks call this.
+
+        Parameters
+        ----------
+        seconds
+            Of the repetition so far; the first rank's count.
+
+        """
+        timings = self.shared.search.backend.timings
+        before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
+        verdict, former = self.rounds(None), self.ranks.bcast(self.verdict and self.verdict._replace(until_s=seconds))
+        timings.transfer_s, timings.kernel_s, timings.copied_bytes = before  # rehearsals are no part of the run
+        self.verdict = verdict
+        if verdict is None:
+            self.former, self.run = former, self.shared
+            if self.ranks.rank == 0:
+                print_note(
+                    f"{self.run.problem.name}: after {round_to_digits(seconds)} s alone, "
+                    f"all {self.ranks.size} ranks continue"
+                )
+        return verdict is None
+
+    def are_unlike(self) -> bool:
+        """Whether ranks have devices of several kinds, of which the first rank's may be the slower one."""
+        device = self.shared.search.backend.device
+        kinds = self.ranks.gather((device.kind, device.name))
+        unlike: bool = self.ranks.bcast(kinds is not None and len(set(kinds)) > 1)
+        return unlike
+
+    def decide(self, together_s: float | None, *, in_doubt: bool) -> None:
+        """Let the first rank rehearse alone if there is a doubt, and choose; ``together_s`` is `rounds`'."""
+        if not in_doubt:
+            return
+        self.verdict = self.rounds(together_s)
+        if self.verdict is not None and self.ranks.rank == 0:
+            assert self.own is not None
+            self.run = self.own
+            print_note(self.verdict.words(self.run.problem.name, self.ranks.size))
+
+    def rounds(self, together_s: float | None) -> SingleRankVerdict | None:
+        """Rehearse together and alone in turns; None if the ranks together are faster. All ranks call this.
+
+        Parameters
+        ----------
+        together_s
+            Seconds of all ranks together where that is known and takes long: then the first rank alone rehearses,
+            once.
+
+        """
+        can = self.ranks.rank > 0 or self.own is not None or self.has_own()
+        self.ranks.assemble()
+        if not self.ranks.bcast(can):
+            return None
+        together: list[float] = []
+        alone: list[float] = []
+
+        def goes_on() -> bool:
+            spent = sum(together) + sum(alone)
+            if together_s is not None or len(alone) >= MOST_TRIALS:
+                return not alone
+            return spent < ENOUGH_TRIALS_S or (len(alone) < FEWEST_ROUNDS and spent < ENOUGH_ROUNDS_S)
+
+        while self.ranks.bcast(goes_on()):
+            together.append(self.trial(self.shared, self.steps).seconds if together_s is None else together_s)
+            if self.ranks.rank == 0:
+                assert self.own is not None
+                alone.append(self.trial(self.own, self.steps).seconds)
+            self.ranks.assemble()
+        verdict = None
+        if self.ranks.rank == 0:
+            ratio = statistics.median(one / other for one, other in zip(together, alone, strict=True))
+            if ratio * LEAST_GAIN >= 1:
+                iterations = None if self.steps is None else self.rehearsed(self.steps).iterations
+                verdict = SingleRankVerdict(statistics.median(together), statistics.median(alone), iterations)
+        self.ranks.reset()
+        chosen: SingleRankVerdict | None = self.ranks.bcast(verdict)
+        return chosen
+
+    def has_own(self) -> bool:
+        """Make the search of the first rank alone, on that rank; False if it has no room for all of it."""
+        from cluster import Solo
+        from cluster.mpi.proxies import TimedCommunicator
+
+        assert self.make_alone is not None
+        try:
+            search = self.make_alone()
+        except (MemoryError, UserError):
+            return False
+        self.own = replace(self.shared, search=search, ranks=TimedCommunicator(Solo()))
+        return True
+
+    def rehearsed(self, steps: int | None) -> Any:
+        """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
+        shorter = self.workload.shorter
+        return self.shared.options if steps is None or shorter is None else shorter(self.shared, steps)
+
+    def has_more(self, steps: int) -> bool:
+        """Whether the run has more iterations than these."""
+        return bool(self.rehearsed(steps) != self.rehearsed(steps * GROWTH))
+
+    def together(self, steps: int | None) -> RehearsalTiming:
+        """Rehearse on all ranks; the first one's clock counts, and all get the result."""
+        pace = self.trials(self.shared, steps)
+        shares = self.ranks.gather(pace.share)
+        mean = pace._replace(share=sum(shares) / len(shares)) if shares else pace
+        found: RehearsalTiming = self.ranks.bcast(mean)
+        return found
+
+    def trials(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
+        """Make trials; the clock of the run's first rank tells how many."""
+        made: list[RehearsalTiming] = []
+        while run.ranks.bcast(len(made) < MOST_TRIALS and sum(one.seconds for one in made) < ENOUGH_TRIALS_S):
+            made.append(self.trial(run, steps))
+        return RehearsalTiming(*(sorted(values)[len(made) // 2] for values in zip(*made, strict=True)))
+
+    def trial(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
+        """Some iterations of a run, or all of it; nothing of it is kept."""
+        backend, tried = run.search.backend, replace(run, options=self.rehearsed(steps))
+        run.ranks.barrier()
+        run.ranks.reset()
+        before = backend.seconds_in_collectives()
+        began = time.perf_counter()
+        self.workload.once(tried, None)
+        seconds = time.perf_counter() - began
+        met = run.ranks.seconds + backend.seconds_in_collectives() - before
+        return RehearsalTiming(seconds, met / seconds)
+
+
+def report_idle_ranks(parts: int, what: str, ranks: int) -> None:
+    """Say how many ranks have nothing to do, if there are fewer parts (walks, climbers, colonies) than ranks."""
+    idle = ranks - parts
+    if idle > 0:
+        print_note(f"{parts} {what} for {ranks} ranks: {idle} of them {'has' if idle == 1 else 'have'} no work")
+
+
+def format_short_time(seconds: float) -> str:
+    """A short time in the largest unit of which there is one: 1.9 us, 12 ms."""
+    size, name = next((one for one in UNITS_OF_TIME if seconds >= one[0]), UNITS_OF_TIME[-1])
+    return f"{round_to_digits(seconds / size)} {name}"

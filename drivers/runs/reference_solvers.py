@@ -1,0 +1,73 @@
+"""`--peers`: other people's solvers on the problem of a run, and what they say of its result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload
+
+
+class ReferenceSolvers:
+    """The solvers that stand beside one run.
+
+    Attributes
+    ----------
+    measured : list of drivers.peers.Measured
+        What they did; they run once, after the first repetition, with its time and cost to reach.
+
+    """
+
+    def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
+        from drivers.peers import peers_for
+
+        self.peers = peers_for(workload.name)
+        self.noun = workload.noun
+        # What a search proves is the best there is, so that a better one is an objection.
+        self.proves = workload.hash_covers == "answer"
+        self.proved = False
+        self.problem = workload.for_peers(run.problem)
+        self.repeats = run.options.repeats
+        self.measured: list[Any] = []
+        self.cost: int | None = None
+        self.own_s: list[float] = []
+        self.process_s: float | None = None
+
+    def opinions(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
+        """Yield the solvers' opinions of a result; of its ``running_s`` an earlier process took ``before_s``."""
+        from drivers.peers import confirming_peers, measure, peer_rejections
+
+        self.own_s.append(running_s)
+        self.cost = result.cost
+        self.proved = self.proves and not result.gave_up
+        if not self.measured:
+            self.process_s = process_age_s() + before_s
+            self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
+        if self.proved:
+            for objection in peer_rejections(self.peers, self.measured, result.cost, self.noun):
+                yield VerifierVerdict("", objection)
+            for name in confirming_peers(self.measured, result.cost):
+                yield VerifierVerdict(name)
+
+    def recorded(self) -> list[dict[str, Any]]:
+        """What the solvers did, as a record's ``details["peers"]`` holds it."""
+        return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
+
+    def table(self) -> list[str]:
+        """This search and the solvers, as lines of text."""
+        from drivers.peers import format_table, this_search
+
+        if not self.measured:
+            return ["nothing to compare the other solvers with: all repetitions are recorded"]
+        whole_s = self.process_s
+        start_s = None if whole_s is None else whole_s - self.own_s[0]
+        own = this_search(self.cost, self.own_s, proved=self.proved, start_s=start_s, own_process_s=whole_s)
+        return list(format_table(own, self.measured))
+
+
+def process_age_s() -> float:
+    """How long ago this process began: imports, the device and compilation are in it."""
+    import psutil
+
+    return time.time() - float(psutil.Process().create_time())

@@ -1,0 +1,148 @@
+"""Repetitions that the first rank does alone, and that pause now and then to find out if the ranks should share them.
+
+A rehearsal on a busy machine may be wrong, and a run may take hours. So the first rank pauses after `FIRST_PAUSE_S`
+and then at growing intervals: its search returns its checkpoint, all ranks rehearse again, and the run continues from
+the checkpoint, on that rank or on all of them. A checkpoint continues with the same result on any number of ranks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.search.checkpoint import SECONDS, Checkpoint, Checkpointer
+
+if TYPE_CHECKING:
+    from drivers.runs.parallel_benefit import ParallelBenefitCheck
+    from drivers.workload.declaration import PreparedRun
+
+FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 5.0, 4.0, 600.0
+"""Seconds until the first pause, and from one pause to the next: as many times as many, up to the longest."""
+
+
+class SearchPaused(Exception):  # noqa: N818
+    """The search ended with its checkpoint instead of continuing."""
+
+    def __init__(self, state: Checkpoint) -> None:
+        super().__init__("paused")
+        self.state = state
+
+
+class PausingCheckpointer(Checkpointer):
+    """Keeper of a search on one rank that ends with `SearchPaused` after some seconds.
+
+    Parameters
+    ----------
+    inner
+        The run's own keeper, which gets its checkpoints when they are due; None: there is none.
+    earlier
+        Checkpoint from which the search continues; None: that of ``inner``, if there is one.
+    after_s
+        Seconds until the pause.
+
+    """
+
+    def __init__(self, inner: Checkpointer | None, earlier: Checkpoint | None, after_s: float) -> None:
+        source = inner.source if inner is not None else "the state of the first rank"
+        super().__init__(None, earlier if earlier is not None or inner is None else inner.passed_on(), source=source)
+        self.inner = inner
+        self.pause_at = time.perf_counter() + after_s
+
+    def is_due(self) -> bool:
+        """See `Checkpointer`."""
+        return time.perf_counter() >= self.pause_at or (self.inner is not None and self.inner.is_due())
+
+    def keep(self, ranks: Any, state: Checkpoint | None) -> None:
+        """See `Checkpointer`; raises `SearchPaused` if the pause is due."""
+        if self.inner is not None and self.inner.is_due():
+            self.inner.keep(ranks, state)
+        if time.perf_counter() >= self.pause_at:
+            assert state is not None
+            raise SearchPaused(state)
+
+
+def resume_on_all_ranks(inner: Checkpointer | None, state: Checkpoint) -> Checkpointer:
+    """Return the keeper of a run that all ranks continue from a checkpoint."""
+    if inner is None:
+        return Checkpointer(None, state)
+    inner.resume_from(state)
+    return inner
+
+
+class SingleRankRepetition:
+    """One repetition that the first rank begins alone; all ranks make it and call the part that is theirs.
+
+    Parameters
+    ----------
+    sharing
+        The decision, which is that the first rank works alone.
+    inner
+        Keeper of this rank, if the run has one.
+
+    """
+
+    def __init__(self, sharing: ParallelBenefitCheck, inner: Checkpointer | None) -> None:
+        self.sharing = sharing
+        self.ranks = sharing.ranks
+        self.inner = inner
+
+    def waits(self) -> bool:
+        """Sleep on another rank, and rehearse when the first rank pauses; True if this rank has to share the rest."""
+        while self.is_paused():
+            if self.sharing.again(0.0):
+                return True
+        return False
+
+    def search(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
+        """Search on a rank that works; ``once(run)`` searches until the end, or until the run's keeper ends it."""
+        return self.on_first(once) if self.ranks.rank == 0 else self.shared(once, None)
+
+    def on_first(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
+        """Work on the first rank, and tell the others when it pauses and when it is done."""
+        sharing = self.sharing
+        before_s = 0.0 if self.inner is None else self.inner.before_s
+        began, wait_s = time.perf_counter() - before_s, FIRST_PAUSE_S
+        state: Checkpoint | None = None
+        while True:
+            after_s = wait_s if self.pauses_at(time.perf_counter() - began + wait_s) else inf
+            keeper = PausingCheckpointer(self.inner, state, after_s) if sharing.may_change else self.inner
+            try:
+                outcome = once(replace(sharing.run, keeper=keeper))
+            except SearchPaused as pause:
+                state = pause.state
+            else:
+                self.tell(paused=False)
+                return outcome
+            self.tell(paused=True)
+            shared = sharing.again(time.perf_counter() - began)
+            # The time that the rehearsals took belongs to the run, which a clock may end.
+            state = {**state, SECONDS: np.array(time.perf_counter() - began)}
+            if shared:
+                return self.shared(once, state)
+            wait_s = min(GROWTH * wait_s, LONGEST_PAUSE_S)
+
+    def pauses_at(self, seconds: float) -> bool:
+        """Return True if a pause at this time of the run is far from the end of its time limit."""
+        limit_s = getattr(self.sharing.run.options, "seconds", None)
+        return limit_s is None or seconds <= limit_s / 2
+
+    def shared(self, once: Callable[[PreparedRun[Any]], Any], state: Checkpoint | None) -> Any:
+        """Continue on all ranks from the first one's checkpoint."""
+        state = self.ranks.bcast(state)
+        assert state is not None
+        return once(replace(self.sharing.run, keeper=resume_on_all_ranks(self.inner, state)))
+
+    def tell(self, *, paused: bool) -> None:
+        """Wake the other ranks: the first rank has paused, or is done."""
+        self.ranks.assemble()
+        self.ranks.bcast(paused)
+
+    def is_paused(self) -> bool:
+        """Sleep until the first rank has paused (True) or is done (False)."""
+        self.ranks.assemble()
+        return bool(self.ranks.bcast(False))

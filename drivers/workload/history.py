@@ -1,0 +1,133 @@
+"""The history of a search, for the workloads that know one: `--history` records it, `--curve` and `--plot` write it.
+
+Local search notes it on the device, ants have the best tour of every iteration anyway, exact search and hill climbing
+tell the host their best so far between launches. Dynamic programming has nothing that improves, so its drivers do not
+offer these options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from core.errors import UserError
+from drivers.options.declaration import RESULTS, OptionGroup, option
+from drivers.options.output_files import OutputFile, reporting_write_errors
+from drivers.workload.declaration import PreparedRun
+
+MOST_ROWS = 10_000
+"""Rows of a history that a record keeps; `--curve` writes all."""
+PLOTS = (".svg", ".png", ".pdf")
+
+CURVE_POINTS = 200
+"""Points of an ant colony's convergence that a record keeps in any case."""
+
+T = TypeVar("T")
+
+
+def history_option(group: OptionGroup = RESULTS) -> Any:
+    """Declare `--history`."""
+    text = "record after which iteration, how many evaluations and which time the best cost improved"
+    return option(False, text, bool, group=group)
+
+
+def curve_option(group: OptionGroup = RESULTS) -> Any:
+    """Declare `--curve`, which asks for the history too."""
+    return option(None, "save the history, all of it, as CSV", OutputFile, "FILE", group=group)
+
+
+def plot_option(group: OptionGroup = RESULTS) -> Any:
+    """Declare `--plot`, which asks for the history too."""
+    text = "draw the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
+    return option(None, text, plot_file, "FILE", group=group)
+
+
+def plot_file(text: str) -> OutputFile:
+    """Read the name of a picture, as an `argparse` type, where there is somebody to draw it."""
+    if not text.lower().endswith(PLOTS):
+        raise argparse.ArgumentTypeError(f"expected FILE{', FILE'.join(PLOTS)}, found {text!r}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise argparse.ArgumentTypeError("needs matplotlib: pip install -e '.[report]'")
+    return OutputFile(text)
+
+
+def keeps_history(options: Any) -> bool:
+    """Return True if the search keeps its history, for the record or for a file; tables do not have the options."""
+    return any(getattr(options, name, None) for name in ("history", "curve", "plot"))
+
+
+def save_history(
+    run: PreparedRun[Any],
+    outcome: Any,
+    *,
+    unit: str,
+    noun: str = "cost",
+    in_words: Callable[[int], str] = str,
+    best_known: str = "optimum",
+) -> None:
+    """Write the history of an outcome as CSV, and draw it, where the user asked for it.
+
+    Parameters
+    ----------
+    run
+        Whose options say where; its problem may know an optimum.
+    outcome
+        What the search found.
+    unit, noun, in_words
+        See `drivers.workload.declaration.Workload`.
+    best_known
+        What the problem's ``optimum`` is called.
+
+    """
+    curve, plot, rows = run.options.curve, run.options.plot, outcome.history
+    if curve and rows is not None:
+        with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
+            file.write("iteration,evaluations,seconds,best_cost\n")
+            file.writelines(f"{iteration},{count},{seconds:.9f},{cost}\n" for iteration, count, seconds, cost in rows)
+    if plot and rows is not None:
+        from reports.plots.history import draw_history, save_figure
+
+        title = f"{run.problem.name}: best {noun} {in_words(outcome.cost)}"
+        known = {best_known: run.problem.optimum} if run.problem.optimum is not None else {}
+        figure = draw_history(
+            rows, unit, title, noun=noun, in_words=in_words, known=known, evaluations=outcome.evaluations
+        )
+        with reporting_write_errors(plot):
+            save_figure(figure, plot)
+
+
+def refuse_clocked_records(options: Any) -> None:
+    """Refuse repetitions that a clock ends, in one record.
+
+    Raises
+    ------
+    UserError
+        There is a clock, a record, and more than one repetition.
+
+    """
+    if options.record and options.seconds is not None and options.repeats > 1:
+        raise UserError(
+            f"--record with --seconds and --repeats {options.repeats}: the clock ends every repetition elsewhere, and "
+            "those of a record do equal work; expected another limit instead of --seconds"
+        )
+
+
+def improvement_points(curve: Sequence[int], most: int = CURVE_POINTS) -> list[list[int]]:
+    """The points [iteration, best so far] where the best so far improves; of very many, so many evenly chosen.
+
+    The first and the last point are always among them.
+    """
+    points: list[list[int]] = []
+    for iteration, length in enumerate(curve):
+        if not points or length < points[-1][1]:
+            points.append([iteration, length])
+    return thin_rows(points, most)
+
+
+def thin_rows(rows: list[T], most: int) -> list[T]:
+    """All rows or, of very many, so many evenly chosen; the first and the last are always among them."""
+    if len(rows) <= most:
+        return rows
+    return [rows[i * (len(rows) - 1) // (most - 1)] for i in range(most)]

@@ -1,0 +1,284 @@
+"""What the drivers of `luong2013`'s four problems share: a declaration of local search on a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from drivers.options.local_search import SearchOptions
+from drivers.options.output_files import reporting_write_errors
+from drivers.workload.declaration import (
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    VerifierVerdict,
+    Workload,
+    describe_gap,
+    describe_time_limit,
+)
+from drivers.workload.history import keeps_history, save_history
+from drivers.workload.run_time import RepetitionWork
+
+FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
+"""Seconds of one core's work in a run for which no option says what to do, and iterations of a walk at least."""
+NEIGHBOURS_OF_A_DRAW = 16
+"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
+
+
+def local_search(
+    name: str,
+    title: str,
+    options: type[SearchOptions],
+    *,
+    load: Callable[[Any], tuple[Any, str]],
+    chosen: str | None,
+    standard: tuple[str, ...],
+    fitted: Callable[[Any], tuple[str, ...]] = lambda problem: (),
+    shown: Callable[[int], str] = str,
+    best_known: str = "optimum",
+    save: Callable[[PreparedRun[Any], Any], None] = lambda run, solution: None,
+    speed: Callable[[Any], float] = lambda problem: 1e8,
+    for_peers: Callable[[Any], Any] = lambda problem: problem,
+    program: tuple[str, ...] = (),
+) -> Workload[SearchOptions]:
+    """Declare local search on a problem.
+
+    Parameters
+    ----------
+    name, title, options, standard, fitted, for_peers, program
+        See `Workload`.
+    load
+        From options to the problem (a `core.problems.problem.Problem`) and, in words, where its instance came from.
+    chosen
+        The instance that runs without options; None: `load` chooses.
+    shown
+        From a cost to text.
+    best_known
+        What the problem's ``optimum`` is called.
+    save
+        Writes the problem's own files of the best solution.
+    speed
+        From a problem to the neighbours that a core usually evaluates in a second.
+
+    """
+
+    def loaded(options: SearchOptions, ranks: int) -> Task:
+        settled = options.settled(chosen, ranks)
+        settled.chosen_algorithm()
+        settled.chosen_stop().check()
+        if settled.record and settled.seconds is not None and settled.repeats > 1:
+            from core.errors import UserError
+
+            raise UserError(
+                f"--record with --seconds and --repeats {settled.repeats}: the clock ends every repetition elsewhere, "
+                "and those of a record do equal work; expected --iterations, --target or --patience instead of "
+                "--seconds"
+            )
+        problem, source = load(settled)
+        if options.is_open:
+            settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
+        return Task(settled, problem, source)
+
+    def saved(run: PreparedRun[SearchOptions], outcome: Any) -> None:
+        path = run.options.solution
+        if path:
+            with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{element}\n" for element in outcome.solution.tolist())
+        save_history(run, outcome, unit="neighbours", in_words=shown, best_known=best_known)
+        save(run, outcome.solution)
+
+    def work(run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
+        """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
+        if run.options.iterations is None or run.options.seconds is not None:
+            return None
+        annealing = run.options.algorithm == "annealing"
+        an_iteration = NEIGHBOURS_OF_A_DRAW if annealing else max(run.search.sizes)
+        count = run.search.walks * run.options.iterations * an_iteration
+        return RepetitionWork(count, "neighbours", speed(run.problem), at_most=True)
+
+    def result(run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
+        return search_result(
+            run,
+            outcome,
+            f"best cost {shown(outcome.cost)}{describe_gap(outcome.cost, run.problem.optimum, best_known)}",
+        )
+
+    return Workload(
+        name,
+        title,
+        options,
+        unit="neighbours",
+        hash_covers="moves",
+        doing="searching",
+        load=loaded,
+        search=search,
+        once=once,
+        result=result,
+        judges=verdicts,
+        in_words=shown,
+        standard=standard,
+        fitted=fitted,
+        scaled="walks",
+        shorter=shorter,
+        work=work,
+        parameters=parameters,
+        ways=lambda run: {**run.search.ways, "shape": run.options.shape},
+        headline=headline,
+        save=saved,
+        for_peers=for_peers,
+        program=program,
+    )
+
+
+def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:
+    """Return the iterations of a walk in a run for which no option says what to do: some seconds of one core's work.
+
+    Parameters
+    ----------
+    settled
+        Its options, filled in.
+    problem
+    fitted
+        Options of about a second of one core's work (see `Workload`).
+
+    """
+    second = dict(zip(fitted[::2], fitted[1::2], strict=True))
+
+    def neighbours(names: str) -> int:
+        listed = problem.neighbourhood_names()[:1] if names == "auto" else names.split(",")
+        return max(problem.neighbourhood(name).size(problem.encoding, problem.points) for name in listed)
+
+    usual = second.get("--neighbourhood") or type(settled)().neighbourhood
+    work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
+    an_iteration = NEIGHBOURS_OF_A_DRAW if settled.algorithm == "annealing" else neighbours(settled.neighbourhood)
+    return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
+
+
+def shorter(run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
+    """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
+    if run.search.level == "algorithm":
+        return None
+    given = run.options
+    return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+
+
+def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
+    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+    from cluster.mpi.proxies import Rehearsal
+    from core.search.local_search import LocalSearch
+
+    made = LocalSearch(
+        backend,
+        Rehearsal(ranks),
+        problem,
+        options.chosen_algorithm(),
+        chosen_neighbourhoods(options, problem),
+        mapping=options.mapping,
+        evaluation=options.evaluation,
+        level=options.level,
+        walks=options.walks,
+        exchange=options.exchange,
+        seed=options.seed,
+        generate=options.generate,
+        select=options.select,
+        tune=chosen_tuner(options, backend),
+        tables=options.tables,
+        history=keeps_history(options),
+    )
+    made.warm_up(options.chosen_stop().seconds)
+    return made
+
+
+def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[str]:
+    """Names of the neighbourhoods that the options ask for, or the problem's first."""
+    named = options.neighbourhood.split(",")
+    return problem.neighbourhood_names()[:1] if named == ["auto"] else named
+
+
+def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, int], Any] | None:
+    """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
+    if options.shape == "fixed":
+        return None
+    from backends.tuning import ShapeKey, ShapeTuner, load_shape
+
+    def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> ShapeTuner:
+        best = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
+        return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, best=best)
+
+    return tune
+
+
+def keep_shape(search: Any) -> None:
+    """Remember the shape that a search's tuner has found, if it had one and is done."""
+    if search.tuner is None or not search.tuner.done:
+        return
+    from backends.tuning import ShapeKey, store_shape
+
+    key = ShapeKey.of(search.backend, search.evaluating, search.problem.encoding.n, max(search.sizes))
+    store_shape(key, search.tuner.best)
+
+
+def once(run: PreparedRun[SearchOptions], callback: Any) -> Any:
+    """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
+    from core.search.local_search import Unconfirmed
+
+    try:
+        outcome = run.search.run(run.options.chosen_stop(), callback=callback, ranks=run.ranks, keeper=run.keeper)
+    except Unconfirmed as error:
+        outcome = error.outcome
+    keep_shape(run.search)
+    return outcome
+
+
+def parameters(run: PreparedRun[SearchOptions]) -> dict[str, Any]:
+    """What the search says of itself, and the stop criteria."""
+    stop = run.options.chosen_stop()
+    limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
+    return {**run.search.parameters, **limits}
+
+
+def search_result(run: PreparedRun[SearchOptions], outcome: Any, words: str) -> RepetitionResult:
+    """The best solution of all walks."""
+    search = run.search
+    return RepetitionResult.of(
+        outcome,
+        f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations"
+        f"{describe_time_limit(outcome)}",
+        outcome,
+        index=outcome.walk,
+        details={
+            "size": run.problem.encoding.n,
+            "optimum": run.problem.optimum,
+            "scorer_tolerance": run.problem.tolerance(),
+            "neighbours": search.sizes,
+            "evaluations_per_step": "the neighbours that a sequential search looks at",
+            "iterations": outcome.iterations,
+            "found_at": outcome.found_at,
+            "teams": search.walk_teams if search.in_one_team else search.teams,
+            "team_size": search.team_size,
+            "step_team_size": search.step_size,
+        },
+    )
+
+
+def verdicts(run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    """The problem's scorer."""
+    scored = run.problem.cost(outcome.solution)
+    right = abs(scored - outcome.cost) <= run.problem.tolerance()
+    yield VerifierVerdict("the scorer", None if right else f"the scorer finds cost {scored}", int(scored))
+
+
+def headline(run: PreparedRun[SearchOptions]) -> str:
+    """What runs, and on what."""
+    search, ranks = run.search, run.ranks
+    moves = ", ".join(
+        f"{one.name} ({size} neighbours)" for one, size in zip(search.neighbourhoods, search.sizes, strict=True)
+    )
+    walks = f", {search.walks} walks" if search.walks > 1 else ""
+    laid = ", mapping published" if search.mapping == "published" else ""
+    where = f"{search.backend.name} ({search.backend.device.name})"
+    return (
+        f"{run.problem.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}{laid}, on "
+        + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
+    )

@@ -1,0 +1,47 @@
+"""All workloads by name; a module is imported when its workload is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from core.errors import UserError
+from drivers.workload.declaration import Workload
+
+PAPER_WORKLOADS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+"""Those whose speeds the benches and the overview show."""
+FURTHER_WORKLOADS = ("labs", "maxsat", "maxcut", "flowshop", "linearordering")
+"""More problems for local search."""
+NAMES = PAPER_WORKLOADS + FURTHER_WORKLOADS
+
+
+def get_workload(name: str) -> Workload[Any]:
+    """The declaration of a workload.
+
+    Raises
+    ------
+    UserError
+        There is none of that name.
+
+    """
+    if name not in NAMES:
+        import difflib
+
+        near = difflib.get_close_matches(name, NAMES, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise UserError(f"workload {name!r}{meant}: expected one of {', '.join(NAMES)}")
+    declared: Workload[Any] = getattr(importlib.import_module(f"drivers.{name}"), name.upper())
+    return declared
+
+
+def all_workloads() -> Iterator[Workload[Any]]:
+    """All workloads, in the order in which lists show them."""
+    return map(get_workload, NAMES)
+
+
+def workloads_with_option(flag: str) -> list[str]:
+    """Names of the workloads that have an option, by its spelling."""
+    from drivers.options.declaration import option_flag
+
+    return [one.name for one in all_workloads() if any(option_flag(o) == flag for o, _ in one.options.declared())]

@@ -1,0 +1,96 @@
+"""A line before a run that takes long: about how long, concluded from its size and from what devices usually reach."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from drivers.cli.messages import print_note
+
+WARNING_S = 600.0
+"""Seconds from which a run is worth a warning."""
+
+MULTIPROCESSOR = 5
+"""Cores that do as much as one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
+INTERPRETER_SPEED = 1e-5
+"""How much of a core's speed plain Python has."""
+
+PERIODS = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"))
+"""Seconds, and what so many are called; the longest that fits twice is said."""
+PREFIXES = ((1e12, " T "), (1e9, " G "), (1e6, " M "), (1e3, " k "), (0, " "))
+"""Of numbers of units."""
+
+
+class RepetitionWork(NamedTuple):
+    """What one repetition computes.
+
+    Attributes
+    ----------
+    amount : int
+        How many units, over all ranks.
+    unit : str
+        In words, plural.
+    speed : float
+        Units per second that one core usually reaches; slower cores take longer.
+    at_most : bool
+        Whether the amount is an upper bound: what a stop criterion or an empty part leaves out, nobody can foretell.
+
+    """
+
+    amount: int
+    unit: str
+    speed: float
+    at_most: bool = False
+
+    @classmethod
+    def of(cls, search: Any, speed: float) -> RepetitionWork | None:
+        """What a search says itself: ``work``, None where nobody can tell, of its ``work_unit``."""
+        return cls(search.work, search.work_unit, speed) if search.work else None
+
+
+def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> None:
+    """Say on standard error about how long so many repetitions take, if it is long."""
+    line = run_time_message(work, backend, ranks, repetitions)
+    if line:
+        print_note(line)
+
+
+def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> str | None:
+    """The line without `note:`, or None for a run of less than `WARNING_S`."""
+    device = backend.device
+    speed = usual_speed(work, device.kind, device.compute_units, ranks, oracle=backend.oracle)
+    count = min(work.amount * repetitions, 10**300)
+    seconds = count / speed
+    if seconds < WARNING_S:
+        return None
+    bound = "at most " if work.at_most else ""
+    where = f"{ranks} ranks with a device each" if ranks > 1 else "this device"
+    return (
+        f"{bound}about {format_long_time(seconds)} on {where} ({bound}{round_to_digits(count)} {work.unit} at some "
+        f"{format_with_prefix(speed)}{work.unit}/s)"
+    )
+
+
+def usual_speed(work: RepetitionWork, kind: str, compute_units: int, ranks: int = 1, *, oracle: bool = False) -> float:
+    """Units per second that so many ranks with a device of a kind each usually reach."""
+    cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
+    return work.speed * cores * (INTERPRETER_SPEED if oracle else 1)
+
+
+def format_long_time(seconds: float) -> str:
+    """A long time in the largest unit of which there are two."""
+    period, name = next((one for one in PERIODS if seconds >= 2 * one[0]), PERIODS[-1])
+    return f"{round_to_digits(seconds / period)} {name}"
+
+
+def round_to_digits(number: float, digits: int = 2) -> str:
+    """A number that is only roughly known, in so many digits: 2.5, 36, 4,100 or 3.1e15."""
+    if number < 1e6:
+        return f"{number:.{digits}g}" if number < 10 ** (digits - 1) - 0.05 else f"{number:,.0f}"
+    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def format_with_prefix(number: float, digits: int = 2) -> str:
+    """A number in so many digits, ready for a unit: 1.5 G, with a space behind it."""
+    factor, prefix = next(one for one in PREFIXES if number >= one[0])
+    return f"{round_to_digits(number / (factor or 1), digits)}{prefix}"

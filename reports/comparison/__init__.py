@@ -1,0 +1,5 @@
+"""Runs of equal work compared: speed-ups over one core, cautions, scaling, hybrid configurations, reference solvers.
+
+Imported by drivers: `speedups` (`compare`, `NotRun`) and `sections`.
+The text, tables and files of a report do not belong here: see `reports.pages`.
+"""

@@ -1,0 +1,318 @@
+"""What makes a figure of a comparison doubtful, computed from the records, each with the number that says how much."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.records.files import Record, Sample
+from reports.statistics.medians import LEAST_FOR_COVERAGE
+from reports.text.formatting import number, per_cent, ratio, seconds
+
+WIDE_SPREAD = 0.10
+"""Spread of times, as a part of the median, above which it is said."""
+SLOWER_CLOCK = 0.10
+"""Part by which a clock may be below the fastest of its machine, or its own highest."""
+SINGLE_RANK = "too small for its ranks, so that the first of them did all of the work"
+"""Caution of a run over ranks of which one worked."""
+SINGLE_RANK_FIRST = "the first of its ranks worked alone, before all of them shared the rest"
+"""Caution of a run over ranks that shared a part of it."""
+OTHERS_LOAD = 0.5
+"""Part of the cores that others may keep busy before it is said."""
+INTERRUPTED = {
+    "resumed": "went on from a state that was kept, so that the time is a sum of parts, without what was lost between",
+    "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
+}
+"""What a condition of a repetition means for its time."""
+SHORTEST_BASELINE_S = 1.0
+"""Seconds on one core below which launches and copies decide a ratio, and not the work."""
+OTHER_MEDIANS = "elsewhere"
+"""Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
+FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %"
+BASELINE_PREFIX = "its baseline: "
+"""Begins what is said of a ratio because of the time that it is over."""
+LOAD_DECAY = timedelta(minutes=3)
+"""How long a run of ours shows in the load average of the last minute: after three minutes 5 % of it are left."""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """A reason to doubt figures, the rows that it touches, and the figure of each.
+
+    Attributes
+    ----------
+    mark : str
+        A letter that stands for it in tables.
+    text : str
+        What is the matter, as it stands behind a mark: without a capital and a full stop.
+    figures : dict
+        The figure, perhaps empty, by the row's label.
+    everywhere : bool
+        Whether all rows are touched.
+    """
+
+    mark: str
+    text: str
+    figures: Mapping[str, str]
+    everywhere: bool
+
+    def __str__(self) -> str:
+        """Word it with all figures, without its full stop."""
+        if self.everywhere and len(set(self.figures.values())) == 1:
+            rows = ["every row" + "".join(f" {figure}" for figure in set(self.figures.values()) if figure)]
+        else:
+            rows = [f"{label} {figure}".strip() for label, figure in self.figures.items()]
+        return f"{self.text}: {'; '.join(rows)}"
+
+
+CautionFigures = Iterator[tuple[str, str]]
+
+
+def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Caution]:
+    """Return what makes rows of a comparison doubtful, and what their notes say.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    nearby : sequence of Record
+        Runs of the same experiment, which explain a load that was there before.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in comparison.rows:
+        for text, figure in _of_row(row, comparison, nearby):
+            found.setdefault(text, {})[comparison.label(row)] = figure
+    return [
+        Caution(_letter(place), text, figures, len(figures) == len(comparison.rows) > 1)
+        for place, (text, figures) in enumerate(found.items())
+    ]
+
+
+def marks(found: Sequence[Caution], label: str) -> str:
+    """Return the marks of a row, one after the other."""
+    return " ".join(one.mark for one in found if label in one.figures)
+
+
+def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
+    """List what makes the time or the ratio of one row doubtful, without figures.
+
+    Parameters
+    ----------
+    row : Row
+    nearby : sequence of Record
+        Runs of the same experiment, which explain a load that was there before.
+    """
+    samples, known = row.record.samples, [*nearby, row.record]
+    found = (
+        _single_rank(row.record),
+        _interrupted(samples),
+        _spread(row),
+        _other_medians(row),
+        _too_fast(row),
+        _load(row, known),
+        _throttled(samples),
+        _of_baseline(row, known),
+    )
+    return [text for one in found for text, _ in one]
+
+
+def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> dict[str, str]:
+    """Return what makes a row's ratio over one core doubtful because of the time that it is over, with the figure each.
+
+    Parameters
+    ----------
+    row : Row
+    nearby : sequence of Record, optional
+        As `cautions` takes them, with those of all rows. None: not known, and the load of others is not judged.
+    """
+    return dict(_of_baseline(row, nearby))
+
+
+def is_short(row: ComparedRun) -> bool:
+    """Return True if a ratio is over less time of one core than `SHORTEST_BASELINE_S`."""
+    return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place % 26) * (place // 26 + 1)
+
+
+def _of_row(row: ComparedRun, comparison: ComparedRuns, nearby: Sequence[Record]) -> CautionFigures:
+    for label in row.labels:
+        yield label, ""
+    yield from _single_rank(row.record)
+    yield from _few(row)
+    yield from _interrupted(row.record.samples)
+    yield from _spread(row)
+    yield from _other_medians(row)
+    yield from _too_fast(row)
+    ours = [*nearby, *(other.record for other in comparison.rows)]
+    yield from _load(row, ours)
+    yield from _throttled(row.record.samples)
+    yield from _of_baseline(row, ours)
+    yield from _slow_clock(row, comparison)
+
+
+def _single_rank(record: Record) -> CautionFigures:
+    if used_single_rank(record):
+        until_s = record.details.get("first_rank_alone", {}).get("until_s")
+        yield single_rank_text(record), "" if until_s is None else f"for {seconds(until_s)}"
+
+
+def single_rank_text(record: Record) -> str:
+    """Word what the first of several ranks did alone; empty if all of them shared the run."""
+    if not used_single_rank(record):
+        return ""
+    return SINGLE_RANK if record.details.get("first_rank_alone", {}).get("until_s") is None else SINGLE_RANK_FIRST
+
+
+def used_single_rank(record: Record) -> bool:
+    """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
+    busy = [sample.rank_seconds for sample in record.samples if sample.rank_seconds]
+    idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
+    return record.ranks > 1 and ("first_rank_alone" in record.details or idle)
+
+
+def _few(row: ComparedRun) -> CautionFigures:
+    count = row.running.repetitions
+    if count < LEAST_FOR_COVERAGE:
+        yield FEW_REPETITIONS, str(count)
+
+
+def _interrupted(samples: Sequence[Sample]) -> CautionFigures:
+    """Say which times are those of several processes, or of fewer ranks than the row says."""
+    for name, text in INTERRUPTED.items():
+        count = sum(bool((sample.conditions or {}).get(name)) for sample in samples)
+        if count:
+            yield text, f"{count} of {len(samples)} repetitions"
+
+
+def _spread(row: ComparedRun) -> CautionFigures:
+    """Word how far the interval of the median reaches, or of few repetitions the times themselves."""
+    times = row.running
+    low, high, what = times.minimum, times.maximum, "from the shortest to the longest time"
+    if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:
+        low, high, what = times.median.low, times.median.high, "the 95 % interval"
+    if "seeds" in row.record.parameters:
+        what += ", over seeds whose work may differ"
+    if times.median.value > 0 and high - low > WIDE_SPREAD * times.median.value:
+        yield (
+            f"spread above {per_cent(WIDE_SPREAD)} of the median ({what})",
+            per_cent((high - low) / times.median.value),
+        )
+
+
+def _other_medians(row: ComparedRun) -> CautionFigures:
+    """Name medians of the same work elsewhere that the interval of this median excludes."""
+    median = row.running.median
+    low = row.running.minimum if median.low is None else median.low
+    high = row.running.maximum if median.high is None else median.high
+    for other in row.record.details.get(OTHER_MEDIANS, ()):
+        if not low <= other["seconds"] <= high:
+            yield f"the interval excludes the median of {other['where']}", seconds(other["seconds"])
+
+
+def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> CautionFigures:
+    """Repeat for a ratio what makes the time of its baseline doubtful; its load only beside the runs around it."""
+    base = row.base
+    if base is None:
+        return
+    load = iter(()) if ours is None else _load(base, [*ours, base.record, row.record])
+    for found in (_interrupted(base.record.samples), _spread(base), _other_medians(base), load):
+        for text, figure in found:
+            yield f"{BASELINE_PREFIX}{text}", figure
+
+
+def _too_fast(row: ComparedRun) -> CautionFigures:
+    cores = _own_cores(row.record)
+    if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
+        yield (
+            "speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
+            f"{ratio(row.speedup)} on {cores}",
+        )
+
+
+def _own_cores(record: Record) -> int | None:
+    """Return how many cores a run can keep busy; None for a GPU, or where the number was not recorded."""
+    cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
+    if record.device_kind == "gpu" or not cores:
+        return None
+    everywhere = int(cores) * int(record.environment.get("hosts") or 1)
+    return everywhere if record.device_kind == "cores" else min(record.ranks, everywhere)
+
+
+# --- load of others ---
+
+
+def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
+    """Compare the load of the minute before with the cores that our own runs of the last minutes kept busy."""
+    cores = row.record.environment.get("cores")
+    load = condition(row.record, "load_1min")
+    if not cores or load is None:
+        return
+    explained = _own_load(row.record, ours)
+    if load > explained + OTHERS_LOAD * cores:
+        yield (
+            "load of others: the load average before the run exceeded what our own runs explain by more than half the "
+            "cores",
+            f"{number(load)} ({explained} ours, {cores} cores)",
+        )
+
+
+def _own_load(record: Record, ours: Sequence[Record]) -> int:
+    """Return the most cores of this machine that a run of ours kept busy in the minutes before."""
+    begins = [moment for moment in map(_began, record.samples) if moment is not None]
+    busy = [_busy(record)]
+    for other in ours:
+        if other.environment.get("host") != record.environment.get("host"):
+            continue
+        ran = [moment for moment in map(_began, other.samples) if moment is not None]
+        if any(timedelta() <= begin - moment <= LOAD_DECAY for begin in begins for moment in ran):
+            busy.append(_busy(other))
+    return max(busy)
+
+
+def _busy(record: Record) -> int:
+    """Return the cores that a run keeps busy on one host; a GPU's run has a thread that waits."""
+    hosts = int(record.environment.get("hosts") or 1)
+    cores = _own_cores(record)
+    return max(1, (record.ranks if cores is None else cores) // hosts)
+
+
+def _began(sample: Sample) -> datetime | None:
+    return datetime.strptime(sample.started, "%Y-%m-%dT%H:%M:%SZ") if sample.started else None
+
+
+# --- clocks ---
+
+
+def _throttled(samples: Sequence[Sample]) -> CautionFigures:
+    slowed = [sample.conditions or {} for sample in samples if (sample.conditions or {}).get("throttled")]
+    if slowed:
+        reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
+        by = f" ({', '.join(reasons)})" if reasons else ""
+        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
+
+
+def _slow_clock(row: ComparedRun, comparison: ComparedRuns) -> CautionFigures:
+    limit = 1 - SLOWER_CLOCK
+    own, most = condition(row.record, "gpu_mhz"), condition(row.record, "gpu_mhz_max")
+    if own and most and own < limit * most:
+        yield _SLOW.format("its GPU's highest"), f"{number(own)} of {number(most)} MHz"
+    own = condition(row.record, "cpu_mhz_mean")
+    others = [
+        condition(other.record, "cpu_mhz_mean") or 0.0 for other in comparison.rows if other.machine == row.machine
+    ]
+    if own and row.record.device_kind != "gpu" and own < limit * max(others):
+        yield _SLOW.format("another row's on this machine"), f"{number(own)} of {number(max(others))} MHz"
+
+
+_SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
+
+
+def condition(record: Record, name: str) -> float | None:
+    """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
+    read = [one.conditions[name] for one in record.samples if one.conditions and one.conditions.get(name) is not None]
+    return statistics.median(read) if read else None

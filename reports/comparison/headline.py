@@ -1,0 +1,88 @@
+"""The first sentence of a report: which run is the fastest, and whether anything beats one core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports.comparison.cautions import ratio_doubts
+from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
+from reports.records.files import Record
+from reports.statistics.medians import Estimate
+from reports.text.formatting import ratio, ratio_interval, seconds
+
+
+def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
+    """Say which run is the fastest and how it stands to one core, with a warning where that ratio is doubtful.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    nearby : sequence of Record
+        As `reports.comparison.cautions.cautions` takes them.
+    """
+    said = _fastest(comparison)
+    fastest = comparison.fastest
+    ours = [*nearby, *(row.record for row in comparison.rows)]
+    found = {} if fastest is None else ratio_doubts(fastest, ours)
+    doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in found.items())
+    return f"{said} Doubtful, {doubtful}." if doubtful else said
+
+
+def _fastest(comparison: ComparedRuns) -> str:
+    fastest = comparison.fastest
+    if fastest is None:
+        return "All runs are simulated, and no time is a device's."
+    time = seconds(fastest.running.median.value)
+    if comparison.baseline is None:
+        return f"The fastest is {comparison.label(fastest)} with {time}; no run on one core is there to compare with."
+    if is_baseline(fastest):
+        return _not_beaten(comparison, fastest)
+    speedup = fastest.speedup
+    if speedup is None or fastest.baseline_s is None:
+        short = fastest.running.median.value == 0
+        why = "too short for a ratio" if short else "and its algorithm did not run on one core: no ratio"
+        return f"The fastest is {comparison.label(fastest)} with {time}, {why}."
+    against = f"{time} against {seconds(fastest.baseline_s)}"
+    if not _apart(comparison, fastest, speedup):
+        return (
+            f"The fastest is {comparison.label(fastest)}, but it is not to be told apart from one core: "
+            f"{ratio_interval(speedup)} as fast, {against}."
+        )
+    beaten = f"{comparison.label(fastest)} is {ratio(speedup)} as fast as one core: {against}."
+    return beaten + _over_the_best(comparison, fastest, fastest.baseline_s)
+
+
+def _apart(comparison: ComparedRuns, fastest: ComparedRun, speedup: Estimate) -> bool:
+    """Tell whether a speed-up is surely above 1: by its interval, and without one by times that do not overlap."""
+    if speedup.low is not None:
+        return speedup.low > 1
+    over = [row for row in comparison.rows if is_baseline(row) and row.running.median.value == fastest.baseline_s]
+    return all(fastest.running.maximum < row.running.minimum for row in over)
+
+
+def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:
+    time = seconds(fastest.running.median.value)
+    others = [row for row in comparison.rows if not is_baseline(row) and not row.record.details.get("simulated")]
+    if not others:
+        return f"Nothing but one core ran: {comparison.label(fastest)} took {time}."
+    second = min(others, key=lambda row: row.running.median.value)
+    slower = fastest.running.median.value / second.running.median.value
+    return (
+        f"None beats one core: {comparison.label(fastest)} is the fastest with {time}. The next is "
+        f"{comparison.label(second)} with {seconds(second.running.median.value)}, {ratio(slower)} as fast."
+    )
+
+
+def _over_the_best(comparison: ComparedRuns, fastest: ComparedRun, baseline_s: float) -> str:
+    """Say how the fastest stands to the fastest run of one core, where its baseline is another."""
+    best = min(
+        (row for row in comparison.rows if is_baseline(row)),
+        key=lambda row: row.running.median.value,
+    )
+    if best.running.median.value == baseline_s:
+        return ""
+    over = Estimate(best.running.median.value / fastest.running.median.value)
+    return (
+        f" The fastest run on one core is {comparison.label(best)} with {seconds(best.running.median.value)}, and over "
+        f"that it is {ratio(over)}."
+    )

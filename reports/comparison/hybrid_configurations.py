@@ -1,0 +1,145 @@
+"""Equally many cores as one rank with threads on all of them, as a rank for each core, and as mixtures of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.comparison.cautions import Caution, marks
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.statistics.medians import Estimate, ratio_of_medians
+from reports.text.formatting import per_cent, ratio_interval, seconds_interval
+from reports.text.tables import TextTable
+
+SINGLE_RANK = "first_rank_alone"
+"""The detail of a run whose first rank did all of the work."""
+
+
+@dataclass(frozen=True)
+class HybridConfigurations:
+    """Rows of a comparison that had the same number of cores, shared out among ranks in unlike ways.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        It has all rows, the baseline too.
+    cores : int
+        Of all ranks of a row together.
+    rows : tuple of Row
+        In the order of their ranks.
+
+    """
+
+    comparison: ComparedRuns
+    cores: int
+    rows: tuple[ComparedRun, ...]
+
+    @property
+    def present(self) -> int:
+        """How many of these cores there are: fewer where rows are oversubscribed."""
+        environment = self.rows[0].record.environment
+        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("hosts") or 1))
+
+    @property
+    def where(self) -> str:
+        """The cores in words."""
+        return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
+
+    @property
+    def shared(self) -> list[ComparedRun]:
+        """The rows whose ranks shared the work; where the first did all of it, the others' cores were idle."""
+        return [row for row in self.rows if SINGLE_RANK not in row.record.details]
+
+    @property
+    def apart(self) -> bool:
+        """Whether every rank of every row kept to cores of its own."""
+        return all("rank_cores" in row.record.details for row in self.rows)
+
+    def table(self, cautions: Sequence[Caution]) -> TextTable:
+        """A row for each way to share the cores out, after one core alone."""
+        work = self.comparison.work
+        headings = (
+            *(">ranks x cores each", "run", ">time, median [95 % CI]", ">speed-up over one core [95 % CI]"),
+            *(">efficiency", ">in communication", "notes"),
+        )
+        found = []
+        for row in (*filter(None, [self.comparison.baseline]), *self.rows):
+            label = self.comparison.label(row)
+            speedup, share = row.speedup, row.record.communication_share
+            cores = min(row.record.ranks * cores_each(row), self.present)
+            found.append(
+                [
+                    hybrid_label(row),
+                    label,
+                    seconds_interval(row.running.median),
+                    "" if speedup is None else ratio_interval(speedup),
+                    "" if speedup is None else per_cent(speedup.value / cores),
+                    "" if share is None else per_cent(share),
+                    marks(cautions, label),
+                ]
+            )
+        caption = f"{work.workload} on {work.instance}: {self.where}, shared out among ranks"
+        return TextTable(caption, headings, found)
+
+    def verdicts(self) -> list[str]:
+        """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""
+        kept = "Every rank kept to cores of its own" if self.apart else "Nothing kept the ranks to cores of their own"
+        if not self.shared:
+            return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
+        fastest = min(self.shared, key=lambda row: row.running.median.value)
+        over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
+        said = [f"Of {self.where} the fastest are {hybrid_text(fastest)}{over}"]
+        for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
+            other = next((row for row in self.shared if row.record.ranks == ranks), None)
+            if other is not None and other is not fastest:
+                said.append(f"That is {ratio_text(fastest, other)} {name} ({hybrid_label(other)})")
+        return [*said, kept]
+
+
+def cores_each(row: ComparedRun) -> int:
+    """The cores of each rank of a row."""
+    return row.record.cores_per_rank or 1
+
+
+def hybrid_label(row: ComparedRun) -> str:
+    """Ranks and cores of each, as they are asked for."""
+    return f"{row.record.ranks}x{cores_each(row)}"
+
+
+def hybrid_text(row: ComparedRun) -> str:
+    """Ranks and cores of each, in words."""
+    ranks, cores = row.record.ranks, cores_each(row)
+    if ranks == 1:
+        return f"those of one rank with {cores} threads"
+    return f"those of {ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
+
+
+def ratio_text(one: ComparedRun, other: ComparedRun) -> str:
+    """How a row stands to a slower one, and whether that can be told from chance."""
+    times = ratio_of_medians(running_seconds(other), running_seconds(one))
+    doubt = "" if surely_above_one(times, one, other) else ", and not to be told apart from"
+    return f"{ratio_interval(times)} as fast as{doubt}"
+
+
+def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
+    """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
+    return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
+
+
+def running_seconds(row: ComparedRun) -> list[float]:
+    """The seconds of a row's repetitions."""
+    return [sample.running_s for sample in row.record.samples]
+
+
+def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
+    """The numbers of cores that several rows had whose ranks were unlike, where at least one was asked for cores."""
+    totals: dict[tuple[int, str], list[ComparedRun]] = {}
+    for row in comparison.rows:
+        if row.record.cores_per_rank is not None and not row.record.details.get("oracle"):
+            totals.setdefault((row.record.ranks * cores_each(row), row.machine), []).append(row)
+    found = []
+    for (cores, _), rows in totals.items():
+        asked = any(row.record.details.get("cores_used") for row in rows)
+        if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
+            found.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))
+    return found

@@ -1,0 +1,207 @@
+"""Another algorithm on one core, beside our search: what its time and its cost say of a speed-up over our own core.
+
+Records hold what was measured of other people's solvers in ``details["peers"]``, a list with a dictionary for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.records.files import Record
+from reports.records.iohprofiler import MAXIMISED
+from reports.text.formatting import cost, gap, number, ratio, seconds
+from reports.text.tables import TextTable
+
+
+@dataclass(frozen=True)
+class Solver:
+    """What was measured of one solver; None is what was not.
+
+    Attributes
+    ----------
+    name : str
+        With its version, where it is known.
+    cost : int or float
+        Of its worst repetition.
+    seconds : float
+        Median of its repetitions without its start, which is `start_s`.
+    to_cost : float
+        Until it had a cost as good as ours.
+    limit_s : float
+        The time that it was given, if it searches as long as it is told.
+    whole_process : bool
+        Whether it was timed as a whole process.
+    trouble : str
+        Why there is nothing.
+    """
+
+    name: str
+    cost: float | None
+    proved: bool
+    seconds: float | None
+    start_s: float | None
+    to_cost: float | None
+    limit_s: float | None
+    whole_process: bool
+    trouble: str
+
+    @classmethod
+    def of(cls, measured: Mapping[str, Any]) -> Solver:
+        """Read what a record holds of a solver; what has another form than it should counts as not measured."""
+        name = " ".join(str(measured[key]) for key in ("name", "version") if measured.get(key))
+        return cls(
+            name or "a solver without a name",
+            _number(measured.get("cost")),
+            measured.get("proved") is True,
+            _number(measured.get("solve_s")),
+            _number(measured.get("start_s")),
+            _number(measured.get("to_cost")),
+            _number(measured.get("limit_s")),
+            measured.get("in_process") is False,
+            str(measured.get("trouble") or ""),
+        )
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+class SolverVerdict(NamedTuple):
+    """A sentence on a solver, and whether it is ahead of one of our runs: faster, or better."""
+
+    text: str
+    ahead: bool = False
+
+
+@dataclass(frozen=True)
+class SolverComparison:
+    """Our runs and other people's solvers on one problem.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    solvers : tuple of Solver
+        Those that there are records of, each once.
+    cost : int or float
+        What our search found in the run that they stood beside.
+    seed : int
+        Of that run.
+    """
+
+    comparison: ComparedRuns
+    solvers: tuple[Solver, ...]
+    cost: float
+    seed: int
+
+    @property
+    def ours(self) -> list[tuple[str, ComparedRun]]:
+        """Our fastest run and our run on one core, each with what it is; one alone where they are the same."""
+        fastest, one_core = self.comparison.fastest, self.comparison.baseline
+        if fastest is None or fastest is one_core:
+            return [("ours, one core", one_core)] if one_core else []
+        beside = [("ours, one core", one_core)] if one_core else []
+        return [("ours, the fastest", fastest), *beside]
+
+    def better(self, one: float, other: float) -> bool:
+        """Tell whether a cost is better than another."""
+        return one > other if self.comparison.work.workload in MAXIMISED else one < other
+
+    def table(self) -> TextTable:
+        """Our runs first, then the solvers."""
+        work = self.comparison.work
+        optimum = work.details.get("optimum")
+        headings = ("solver", ">cost", "gap", ">time", ">to our cost", ">start-up", "notes")
+        rows = []
+        for what, row in self.ours:
+            time = seconds(row.running.median.value)
+            label = f"{what}: {self.comparison.label(row)}"
+            rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
+        for one in self.solvers:
+            rows.append(
+                [
+                    one.name,
+                    "" if one.cost is None else cost(one.cost),
+                    "" if one.cost is None else gap(one.cost, optimum),
+                    _time(one.seconds),
+                    _time(one.to_cost) if one.to_cost is not None else "" if one.cost is None else "not reached",
+                    _time(one.start_s),
+                    "; ".join(_solver_notes(one)),
+                ]
+            )
+        seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
+        return TextTable(f"Other solvers beside {work.workload} on {work.instance}{seed}", headings, rows)
+
+    def verdicts(self) -> list[SolverVerdict]:
+        """Say of every solver that answered whether it is faster or better than ours."""
+        return [verdict for one in self.solvers for verdict in self._verdict(one)]
+
+    def _verdict(self, one: Solver) -> Iterator[SolverVerdict]:
+        if one.cost is None or one.seconds is None or not self.ours:
+            return
+        ours = self.cost
+        if self.better(ours, one.cost):
+            yield SolverVerdict(
+                f"{one.name} found {cost(one.cost)} in {seconds(one.seconds)}, worse than our {cost(ours)}."
+            )
+            return
+        rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
+        took = one.seconds if one.to_cost is None else one.to_cost
+        found = ""
+        if self.better(one.cost, ours):
+            found = f" found {cost(one.cost)} in {seconds(one.seconds)}, better than our {cost(ours)}, and"
+        against = "; ".join(_speed_text(took, name, time) for name, time in rows)
+        yield SolverVerdict(
+            f"{one.name} on one core{found} needs {seconds(took)} for a cost as good as ours: {against}.",
+            bool(found) or any(took < time for _, time in rows),
+        )
+
+    def _named(self, what: str, row: ComparedRun) -> str:
+        time = seconds(row.running.median.value)
+        return f"our fastest ({self.comparison.label(row)}, {time})" if "fastest" in what else f"our one core ({time})"
+
+
+def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> SolverComparison | None:
+    """Return what records hold of other people's solvers; None where they hold nothing.
+
+    Of several seeds, the first that has solvers beside it counts; of several runs of it, the first that each solver
+    answered.
+    """
+    asked = [(record, measured) for record in records for measured in _peers(record) if record.scored]
+    if not asked:
+        return None
+    first = asked[0][0]
+    solvers: dict[str, Solver] = {}
+    for record, measured in asked:
+        one = Solver.of(measured)
+        if record.seed == first.seed and (one.name not in solvers or (solvers[one.name].trouble and not one.trouble)):
+            solvers[one.name] = one
+    return SolverComparison(comparison, tuple(solvers.values()), first.best_cost, first.seed)
+
+
+def _peers(record: Record) -> list[dict[str, Any]]:
+    peers = record.details.get("peers")
+    return [one for one in peers if isinstance(one, dict)] if isinstance(peers, list) else []
+
+
+def _speed_text(took: float, name: str, ours: float) -> str:
+    if 0 < took < ours:
+        return f"it is {ratio(ours / took)} as fast as {name}"
+    return f"{name} is {ratio(took / ours)} as fast" if ours else f"{name} took no time that can be measured"
+
+
+def _time(value: float | None) -> str:
+    return "" if value is None else seconds(value)
+
+
+def _solver_notes(one: Solver) -> Iterator[str]:
+    if one.trouble:
+        yield one.trouble
+    if one.proved:
+        yield "proved"
+    if one.limit_s is not None:
+        yield f"given {number(one.limit_s)} s"
+    if one.whole_process:
+        yield "a whole process, less its start-up"

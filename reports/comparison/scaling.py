@@ -1,0 +1,214 @@
+"""How time changes with the number of ranks: strong scaling with Amdahl's law, weak scaling with Gustafson's.
+
+G. M. Amdahl: Validity of the single processor approach to achieving large scale computing capabilities. AFIPS 1967.
+J. L. Gustafson: Reevaluating Amdahl's law. Communications of the ACM 31 (5), 1988, pp. 532-533.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.records.files import Record, families
+from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+from reports.statistics.seeds import merge_seeds
+from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
+from reports.text.tables import TextTable
+
+LEAST_OTHERS = 2
+"""Numbers of ranks, besides one, that make a curve."""
+SCALED = "scaled"
+"""The detail of a run whose work has grown with its ranks: how many times that of one rank it is."""
+
+STRONG_LAW = (
+    "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that no "
+    "rank more makes shorter"
+)
+WEAK_LAW = (
+    "Gustafson's law (Gustafson 1988): p T(1) / T(p) = p - a (p - 1), where a is the serial part of the time on p ranks"
+)
+FITTED = "by least squares over all points that share no core, in closed form"
+
+
+class RankScalingPoint(NamedTuple):
+    """A number of ranks: its time, and how many times faster than one rank it is.
+
+    Over grown work `speedup` is the scaled one: p times the work in the time of p ranks, over the work in that of one.
+    """
+
+    ranks: int
+    time: Summary
+    speedup: Estimate
+    oversubscribed: bool
+
+    @property
+    def efficiency(self) -> float:
+        """The part of the ideal speed-up that is reached."""
+        return self.speedup.value / self.ranks
+
+
+@dataclass(frozen=True)
+class ScalingCurve:
+    """Runs of one backend on one and several ranks, by their number.
+
+    Attributes
+    ----------
+    name : str
+        What ran, without its ranks.
+    weak : bool
+        Whether the work grew with the ranks; otherwise it was the same.
+    points : tuple of Point
+        In the order of the ranks; the first has one.
+    rows : tuple of str
+        Labels of the comparison's rows that it is made of, where it is.
+    """
+
+    name: str
+    weak: bool
+    points: tuple[RankScalingPoint, ...]
+    rows: tuple[str, ...] = ()
+
+    @property
+    def fitted(self) -> list[RankScalingPoint]:
+        """The points that a law is fitted to: those of several ranks with a core each."""
+        return [point for point in self.points if point.ranks > 1 and not point.oversubscribed]
+
+    @property
+    def serial(self) -> float | None:
+        """The serial part by the law, as it comes out of the fit; None with fewer than two points to fit.
+
+        Above 1 ranks cost more than they bring, below 0 they bring more than their number: no part of anything, and
+        the law does not describe the runs.
+        """
+        points = self.fitted
+        if len(points) < LEAST_OTHERS:
+            return None
+        if self.weak:
+            above = sum((p.ranks - p.speedup.value) * (p.ranks - 1) for p in points)
+            return above / sum((p.ranks - 1) ** 2 for p in points)
+        above = sum((1 / p.speedup.value - 1 / p.ranks) * (1 - 1 / p.ranks) for p in points)
+        return above / sum((1 - 1 / p.ranks) ** 2 for p in points)
+
+    def predicted(self, ranks: float) -> float:
+        """The speed-up on so many ranks by the fitted law, within the law's own limits."""
+        serial = min(1.0, max(0.0, self.serial or 0.0))
+        return ranks - serial * (ranks - 1) if self.weak else 1 / (serial + (1 - serial) / ranks)
+
+    @property
+    def apart(self) -> float:
+        """The largest difference between a point and the law, as a part of the point's speed-up."""
+        return max((abs(self.predicted(p.ranks) / p.speedup.value - 1) for p in self.fitted), default=0.0)
+
+    def fit(self) -> str:
+        """Word the fit in a sentence without its full stop."""
+        serial = self.serial
+        what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
+        begin = f"{what} scaling of {self.name}:"
+        if serial is None:
+            return f"{begin} no fit of {law} law, which takes {LEAST_OTHERS} numbers of ranks with a core each"
+        if not 0 <= serial <= 1:
+            why = "ranks cost more than they bring" if serial > 1 else "more ranks bring more than their number"
+            return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
+        limit = "" if self.weak or serial == 0 else f", hence at most {number(1 / serial)}x on any number of ranks"
+        return (
+            f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
+            f"{per_cent(self.apart)} away"
+        )
+
+    def table(self) -> TextTable:
+        """The points, a row each."""
+        if self.weak:
+            caption = f"Weak scaling of {self.name}: the work grows with the ranks"
+            headings = (">ranks", ">time, median [95 % CI]", ">scaled speed-up", ">efficiency", "notes")
+        else:
+            caption = f"Strong scaling of {self.name}: the same work on more ranks"
+            headings = (">ranks", ">time, median [95 % CI]", ">speed-up over one rank", ">efficiency", "notes")
+        return TextTable(caption, headings, [_cells(point) for point in self.points])
+
+
+def _cells(point: RankScalingPoint) -> list[str]:
+    return [
+        str(point.ranks),
+        seconds_interval(point.time.median),
+        ratio_interval(point.speedup),
+        per_cent(point.efficiency),
+        "ranks share cores: not fitted" if point.oversubscribed else "",
+    ]
+
+
+def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
+    """The curves of a comparison's rows of equal backend, device and ways, on one and at least two more ranks."""
+    groups: dict[str, list[ComparedRun]] = {}
+    for row in comparison.rows:
+        record = row.record
+        key = [record.backend, record.device, record.ways, record.environment.get("host")]
+        groups.setdefault(json.dumps(key, sort_keys=True), []).append(row)
+    curves = []
+    for rows in groups.values():
+        runs = {row.record.ranks: row.record for row in sorted(rows, key=lambda row: row.record.ranks)}
+        if 1 in runs and len(runs) > LEAST_OTHERS:
+            one = next(row for row in rows if row.record.ranks == 1)
+            labels = tuple(comparison.label(row) for row in rows)
+            curves.append(ScalingCurve(comparison.label(one), False, _points(list(runs.values()), grown=False), labels))
+    return curves
+
+
+def weak(records: Sequence[Record]) -> list[ScalingCurve]:
+    """The curves that runs make whose work has grown with their ranks; those that the scorer refused are left out.
+
+    Raises
+    ------
+    UnequalWorkError
+        Repetitions of one run differ in what they computed.
+    """
+    groups: dict[str, list[Record]] = {}
+    for run in map(merge_seeds, families(filter(is_scaled, records))):
+        if run.scored:
+            key = [run.workload, run.instance_sha256, run.backend, run.device, run.ways, run.environment.get("host")]
+            groups.setdefault(json.dumps(key, sort_keys=True), []).append(run)
+    curves = []
+    for group in groups.values():
+        runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
+        if 1 in runs and len(runs) > LEAST_OTHERS:
+            curves.append(ScalingCurve(_name(runs[1]), True, _points(list(runs.values()), grown=True)))
+    return curves
+
+
+def is_grown(record: Record) -> bool:
+    """Tell whether a run did more work than one rank would have, in proportion to its ranks, as its details say."""
+    return record.ranks > 1 and record.details.get(SCALED) == record.ranks
+
+
+def is_scaled(record: Record) -> bool:
+    """Tell whether a run belongs to a curve of weak scaling, which begins with the work of one rank."""
+    return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
+
+
+def _name(record: Record) -> str:
+    return f"{record.backend} {record.device}" if record.device not in ("", "0") else record.backend
+
+
+def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:
+    one = [sample.running_s for sample in runs[0].samples]
+    points = []
+    for run in runs:
+        times = [sample.running_s for sample in run.samples]
+        over = Estimate(1.0) if run is runs[0] else ratio_of_medians(one, times)
+        factor = run.ranks if grown else 1
+        ends = [None if end is None else end * factor for end in (over.low, over.high)]
+        points.append(
+            RankScalingPoint(run.ranks, summarise(times), Estimate(over.value * factor, *ends), _share_cores(run))
+        )
+    return tuple(points)
+
+
+def _share_cores(run: Record) -> bool:
+    """Tell whether ranks want more cores together than there are; a rank may take all cores of its host."""
+    hosts = run.environment.get("hosts") or 1
+    cores, own = run.environment.get("cores"), run.details.get("cores_used")
+    if run.device_kind == "cores" and own is None:
+        return run.ranks > hosts
+    return bool(cores and run.ranks * (own or 1) > cores * hosts)

@@ -1,0 +1,146 @@
+"""The parts of a report: what ran on one instance, put side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from reports.comparison import hybrid_configurations, reference_solvers, scaling
+from reports.comparison.cautions import Caution, cautions
+from reports.comparison.speedups import ComparedRuns, NotRun, compare
+from reports.records.files import Record, RecordError, families
+from reports.statistics.seeds import SeedQuality, merge_seeds
+from reports.statistics.targets import SeedFamily, Targets, choose_targets
+
+
+@dataclass(frozen=True)
+class InstanceSection:
+    """What ran on one instance.
+
+    Attributes
+    ----------
+    records : sequence of Record
+        Of all configurations that ran, and all seeds. Those whose work grew with their ranks make curves of weak
+        scaling and are no rows; where there are no others, those on one rank are.
+    not_run : sequence of NotRun
+        The others, and why.
+    why : str
+        Why this instance was chosen, in words.
+
+    """
+
+    records: Sequence[Record]
+    not_run: Sequence[NotRun] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class ComparedSection:
+    """A section whose records were put side by side, and what follows from them.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Its rows; runs of several seeds are one row.
+    why : str
+        See `InstanceSection`.
+    families : mapping
+        The runs of each seed that a row stands for, by the identity of the row's record.
+    records : sequence of Record
+        All of the section.
+    nearby : sequence of Record
+        Those of the whole report.
+
+    """
+
+    comparison: ComparedRuns
+    why: str = ""
+    families: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    records: Sequence[Record] = ()
+    nearby: Sequence[Record] = ()
+
+    @cached_property
+    def cautions(self) -> list[Caution]:
+        """What makes figures doubtful, and what notes say."""
+        return cautions(self.comparison, self.nearby)
+
+    @cached_property
+    def quality(self) -> SeedQuality | None:
+        """What several seeds found; None where one alone ran."""
+        family = self.families.get(self.comparison.work.identity, ())
+        return SeedQuality.of(family) if len(family) > 1 else None
+
+    @cached_property
+    def to_targets(self) -> tuple[Targets, list[SeedFamily]] | None:
+        """Targets, and the runs of each row on the way to them; None without several seeds with their histories."""
+        found = [
+            SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
+            for row in self.comparison.rows
+        ]
+        if self.quality is None or not any(family.courses for family in found):
+            return None
+        return choose_targets(self.quality.runs), found
+
+    @cached_property
+    def mixed(self) -> list[hybrid_configurations.HybridConfigurations]:
+        """Rows of equally many cores that are shared out among ranks in unlike ways."""
+        return hybrid_configurations.find_hybrids(self.comparison)
+
+    @cached_property
+    def strong(self) -> list[scaling.ScalingCurve]:
+        """Curves over ranks of the same work."""
+        return scaling.strong(self.comparison)
+
+    @cached_property
+    def weak(self) -> list[scaling.ScalingCurve]:
+        """Curves over ranks of work that grows with them."""
+        return scaling.weak(self.records)
+
+    @cached_property
+    def beside(self) -> reference_solvers.SolverComparison | None:
+        """Other people's solvers, where there are records of any."""
+        return reference_solvers.compare_solvers(self.comparison, self.records)
+
+
+def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> ComparedSection:
+    """Put the records of a section side by side; those of several seeds as one.
+
+    Parameters
+    ----------
+    section : Section
+    nearby : sequence of Record
+        Those of the whole report, if it has other sections: they ran before or after.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `reports.comparison.speedups.compare`.
+
+    """
+    alike = [record for record in section.records if not scaling.is_scaled(record)]
+    alike = alike or [record for record in section.records if not scaling.is_grown(record)]
+    joined = {one.identity: (one, family) for family in families(alike) for one in [merge_seeds(family)]}
+    comparison = compare([one for one, _ in joined.values()], section.not_run)
+    runs = {identity: family for identity, (_, family) in joined.items()}
+    return ComparedSection(comparison, section.why, runs, section.records, nearby or section.records)
+
+
+def split_by_instance(records: Sequence[Record]) -> list[InstanceSection]:
+    """Make a section of the records of each instance, in the order in which they first appear.
+
+    Raises
+    ------
+    RecordError
+        There are no records, or they are of several workloads.
+
+    """
+    workloads = list(dict.fromkeys(record.workload for record in records))
+    if not workloads:
+        raise RecordError("no records to compare")
+    if len(workloads) > 1:
+        raise RecordError(f"found records of {', '.join(workloads)}: expected those of one workload")
+    grouped: dict[str, list[Record]] = {}
+    for record in records:
+        grouped.setdefault(record.instance_sha256, []).append(record)
+    return [InstanceSection(found) for found in grouped.values()]

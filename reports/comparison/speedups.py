@@ -1,0 +1,378 @@
+"""Records of equal work side by side: medians with intervals, and speed-ups over the absolute baseline.
+
+The baseline is a run on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) ask: its time stands
+beside every ratio. What did not do equal work, or was not confirmed by the NumPy scorer, never enters a ratio.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from reports.comparison.execution_settings import value_text
+from reports.records import version_1
+from reports.records.files import Record, RecordError, merge, require_equal_work
+from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+
+ONE_CORE = "core"
+"""The kind of device whose time a speed-up is over."""
+PROBLEM_FIELDS = ("workload", "instance_sha256", "parameters", "seed")
+"""Fields of a record that are equal in runs of equal work."""
+ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
+"""Execution settings that change the algorithm of a run, and not its result."""
+NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True)
+class BaselineSelection:
+    """Which one-core run a row is compared with: the one most like it in its ways, of equally like ones the fastest.
+
+    Attributes
+    ----------
+    first : tuple of str
+        Ways that weigh more than all others, the first most.
+    plain : mapping
+        Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
+        the row has. A way that no row has is ignored.
+    same : tuple of str
+        Execution settings that have to be equal too, beside `ALGORITHM_SETTINGS`.
+    """
+
+    first: tuple[str, ...] = ()
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+
+    def comparable(self, record: Record, baseline: Record) -> bool:
+        """Tell whether a run on one core may be a record's baseline."""
+        return not ratio_obstacles(record, baseline, self.same)
+
+    def unlike(self, record: Record, baseline: Record) -> list[str]:
+        """Return the ways in which a baseline is another than wanted, those that weigh most first."""
+        wanted = {name: self.plain.get(name, value) for name, value in record.ways.items()}
+        names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.ways})])
+        return [name for name in names if wanted.get(name) != baseline.ways.get(name)]
+
+    def cost(self, record: Record, baseline: Record) -> tuple[list[bool], int]:
+        """Return a key that is least for the baseline most like a record."""
+        unlike = self.unlike(record, baseline)
+        return [name in unlike for name in self.first], len(unlike)
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A configuration without a row in the table, and why; `wrong` when it ran but its result was refused."""
+
+    backend: str
+    device: str
+    ranks: int
+    reason: str
+    wrong: bool = False
+
+    def __str__(self) -> str:
+        """Name the configuration and the reason, for messages."""
+        device = [f"device {self.device}"] if self.device else []
+        ranks = [f"{self.ranks} ranks"] if self.ranks > 1 else []
+        where = f" ({', '.join(device + ranks)})" if device or ranks else ""
+        return f"{self.backend}{where}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One configuration of the comparison. Times in seconds, rates in 10^9 evaluations per second.
+
+    `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
+    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured. `base` is the
+    row that the speed-up is over, and None where that is the row itself.
+    """
+
+    record: Record
+    machine: str
+    compile_s: float
+    transfer: Summary
+    kernel: Summary
+    running: Summary
+    labels: tuple[str, ...]
+    speedup: Estimate | None = None
+    baseline_s: float | None = None
+    base: ComparedRun | None = None
+
+    @property
+    def name(self) -> str:
+        """Backend, device where there is a choice, and ranks, for tables and plots."""
+        return configuration_name(self.record)
+
+    @property
+    def device_name(self) -> str:
+        """Name of the device, or of the processor when the run did not say."""
+        return str(self.record.details.get("device_name") or self.record.environment.get("cpu", "unknown"))
+
+    @property
+    def rate(self) -> float | None:
+        """Evaluations per second of running time, in 10^9; None where the workload counts none."""
+        return _rate(self.record.evaluations, self.running)
+
+    @property
+    def kernel_rate(self) -> float | None:
+        """Evaluations per second of kernel time, in 10^9."""
+        return _rate(self.record.evaluations, self.kernel)
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """Everything that a report prints.
+
+    `machines` maps a letter to the environment that the rows with this letter ran in.
+    """
+
+    rows: tuple[ComparedRun, ...]
+    not_run: tuple[NotRun, ...]
+    machines: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def work(self) -> Record:
+        """A record that speaks for all rows: what they computed is equal."""
+        return self.rows[0].record
+
+    @cached_property
+    def usual_ways(self) -> dict[str, Any]:
+        """The ways of most rows, each with its most frequent value, of equally frequent ones the first row's."""
+        usual = {}
+        for name in dict.fromkeys(name for row in self.rows for name in row.record.ways):
+            values = [row.record.ways[name] for row in self.rows if name in row.record.ways]
+            usual[name] = max(values, key=values.count)
+        return usual
+
+    def ways_apart(self, record: Record) -> dict[str, Any]:
+        """Return the ways of a run that are not the usual ones."""
+        own = {name: record.ways.get(name, NOT_RECORDED) for name in self.usual_ways}
+        return {name: value for name, value in own.items() if value != self.usual_ways[name]}
+
+    @property
+    def baseline(self) -> ComparedRun | None:
+        """The first row of one core, if there is any."""
+        return next((row for row in self.rows if is_baseline(row)), None)
+
+    @property
+    def fastest(self) -> ComparedRun | None:
+        """The row with the least median time, the first of equals; a simulated time is no device's and does not count.
+
+        None where all rows are simulated.
+        """
+        raced = [row for row in self.rows if not row.record.details.get("simulated")]
+        return min(raced, key=lambda row: row.running.median.value, default=None)
+
+    def label(self, row: ComparedRun) -> str:
+        """Name a row so that no other row of the comparison has the same name: with its ways and its machine."""
+        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.ways_apart(row.record).items())]
+        machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
+        return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
+
+
+def compare(
+    records: Iterable[Record],
+    not_run: Sequence[NotRun] = (),
+    likeness: BaselineSelection | None = None,
+    machines: Mapping[str, Mapping[str, Any]] | None = None,
+) -> ComparedRuns:
+    """Put runs of equal work side by side.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Lines of one or more record files; repetitions of a run are joined.
+    not_run : sequence of NotRun
+        Configurations to list with the reason why they have no row.
+    likeness : Likeness, optional
+        Which one-core run is a row's baseline, where there are several.
+    machines : mapping, optional
+        Environments by letter, where several comparisons share their letters.
+
+    Raises
+    ------
+    RecordError
+        No record that counts.
+    UnequalWorkError
+        Two records that did not do the same work; says which.
+    """
+    runs = merge(records)
+    confirmed = [run for run in runs if run.scored and run.samples]
+    if not confirmed:
+        raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
+    require_equal_work(confirmed)
+    machines = letter_machines(confirmed) if machines is None else machines
+    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed], likeness or BaselineSelection()))
+    wrong = [
+        NotRun(
+            run.backend,
+            run.device,
+            run.ranks,
+            f"the NumPy scorer did not confirm its best cost {run.best_cost}",
+            True,
+        )
+        for run in runs
+        if not run.scored
+    ]
+    return ComparedRuns(rows, (*wrong, *not_run), machines)
+
+
+def compare_each_problem(records: Iterable[Record], likeness: BaselineSelection | None = None) -> list[ComparedRuns]:
+    """Sort runs by instance, seed and parameters, and put those of each work side by side.
+
+    Parameters
+    ----------
+    records, likeness
+        As `compare` takes them; letters of machines are the same in all comparisons.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `compare`, of any of the works.
+    """
+    runs = merge(records)
+    works: dict[str, list[Record]] = {}
+    for run in runs:
+        work = [run.workload, run.instance_sha256, run.seed, run.parameters]
+        works.setdefault(json.dumps(work, sort_keys=True), []).append(run)
+    machines = letter_machines(runs)
+    return [compare(equal, likeness=likeness, machines=machines) for equal in works.values()]
+
+
+def configuration_name(record: Record) -> str:
+    """Name where a run was: backend, device where there is a choice, and ranks."""
+    device = f" {record.device}" if record.device not in ("", "0") else ""
+    ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
+    return f"{record.backend}{device}{ranks}"
+
+
+def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
+    """Give each environment that records ran in a letter."""
+    environments: list[Mapping[str, Any]] = []
+    for record in records:
+        if record.environment not in environments:
+            environments.append(record.environment)
+    return {_letters(position): environment for position, environment in enumerate(environments)}
+
+
+def _letters(position: int) -> str:
+    head, last = divmod(position, 26)
+    return (_letters(head - 1) if head else "") + chr(ord("A") + last)
+
+
+def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
+    samples = record.samples
+    return ComparedRun(
+        record=record,
+        machine=next(letter for letter, environment in machines.items() if environment == record.environment),
+        compile_s=max(sample.compile_s for sample in samples),
+        transfer=summarise([sample.transfer_s for sample in samples]),
+        kernel=summarise([sample.kernel_s for sample in samples]),
+        running=summarise([sample.running_s for sample in samples]),
+        labels=_labels(record),
+    )
+
+
+def _labels(record: Record) -> tuple[str, ...]:
+    cores = (record.environment.get("cores") or 0) * (record.environment.get("hosts") or 1)
+    labels = []
+    own = record.details.get("cores_used") or 1
+    if cores and record.ranks * own > cores:
+        each = f" of {own} cores" if own > 1 else ""
+        labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
+    if record.details.get("simulated"):
+        labels.append("simulated: its time is no device's")
+    if record.details.get("schema_read") == version_1.SCHEMA and record.ranks > 1:
+        compiled = max(sample.compile_s for sample in record.samples)
+        if compiled > 0:
+            labels.append(f"recorded by version 1: over ranks its time may be up to {compiled:.3g} s too short")
+    return tuple(labels)
+
+
+def ratio_obstacles(one: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
+    """Return what forbids a ratio of the times of two runs: names of fields of a record, or of execution settings.
+
+    A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
+    work by the same algorithm: the settings of `ALGORITHM_SETTINGS` are equal.
+
+    Parameters
+    ----------
+    one, other : Record
+    further : sequence of str
+        More execution settings that have to be equal.
+
+    Returns
+    -------
+    list of str
+        Empty if the times may be divided.
+    """
+    apart = [name for name in PROBLEM_FIELDS if getattr(one, name) != getattr(other, name)]
+    return apart + [way for way in (*ALGORITHM_SETTINGS, *further) if one.ways.get(way) != other.ways.get(way)]
+
+
+def is_baseline(row: ComparedRun) -> bool:
+    """Tell whether a row is an absolute baseline: one core, one rank, and not the oracle, which is plain Python."""
+    record = row.record
+    return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("oracle")
+
+
+def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
+    baselines = [row for row in rows if is_baseline(row)]
+    for row in rows:
+        comparable = [one for one in baselines if likeness.comparable(row.record, one.record)]
+        if not comparable:
+            yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
+            continue
+        if row.running.median.value == 0:
+            yield row
+            continue
+        baseline = _baseline_of(row, comparable, likeness)
+        if row is baseline:
+            yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
+            continue
+        yield replace(
+            row,
+            labels=row.labels + _baseline_labels(row, baseline, likeness),
+            speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
+            baseline_s=baseline.running.median.value,
+            base=baseline,
+        )
+
+
+def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection) -> ComparedRun:
+    here = [baseline for baseline in baselines if baseline.machine == row.machine]
+    return min(
+        here or baselines,
+        key=lambda baseline: (*likeness.cost(row.record, baseline.record), baseline.running.median.value),
+    )
+
+
+def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: BaselineSelection) -> tuple[str, ...]:
+    """Label what sets a baseline apart from the one that a row wants."""
+    elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
+    # What a baseline does not have, because it is another mapping's or was left to the device, says nothing of it.
+    ways = [way for way in likeness.unlike(row.record, baseline.record) if baseline.record.ways.get(way) is not None]
+    others = [f"{way} = {baseline.record.ways[way]}" for way in ways]
+    return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
+
+
+def _no_baseline_label(
+    row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection
+) -> tuple[str, ...]:
+    """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
+    found = dict.fromkeys(
+        ", ".join(
+            f"{way} = {one.record.ways.get(way)}" for way in ratio_obstacles(row.record, one.record, likeness.same)
+        )
+        for one in baselines
+    )
+    return (f"no baseline: on one core there ran {' and '.join(found)}",) if found else ()
+
+
+def _running(record: Record) -> list[float]:
+    return [sample.running_s for sample in record.samples]
+
+
+def _rate(evaluations: int, time: Summary) -> float | None:
+    return evaluations / time.median.value / 1e9 if evaluations and time.median.value > 0 else None

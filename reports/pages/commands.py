@@ -1,0 +1,69 @@
+"""The pages of the repository that are made from records: the gallery, and the tables of the page of results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports.pages import gallery as pages_gallery
+from reports.pages import results, results_choices
+
+PAGES = ("gallery", "results")
+
+
+def add_commands(commands: Any) -> None:
+    """Add the two commands to those of a command line (what `add_subparsers` returned)."""
+    gallery = commands.add_parser("gallery", help="the gallery's reports and index, from its records")
+    _add_options(gallery)
+    command = commands.add_parser("results", help="the tables of docs/results.md, from the gallery's records")
+    _add_options(command)
+    command.add_argument("--page", type=Path, help="the file to fill (default: the one that results.toml names)")
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
+    folder = Path("reports/gallery")
+    command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")
+    command.add_argument(
+        "--check", action="store_true", help="write nothing; print what differs from the records, and end with 1 if any"
+    )
+
+
+def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[str]]:
+    """Make or check the pages of one command.
+
+    Returns
+    -------
+    tuple
+        The files written, and what is not as the records say or cannot be made, a line each.
+
+    Raises
+    ------
+    UserError
+        A page cannot be read or written, or a file that says what is shown is not as expected.
+    UnequalWorkError, RecordError
+        Records cannot be compared, or one of them is damaged.
+    """
+    if options.command == "results":
+        page = options.page or results_choices.page_path(options.folder)
+        return _results(page, options.folder, check=options.check)
+    if options.check:
+        return (), pages_gallery.differences(options.folder)
+    return pages_gallery.write(options.folder, options.folder)
+
+
+def _results(path: Path, folder: Path, *, check: bool) -> tuple[Sequence[Path], Sequence[str]]:
+    filled = results.fill(path, folder)
+    for note in filled.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if check:
+        return (), [*filled.troubles, *results.differences(path, filled)]
+    if filled.after != filled.before:
+        try:
+            path.write_text(filled.after, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{path}: cannot write it: {error.strerror}") from None
+    return (path,), filled.troubles

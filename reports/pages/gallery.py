@@ -1,0 +1,312 @@
+"""The gallery: a report of each paper, an overview, what ranks bring, and a page that shows them.
+
+All are made from the records of one folder.
+
+`gallery.toml` in that folder lists the reports with the command lines that made their records, `NAME.jsonl`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
+from reports.comparison.speedups import ComparedRun, compare
+from reports.pages import overview, provenance, ranks
+from reports.pages import paper as pages_paper
+from reports.pages.overview import Overview, OverviewRow
+from reports.pages.markdown import template
+from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
+from reports.papers.files import load, names
+from reports.papers.measures import MEASURES
+from reports.papers.paper import Exhibit, Paper
+from reports.papers.toml_file import DataFile
+from reports.plots.style import pyplot
+from reports.records.files import Record, RecordError, UnequalWorkError
+from reports.records.files import load as load_records
+from reports.text.formatting import number
+
+DATA, INDEX = "gallery.toml", "index.md"
+OPTIONAL = ("note", "exhibit", "measure", "picture", "why", "partial")
+FORMATS = ("svg",)
+"""Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
+
+
+@dataclass(frozen=True)
+class GalleryReport:
+    """A report of the gallery.
+
+    Attributes
+    ----------
+    name : str
+        Of a paper, `overview` or `ranks`; its records are `NAME.jsonl`.
+    title, note : str
+        What it is about, and what a reader should know beside what the records say; the latter may be empty.
+    commands : tuple of str
+        Command lines that made the records.
+    exhibit, measure : str
+        A table or figure of the paper, and the ratio in it that the index tells; empty where none is told.
+    picture : str
+        Of the report, without its ending: the one that the index shows; empty for the first.
+    why : str
+        Reason for the works of an overview, a sentence without its full stop.
+    partial : str
+        Reason for stopping before all runs of a paper's exhibits were made, the same; empty where all were.
+    elsewhere : tuple of dict
+        Medians that other runs of the same work took: see `with_other_medians`.
+    """
+
+    name: str
+    title: str
+    commands: tuple[str, ...]
+    note: str = ""
+    exhibit: str = ""
+    measure: str = "speedup"
+    picture: str = ""
+    why: str = ""
+    partial: str = ""
+    elsewhere: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def made_by(self) -> str:
+        """The command lines in one."""
+        return " && ".join(self.commands)
+
+    def records(self, folder: Path) -> list[Record]:
+        """Its records, with what is known of the same work elsewhere; none where there is no file of them."""
+        path = folder / f"{self.name}.jsonl"
+        return [with_other_medians(record, self.elsewhere) for record in load_records(path)] if path.exists() else []
+
+    def absent(self, folder: Path) -> str:
+        """That it has no records, and how they are made."""
+        return f"{folder / self.name}.jsonl: no records; they are made by `{self.made_by}`"
+
+
+def read(folder: Path) -> list[GalleryReport]:
+    """Read which reports there are.
+
+    Raises
+    ------
+    UserError
+        The file is not as expected.
+    """
+    file = DataFile(folder / DATA)
+    content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
+    elsewhere = tuple(
+        file.known(one, "elsewhere", ("workload", "instance", "parameters", "ways", "device_kind", "seconds", "where"))
+        for one in content.get("elsewhere", [])
+    )
+    entries = []
+    for one in content["reports"]:
+        place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
+        one = file.known(one, place, ("name", "title", "commands"), OPTIONAL)
+        file.among(place, "name", [one["name"]], [*names(), *OTHERS])
+        file.among(place, "measure", [one.get("measure", "speedup")], list(MEASURES))
+        if "exhibit" in one:
+            file.among(place, "exhibit", [one["exhibit"]], [exhibit.name for exhibit in _exhibits(one["name"])])
+        entries.append(GalleryReport(**{**one, "commands": tuple(one["commands"]), "elsewhere": elsewhere}))
+    return entries
+
+
+def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -> Record:
+    """Put into a record's details what the same work took elsewhere, so that cautions see it.
+
+    Parameters
+    ----------
+    record : Record
+    elsewhere : sequence of mapping
+        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `ways` of the record, the
+        median of the `seconds`, and `where` it was taken, in words.
+    """
+    known = [
+        {"seconds": one["seconds"], "where": one["where"]}
+        for one in elsewhere
+        if (one["workload"], one["instance"], one["device_kind"], 1)
+        == (record.workload, record.instance, record.device_kind, record.ranks)
+        and one["parameters"].items() <= record.parameters.items()
+        and one["ways"].items() <= record.ways.items()
+    ]
+    return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
+
+
+def _exhibits(name: str) -> Sequence[Exhibit]:
+    """The tables and figures of a paper that have data of their own."""
+    return () if name in OTHERS else tuple(one for one in load(name).exhibits if not one.of)
+
+
+# --- making it, and comparing it with what is there ---
+
+
+def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
+    """Write the reports of a folder's records, and the index.
+
+    Returns
+    -------
+    tuple
+        The files written, the index first, and what has no records.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or jinja2 or matplotlib is not installed.
+    UnequalWorkError, RecordError
+        Records cannot be compared, or one of them is damaged.
+    """
+    if pyplot() is None:
+        raise UserError("matplotlib is missing: pip install -e '.[report]'")
+    written, absent, parts = [], [], []
+    for entry in read(folder):
+        records = entry.records(folder)
+        if not records:
+            absent.append(entry.absent(folder))
+            continue
+        files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
+        written += files
+        parts.append(_part(entry, records, headline, files))
+    index = out / INDEX
+    try:
+        index.write_text(template("index.md.j2").render(parts=parts), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{index}: cannot write the index: {error.strerror}") from None
+    return [index, *written], absent
+
+
+def differences(folder: Path) -> list[str]:
+    """Say in which lines the pages of a folder differ from what its records say now, and what has no records.
+
+    Raises
+    ------
+    UserError
+        As `write`.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        written, found = write(folder, Path(temporary))
+        for path in written:
+            there = folder / path.name
+            if not there.exists():
+                found.append(f"{there}: missing; `python -m reports gallery` makes it")
+            elif path.suffix == ".md":
+                found += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
+    return found
+
+
+def difference(path: Path, there: str, expected: str) -> list[str]:
+    """The lines in which a file differs from what is expected of it."""
+    lines = there.splitlines(), expected.splitlines()
+    return list(difflib.unified_diff(*lines, str(path), f"{path}, from the records", lineterm="", n=0))
+
+
+# --- reports ---
+
+
+def _paper(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    paper = load(entry.name)
+    files = pages_paper.write(
+        paper, paper.exhibits, records, out, made_by=entry.made_by, formats=FORMATS, partial=entry.partial
+    )
+    return files, _headline_of(paper, entry, records) if entry.exhibit else ""
+
+
+def _headline_of(paper: Paper, entry: GalleryReport, records: Sequence[Record]) -> str:
+    exhibit = next(one for one in paper.exhibits if one.name == entry.exhibit and not one.of)
+    found = []
+    for datum in fill_exhibit(exhibit, gather_evidence(paper, records), paper.machines).ours:
+        series = datum.row and find_series(exhibit, datum.row.record)
+        if datum.row and series and entry.measure in datum.values:
+            found.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
+    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found, records)
+
+
+def _overview(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    made = overview_of(records, entry.why)
+    if not made.rows:
+        raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {made.lines[0].refused}")
+    found = [(row.name, row, row.speedup.value) for row in made.rows if row.speedup]
+    files = overview.write(made, out, entry.made_by, FORMATS)
+    return files, _ranges("Workloads of the report, speed-up over one core", found, records)
+
+
+def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    gains = ranks.rank_gains(records)
+    files = ranks.write(gains, out, entry.made_by)
+    ratios = [(f"{one.together.ranks} ranks", one.speedup.value) for one in gains]
+    return files, f"Times as fast as one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
+
+
+OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}
+"""What makes the reports that are no paper's."""
+
+
+def overview_of(records: Iterable[Record], why: str = "") -> Overview:
+    """Make the overview of records alone: workloads in the order in which they ran, without what did not run."""
+    by_workload: dict[str, list[Record]] = {}
+    for record in records:
+        by_workload.setdefault(record.workload, []).append(record)
+    lines = tuple(_line(workload, found) for workload, found in by_workload.items())
+    return Overview(lines, why=why)
+
+
+def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
+    try:
+        return OverviewRow(workload, "", compare(records))
+    except (UnequalWorkError, RecordError) as error:
+        return OverviewRow(workload, "", None, (), str(error))
+
+
+# --- the index ---
+
+
+def _ranges(what: str, found: Sequence[tuple[str, ComparedRun, float]], records: Sequence[Record]) -> str:
+    """Word ratios by whose they are, from the least to the greatest: those of GPUs where there are any.
+
+    What a ratio is over has 1 itself, and is left out.
+    """
+    found = [one for one in found if one[2] != 1]
+    of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
+    of_others = [one for one in found if one[1].record.device_kind != "core" or one[1].record.ranks > 1]
+    by_whose = _by_whose([(whose, value) for whose, _, value in of_gpus or of_others])
+    if not by_whose:
+        return ""
+    doubts: dict[str, dict[str, None]] = {}
+    for _, row, _ in found:
+        for text, figure in ratio_doubts(row, records).items():
+            doubts.setdefault(text, {})[figure] = None
+    doubtful = "; ".join(f"{text}: {', '.join(figures)}" for text, figures in doubts.items())
+    told = f"{what}: {'; '.join(map(_range, by_whose.items()))}"
+    return f"{told}. Some of these ratios are doubtful, {doubtful}" if doubtful else told
+
+
+def _by_whose(found: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
+    by_whose: dict[str, list[float]] = {}
+    for whose, value in found:
+        by_whose.setdefault(whose, []).append(value)
+    return by_whose
+
+
+def _range(ratios: tuple[str, Sequence[float]]) -> str:
+    whose, values = ratios
+    ends = dict.fromkeys(f"{number(value)}x" for value in (min(values), max(values)))
+    return f"{whose} {' to '.join(ends)}"
+
+
+def _part(
+    entry: GalleryReport, records: Sequence[Record], headline: str, files: Sequence[Path]
+) -> Mapping[str, object]:
+    """What the index says of a report."""
+    report, *pictures = [path.name for path in files]
+    wanted = f"{entry.picture}.svg"
+    return {
+        "entry": entry,
+        "report": report,
+        "picture": wanted if wanted in pictures else next(iter(pictures), ""),
+        "headline": headline,
+        "runs": provenance.runs(records),
+        "devices": provenance.devices(records),
+        "dates": provenance.dates(records),
+        "records": f"{entry.name}.jsonl",
+    }

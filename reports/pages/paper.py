@@ -1,0 +1,267 @@
+"""The report of a paper: its tables and figures with ours beside the published figures, as Markdown with plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports.comparison.execution_settings import setting_sentences
+from reports.comparison.speedups import ComparedRun
+from reports.pages.markdown import statistics_of, template
+from reports.papers import plots
+from reports.papers.exhibits import (
+    FilledExhibit,
+    MissingRuns,
+    PaperEvidence,
+    fill_exhibit,
+    gather_evidence,
+    runs_without_exhibit,
+)
+from reports.papers.files import papers_of_workload
+from reports.papers.measures import LEAST_HOST_SHARE
+from reports.papers.paper import Disagreement, Exhibit, Paper
+from reports.papers.tables import caption, make_table
+from reports.plots.style import FORMATS
+from reports.records.files import Record, RecordError
+from reports.records.parameters import parameters_text, run_parameters, shared_parameters
+from reports.statistics.startup import MOST_STARTUP
+from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
+from reports.text.tables import TextTable
+from reports.twelve_rules import verdicts
+
+WHICH = "The instances are those of the paper's tables and figures"
+RATIOS_OVER_FIRST = "95 % intervals of the ratios over the first column, which resample both sides"
+
+
+def write(
+    paper: Paper,
+    exhibits: Sequence[Exhibit],
+    records: Sequence[Record],
+    folder: Path,
+    not_made: Mapping[Exhibit, MissingRuns] | None = None,
+    made_by: str = "",
+    formats: Sequence[str] = FORMATS,
+    earlier: Sequence[Exhibit] = (),
+    partial: str = "",
+) -> list[Path]:
+    """Write the report of some exhibits of a paper, named after the paper, and their plots.
+
+    Parameters
+    ----------
+    paper, exhibits
+        What is reported, in this order.
+    records : sequence of Record
+        What ran; those of other papers' workloads are left out.
+    folder : Path
+    not_made : mapping, optional
+        Parts without a run, by exhibit.
+    made_by : str, optional
+        The command line that made the records, which the report then says.
+    formats : sequence of str, optional
+        Of the plots.
+    earlier : sequence of Exhibit, optional
+        Exhibits with runs of another command line.
+    partial : str, optional
+        Reason for rows of the exhibits without a run, a sentence without its full stop, which the report then says.
+
+    Returns
+    -------
+    list of Path
+        The files written, the report first.
+
+    Raises
+    ------
+    UnequalWorkError
+        Two runs of the same instance, seed and parameters did not do the same work.
+    UserError
+        The folder cannot be written, or jinja2 is not installed.
+    """
+    found = gather_evidence(paper, records)
+    parts: list[dict[str, Any]] = []
+    drawn: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove(folder, paper)
+        for exhibit in exhibits:
+            source = paper.drawn(exhibit)
+            filled = fill_exhibit(source, found, paper.machines, (not_made or {}).get(exhibit, MissingRuns()))
+            halves = [one for one in exhibits if one.name == exhibit.name]
+            half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
+            name = f"{paper.name}-{_file_name(exhibit)}{half}"
+            pictures = plots.draw(exhibit, filled, folder, name, formats)
+            drawn += pictures
+            parts.append(_part(exhibit, filled, pictures))
+        path = folder / f"{paper.name}.md"
+        before = listed([one.name for one in earlier]) if earlier else ""
+        path.write_text(_text(paper, exhibits, parts, found, made_by, before, partial), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
+    return [path, *drawn]
+
+
+def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Write a report for every paper that measured a workload of the records, with all its exhibits.
+
+    Raises
+    ------
+    UserError
+        No paper measured a workload, or as `write`.
+    RecordError
+        There are no records that count.
+    """
+    if not records:
+        raise RecordError("no records to lay out in tables")
+    papers: dict[str, Paper] = {}
+    for workload in dict.fromkeys(record.workload for record in records):
+        found = papers_of_workload(workload)
+        if not found:
+            raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
+        papers |= {paper.name: paper for paper in found}
+    return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
+
+
+def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
+    """Return the exhibits of a paper that its report in a folder shows; none without a report.
+
+    Raises
+    ------
+    UserError
+        The report cannot be read.
+    """
+    path = folder / f"{paper.name}.md"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot read the earlier report: {error}") from None
+    return [one for one in paper.exhibits if f"## {caption(one)}" in lines]
+
+
+def remove(folder: Path, paper: Paper) -> None:
+    """Remove an earlier report of a paper, and its plots."""
+    for form in FORMATS:
+        for stale in folder.glob(f"{paper.name}-*.{form}"):
+            stale.unlink()
+    (folder / f"{paper.name}.md").unlink(missing_ok=True)
+
+
+def _file_name(exhibit: Exhibit) -> str:
+    return re.sub(r"[^\w.]+", "-", exhibit.name)
+
+
+# --- what the template prints ---
+
+
+def _text(
+    paper: Paper,
+    exhibits: Sequence[Exhibit],
+    parts: Sequence[dict[str, Any]],
+    found: PaperEvidence,
+    made_by: str,
+    earlier: str,
+    partial: str,
+) -> str:
+    rows = [row for part in parts for row in part["rows"]]
+    text = template("paper.md.j2").render(
+        paper=paper,
+        made_by=made_by,
+        earlier=earlier,
+        most_startup=per_cent(MOST_STARTUP),
+        kernel_apart=per_cent(LEAST_HOST_SHARE),
+        which=WHICH,
+        partial=partial,
+        over_first=RATIOS_OVER_FIRST if _over_first(parts) else "",
+        parts=parts,
+        machines=found.machines,
+        unconfirmed=found.unconfirmed,
+        disagreements=_disagreements(paper, exhibits),
+        elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
+        ways=_ways(rows),
+        plain=parameters_text(paper.plain),
+        rules=verdicts.RULES_MARK if found.comparisons else "",
+        **statistics_of(rows),
+    )
+    page = verdicts.insert_rules(text)
+    return verdicts.insert_rules(page, _rules(page, parts, found, partial))
+
+
+def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
+    """What the template needs of an exhibit."""
+    drawing = bool(exhibit.of)
+    marked = None if drawing else make_table(filled)
+    return {
+        "title": caption(exhibit),
+        "exhibit": exhibit,
+        "drawn_from": filled.exhibit.name if drawing else "",
+        "table": marked and marked.table,
+        "notes": marked.notes if marked else (),
+        "picture": pictures[0].name if pictures else "",
+        "common": "" if drawing or not filled.ours else parameters_text(filled.common),
+        "missing": () if drawing else filled.missing,
+        "rows": [] if drawing else filled.rows,
+        "data": filled.ours,
+        "ran": bool(filled.ours),
+        "counts": (0, 0) if drawing or exhibit.never_ours else _without_ours(filled),
+        "joined": plots.joined_categories(exhibit, filled) if pictures else "",
+    }
+
+
+def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> list[Disagreement]:
+    """Those of a paper that touch one of the exhibits shown, or none in particular."""
+    there = {one.number for one in exhibits} | {one.of for one in exhibits}
+    return [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
+
+
+def _without_ours(filled: FilledExhibit) -> tuple[int, int]:
+    """Count the rows of an exhibit that have no run of ours, and all rows."""
+    ours = {datum.line for datum in filled.ours}
+    return sum(line.key not in ours for line in filled.lines), len(filled.lines)
+
+
+def _over_first(parts: Sequence[dict[str, Any]]) -> bool:
+    return any("over_first" in datum.values for part in parts for datum in part["data"])
+
+
+def _rules(page: str, parts: Sequence[dict[str, Any]], found: PaperEvidence, partial: str) -> str:
+    """Decide the twelve rules of Hoefler and Belli from the records and the page; empty without runs."""
+    if not found.comparisons:
+        return ""
+    without, rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
+    about = verdicts.ReportProperties(
+        page=page,
+        reasons=WHICH,
+        absent=f"{without} of {rows} rows of the paper's tables have no run of ours" if without else "",
+        why_absent=partial,
+        figures=[part["title"] for part in parts if part["picture"]],
+        tests=RATIOS_OVER_FIRST if _over_first(parts) else "",
+        means={},
+        mean_ratios="",
+        assumed_normal="",
+        joined=listed(joined) if (joined := [part["joined"] for part in parts if part["joined"]]) else "",
+    )
+    return verdicts.rules_markdown(verdicts.decide_rules(found.comparisons, about))
+
+
+def _ways(rows: Iterable[ComparedRun]) -> list[str]:
+    """What the ways of all runs mean, each way and value once."""
+    return sorted({sentence for row in rows for sentence in setting_sentences(row.record.ways) if ": " in sentence})
+
+
+def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
+    """Runs that stand in no exhibit, a row each; None where there are none."""
+    if not rows:
+        return None
+    common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
+    headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
+    lines = [_elsewhere_line(row, common) for row in rows]
+    return TextTable("Runs of ours that stand in no table of the paper", headings, lines)
+
+
+def _elsewhere_line(row: ComparedRun, common: Mapping[str, Any]) -> list[str]:
+    record = row.record
+    asked = {name: value for name, value in run_parameters(record).items() if value is not None and name not in common}
+    over = "" if row.baseline_s is None else f"{ratio(row.speedup)} over {seconds(row.baseline_s)}"
+    median = seconds_interval(row.running.median)
+    return [record.workload, record.instance, row.name, parameters_text(asked), median, over, cost(record.best_cost)]

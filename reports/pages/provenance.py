@@ -1,0 +1,47 @@
+"""Where records come from, in words: on what they ran, when, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reports.records.files import Record, merge
+from reports.text.formatting import grouped, listed
+
+
+def devices(records: Sequence[Record]) -> str:
+    """The processors of the machines, with their numbers of cores, and the GPUs that ran something."""
+    processors = [_processor(one.environment) for one in records]
+    gpus = [str(one.details.get("device_name") or one.backend) for one in records if one.device_kind == "gpu"]
+    # CUDA and OpenCL may call the same GPU by names of which one is a part of the other.
+    names = [name for name in dict.fromkeys(gpus) if not any(name != one and name in one for one in gpus)]
+    return listed([*names, *dict.fromkeys(processors)])
+
+
+def _processor(environment: Mapping[str, Any]) -> str:
+    hosts = environment.get("hosts") or 1
+    cores = f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else "")
+    return f"{environment.get('cpu') or 'a processor that is not recorded'}, {cores}"
+
+
+def dates(records: Sequence[Record]) -> str:
+    """The day, or the first and the last; empty where none is recorded."""
+    days = sorted(sample.started[:10] for one in records for sample in one.samples if sample.started)
+    return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+
+
+def runs(records: Sequence[Record]) -> str:
+    """How many runs there are, and of how many repetitions all together."""
+    merged = merge(records)
+    return f"{_count(len(merged), 'run')}, {_count(sum(len(one.samples) for one in merged), 'repetition')} in all"
+
+
+def repetitions(records: Sequence[Record]) -> str:
+    """How many repetitions each of some runs has: the same number, or from the least to the most."""
+    counts = sorted({len(one.samples) for one in merge(records)})
+    spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
+    return f"{spread} repetition{'' if spread == '1' else 's'}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{grouped(number)} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,145 @@
+"""What further ranks bring: every work by one rank and by several, the ratio of their times, and how long they waited.
+
+The records are those of `mpirun -n 2 python -m drivers.bench --workload ranks --record FILE`, or of any program that
+ran the same work on several numbers of ranks, on devices of one kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import UserError
+from reports.comparison.speedups import ratio_obstacles
+from reports.pages.provenance import devices
+from reports.records.files import Record, UnequalWorkError, merge
+from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+from reports.text.formatting import cell, grouped, machine, per_cent, ratio_interval, seconds
+
+NAME = "ranks"
+HEADINGS = (
+    *("workload", "instance", "work", "ranks"),
+    *("one rank", "all ranks", "times as fast [95 %]", "in communication"),
+)
+
+
+@dataclass(frozen=True)
+class RankGain:
+    """One work by one rank and by several.
+
+    Attributes
+    ----------
+    alone, together : Record
+        The runs; both with the same hash.
+
+    """
+
+    alone: Record
+    together: Record
+
+    @property
+    def times(self) -> tuple[Summary, Summary]:
+        """Seconds of one rank and of several, from end to end and without compilation."""
+        return summarise(repetition_seconds(self.alone)), summarise(repetition_seconds(self.together))
+
+    @property
+    def speedup(self) -> Estimate:
+        """How many times as fast the ranks together are."""
+        return ratio_of_medians(repetition_seconds(self.alone), repetition_seconds(self.together))
+
+    @property
+    def communication(self) -> float:
+        """Median over repetitions of the ranks' mean share of time in communication, waiting included."""
+        shares = [one.communication_share or 0.0 for one in self.together.samples]
+        return summarise(shares).median.value
+
+
+def repetition_seconds(record: Record) -> list[float]:
+    """The seconds of a run's repetitions."""
+    return [sample.running_s for sample in record.samples]
+
+
+def rank_gains(records: Iterable[Record]) -> list[RankGain]:
+    """Every work of which there are runs of one rank and of several on the same kind of device, in order.
+
+    Raises
+    ------
+    UnequalWorkError
+        Two runs of one work have different hashes.
+
+    """
+    by_work: dict[str, list[Record]] = {}
+    for record in merge(records):
+        key = json.dumps([record.workload, record.instance_sha256, record.parameters, record.seed, record.backend])
+        by_work.setdefault(key, []).append(record)
+    found = []
+    for runs in by_work.values():
+        for together in runs:
+            alone = next((one for one in runs if one.ranks == 1 and not ratio_obstacles(one, together)), None)
+            if alone is None or together.ranks == 1:
+                continue
+            if alone.trajectory_hash != together.trajectory_hash:
+                raise UnequalWorkError(
+                    f"{alone.workload} on {alone.instance}: hash {together.trajectory_hash} of {together.ranks} ranks, "
+                    f"{alone.trajectory_hash} of one"
+                )
+            found.append(RankGain(alone, together))
+    return found
+
+
+def render(found: Sequence[RankGain], made_by: str = "") -> str:
+    """Return the report's text."""
+    table = [HEADINGS, ("---", "---", "---:", "---:", "---:", "---:", "---:", "---:")]
+    for one in found:
+        alone, together = one.times
+        table.append(
+            (
+                one.alone.workload,
+                one.alone.instance,
+                f"{grouped(one.alone.evaluations)} {one.alone.unit}",
+                str(one.together.ranks),
+                seconds(alone.median.value),
+                seconds(together.median.value),
+                ratio_interval(one.speedup),
+                per_cent(one.communication),
+            )
+        )
+    records = [record for one in found for record in (one.alone, one.together)]
+    counts = sorted({len(record.samples) for record in records})
+    unconfirmed = [one.alone.workload for one in found if not (one.alone.scored and one.together.scored)]
+    text = ["# What further ranks bring", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
+    text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
+    text += [
+        "",
+        f"Times are medians of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions from end to "
+        "end, without compilation, of one rank on one device and of all ranks on a device each, in turn in one job. "
+        "All ranks of a row found what the one found: the hashes are equal. In communication is the mean over ranks of "
+        "the part of the time in which a rank waited for others or passed something on, on its device or its host.",
+        "",
+    ]
+    if unconfirmed:
+        text += [f"Nobody beside the search confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
+    text += [f"- Devices: {devices(records)}."]
+    text += [f"- Machine: {one}." for one in dict.fromkeys(machine(record.environment) for record in records)]
+    return "\n".join(text) + "\n"
+
+
+def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
+    """Write the report into a folder.
+
+    Raises
+    ------
+    UserError
+        There is nothing to compare, or the folder cannot be written.
+
+    """
+    if not found:
+        raise UserError("no work has runs of one rank and of several: nothing to compare")
+    path = out / f"{NAME}.md"
+    try:
+        path.write_text(render(found, made_by), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the report: {error.strerror}") from None
+    return [path]

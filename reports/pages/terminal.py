@@ -1,0 +1,139 @@
+"""The comparison as a table for a terminal of 80 columns; what does not fit is in the report."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Container, Iterator, Sequence
+
+from reports.comparison.cautions import marks
+from reports.comparison.execution_settings import value_text
+from reports.comparison.headline import headline
+from reports.comparison.sections import ComparedSection
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.pages.comparison import cost_sentence
+from reports.pages.comparison_tables import per_second
+from reports.records.files import Record
+from reports.statistics.medians import Summary
+from reports.text.formatting import number, ratio, seconds
+
+COLUMNS = 80
+NARROWEST_NAME = 12
+MOST_OF_A_REASON = 150
+_RIGHT = (1, 2, 3, 4)
+_LEGEND = "from, to: [95 % interval of the median], or least..most of repetitions that are too few for an interval"
+
+
+def print_table(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> None:
+    """Print what came out, a row for each run, the notes, the work that all share, and what did not run.
+
+    Times are without compilation; speed-ups are over a run on one core.
+
+    Parameters
+    ----------
+    section : Compared
+    titled : bool
+        Whether the instance's name stands above.
+    explained : bool
+        Whether to say how intervals are written, and what did not run: once is enough for several instances.
+    """
+    for line in lines(section, titled=titled, explained=explained):
+        print(line)
+
+
+def lines(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> Iterator[str]:
+    """Yield the lines of `print_table`, none longer than 80 columns unless a single word is."""
+    comparison = section.comparison
+    if titled:
+        yield from ["", comparison.work.instance]
+    yield from _wrapped(headline(comparison, section.nearby))
+    for verdict in section.beside.verdicts() if section.beside else []:
+        yield from _wrapped(verdict.text)
+    yield ""
+    yield from plain_text(_headings(comparison), [_cells(row, section) for row in comparison.rows])
+    if explained:
+        yield from _wrapped(_LEGEND)
+    for caution in section.cautions:
+        yield from _wrapped(f"{caution.mark}: {caution}")
+    for mixed in section.mixed:
+        for sentence in mixed.verdicts():
+            yield from _wrapped(sentence)
+    for curve in (*section.strong, *section.weak):
+        yield from _wrapped(curve.fit())
+    yield from _shared(section)
+    for missing in comparison.not_run if explained else ():
+        yield from _wrapped(f"not run: {textwrap.shorten(str(missing), MOST_OF_A_REASON, placeholder=' ...')}")
+
+
+def _shared(section: ComparedSection) -> Iterator[str]:
+    comparison = section.comparison
+    work = comparison.work
+    yield from _wrapped(f"{work.proven}: hash {work.hashed}")
+    told = cost_sentence(section)
+    yield from _wrapped(told[0].lower() + told[1:])
+    if comparison.usual_ways:
+        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
+        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_ways.items()))
+        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
+
+
+def _records(comparison: ComparedRuns) -> list[Record]:
+    return [row.record for row in comparison.rows]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+
+
+def plain_text(headings: Sequence[str], cells: Sequence[Sequence[str]], right: Container[int] = _RIGHT) -> list[str]:
+    """Set a table in aligned columns, two spaces apart; names in the first that are too long go on in the next line.
+
+    Parameters
+    ----------
+    headings, cells
+        What stands in it.
+    right
+        The columns that stand at the right, as numbers do.
+
+    """
+    widths = [max(len(line[column]) for line in (headings, *cells)) for column in range(len(headings))]
+    room = COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1)
+    widths[0] = min(widths[0], max(room, NARROWEST_NAME))
+    found = [_aligned(line, widths, right) for line in (headings, ["-" * width for width in widths])]
+    for name, *others in cells:
+        first, *more = textwrap.wrap(name, widths[0], subsequent_indent=" ", break_on_hyphens=False) or [""]
+        found += [_aligned([first, *others], widths, right), *more]
+    return found
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], right: Container[int]) -> str:
+    parts = (
+        text.rjust(width) if column in right else text.ljust(width)
+        for column, (text, width) in enumerate(zip(line, widths, strict=True))
+    )
+    return "  ".join(parts).rstrip()
+
+
+def _headings(comparison: ComparedRuns) -> tuple[str, ...]:
+    return "run", "time", "from, to", "speed-up", f"{comparison.work.unit}/s", "notes"
+
+
+def _cells(row: ComparedRun, section: ComparedSection) -> tuple[str, ...]:
+    label = section.comparison.label(row)
+    return (
+        label,
+        seconds(row.running.median.value),
+        _range(row.running),
+        ratio(row.speedup),
+        per_second(row),
+        marks(section.cautions, label),
+    )
+
+
+def _range(times: Summary) -> str:
+    """Word the interval of a median in the unit that `seconds` chooses for the median, or the extremes."""
+    scale = {"s": 1.0, "ms": 1e3, "µs": 1e6}[seconds(times.median.value).split()[1]]
+    if times.median.low is not None and times.median.high is not None:
+        return f"[{number(times.median.low * scale)}, {number(times.median.high * scale)}]"
+    if times.repetitions == 1:
+        return ""
+    return f"{number(times.minimum * scale)}..{number(times.maximum * scale)}"

@@ -1,0 +1,384 @@
+"""What a cell of a paper's table can say of a run of ours, each in words and, for plots and ratios, as a number.
+
+A paper's file names these measures: in `shows` for our cells, in `holds` for the parts of a published cell.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.comparison.speedups import ComparedRun
+from reports.records.files import Record, RecordError
+from reports.statistics.medians import Estimate, ratio_of_medians
+from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
+from reports.text.formatting import (
+    gap,
+    grouped,
+    number,
+    per_cent,
+    rate,
+    ratio,
+    ratio_interval,
+    seconds,
+    seconds_interval,
+    size,
+)
+
+WEAK_VERIFIERS = ("the scorer", "the published optimum")
+"""Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
+AMOUNTS = ("ants", "climbers", "iterations")
+LEAST_HOST_SHARE = 0.2
+"""Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
+REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
+"""A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
+
+
+@dataclass(frozen=True)
+class ExhibitCell:
+    """A run of ours in its cell.
+
+    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not
+    run; `rival` is the other solver that the exhibit measures against, if it does, which ran beside one of `nearby`,
+    the runs on the same instance and machine. `lengths` are runs that tell the start-up of a run that is shorter than
+    the paper's; None where the run has the paper's amount of work.
+    """
+
+    row: ComparedRun
+    reference: ComparedRun | None = None
+    rival: str = ""
+    nearby: Sequence[Record] = ()
+    lengths: Sequence[Record] | None = None
+
+    @property
+    def record(self) -> Record:
+        """The run's record."""
+        return self.row.record
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the run, 1 where it counts none."""
+        return int(self.record.parameters.get("iterations") or 1)
+
+    def too_short(self, base: ComparedRun | None = None) -> str:
+        """Describe the start-up of the run or of its base as a part of its time; empty if both parts are small."""
+        for whose, row in (("", self.row), ("the baseline's ", base)):
+            part = 0.0 if self.lengths is None or row is None else startup_share(row.record, self.lengths)
+            if part > MOST_STARTUP:
+                return f"{whose}start-up up to {per_cent(part)}"
+        return ""
+
+    def slope(self, row: ComparedRun) -> Estimate | None:
+        """Seconds of an iteration of a run without start-up; None where no run of another length tells."""
+        return None if self.lengths is None else iteration_slope(row.record, self.lengths)
+
+    def over(self, base: ComparedRun) -> Estimate | None:
+        """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
+        if not self.too_short(base):
+            return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (base, self.row)))
+        slow, own = self.slope(base), self.slope(self.row)
+        return None if slow is None or own is None else ratio_of_slopes(slow, own)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One thing that a cell can say.
+
+    Attributes
+    ----------
+    axis : str
+        What a plot's axis says.
+    words : callable
+        Of a cell of ours; an empty text where the run does not say.
+    value : callable
+        The same as a number; None where there is none.
+    """
+
+    axis: str
+    words: Callable[[ExhibitCell], str]
+    value: Callable[[ExhibitCell], float | None] = lambda cell: None
+
+
+def _seconds(one: ExhibitCell) -> float:
+    return one.row.running.median.value
+
+
+def _seconds_words(one: ExhibitCell) -> str:
+    return seconds_interval(one.row.running.median) + _kernel_words(one)
+
+
+def _kernel_words(one: ExhibitCell, parts: int = 1) -> str:
+    """Word the kernel time, or a part of it, where it is another than the time from end to end."""
+    kernel = one.row.kernel.median.value
+    apart = kernel > 0 and _seconds(one) - kernel > LEAST_HOST_SHARE * _seconds(one)
+    return f", kernel {seconds(kernel / parts)}" if apart else ""
+
+
+def _iteration(one: ExhibitCell) -> Estimate:
+    median = one.row.running.median
+    low, high = (None if end is None else end / one.iterations for end in (median.low, median.high))
+    return Estimate(median.value / one.iterations, low, high)
+
+
+def _iteration_words(one: ExhibitCell) -> str:
+    if not one.too_short():
+        return f"{seconds_interval(_iteration(one))} an iteration{_kernel_words(one, one.iterations)}"
+    slope = one.slope(one.row)
+    if slope is not None:
+        return f"{seconds_interval(slope)} an iteration, by slope"
+    return f"{_seconds_words(one)} for {grouped(one.iterations)} iteration{'s' if one.iterations > 1 else ''}"
+
+
+def _iteration_value(one: ExhibitCell) -> float | None:
+    found = one.slope(one.row) if one.too_short() else _iteration(one)
+    return None if found is None else found.value
+
+
+def _speedup_words(one: ExhibitCell) -> str:
+    row = one.row
+    if row.speedup is None or row.baseline_s is None:
+        return "no baseline"
+    if row.base is None:
+        return "the baseline"
+    if not one.too_short(row.base):
+        return f"×{number(row.speedup.value)}{_of(row)}"
+    found = one.over(row.base)
+    return _no_ratio(one, row.base) if found is None else f"×{number(found.value)}{_interval(found)} by slopes"
+
+
+def _no_ratio(one: ExhibitCell, base: ComparedRun) -> str:
+    return f"no ratio ({one.too_short(base)})"
+
+
+def _of(row: ComparedRun) -> str:
+    """The interval of a speed-up and the time that it is over."""
+    assert row.speedup is not None and row.baseline_s is not None
+    return f"{_interval(row.speedup)} over {seconds(row.baseline_s)}"
+
+
+def _interval(found: Estimate) -> str:
+    return "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]"
+
+
+def _speedup(one: ExhibitCell) -> float | None:
+    row = one.row
+    if row.speedup is None or row.base is None or not one.too_short(row.base):
+        return None if row.speedup is None else row.speedup.value
+    found = one.over(row.base)
+    return None if found is None else found.value
+
+
+def _over_first(one: ExhibitCell) -> Estimate | None:
+    if one.reference is None or not _seconds(one):
+        return None
+    return Estimate(1.0) if one.reference is one.row else one.over(one.reference)
+
+
+def _over_first_words(one: ExhibitCell) -> str:
+    if one.reference is one.row:
+        return ""
+    if one.reference is None:
+        return "no run of the first column"
+    found = _over_first(one)
+    if found is None:
+        return _no_ratio(one, one.reference)
+    return ratio_interval(found) + (" by slopes" if one.too_short(one.reference) else "")
+
+
+def _cost_words(one: ExhibitCell) -> str:
+    record = one.record
+    words = grouped(record.best_cost)
+    apart = gap(record.best_cost, record.details.get("optimum"))
+    return words + (f" ({apart})" if apart else "")
+
+
+def _with(one: ExhibitCell) -> str:
+    """With how much work a best cost was found."""
+    asked = one.record.parameters
+    return ", ".join(f"{grouped(asked[name])} {name}" for name in AMOUNTS if asked.get(name))
+
+
+def _shares(one: ExhibitCell) -> str:
+    """Parts of the time: transfers and kernels as the record has them, communication where ranks measured it."""
+    whole = _seconds(one)
+    if not whole:
+        return ""
+    said = [("transfers", one.row.transfer.median.value / whole), ("kernel", one.row.kernel.median.value / whole)]
+    communicated = [s.communication_share for s in one.record.samples if s.communication_share is not None]
+    if one.record.ranks > 1 and communicated:
+        said = [("communication", statistics.median(communicated))]
+    return ", ".join(f"{name} {per_cent(share)}" for name, share in said)
+
+
+def _rate_words(one: ExhibitCell) -> str:
+    found = one.row.rate
+    return "" if found is None else f"{rate(found * 1e9)} {one.record.unit}/s"
+
+
+def _nodes(one: ExhibitCell) -> str:
+    nodes = one.record.evaluations or one.record.details.get("nodes")  # older records have them among their details
+    return f"{grouped(nodes)} node{'s' if nodes > 1 else ''}" if nodes else ""
+
+
+def _proof(one: ExhibitCell) -> str:
+    details = one.record.details
+    said = []
+    if one.record.ways.get("bound") == "host":
+        said.append("all tours, on the host")
+    if details.get("root_bound") is not None:
+        said.append(f"bound at the root {details['root_bound']}")
+    if details.get("optimal_tours") is not None:
+        said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
+    found_again = verifiers(details)
+    if found_again:
+        said.append(f"verified by {' and by '.join(found_again)}")
+    return ", ".join(said)
+
+
+def verifiers(details: Mapping[str, Any]) -> list[str]:
+    """Who found a proved result again, beside the scorer and the publications; older records name one at most."""
+    if details.get("verified_by"):
+        return [str(details["verified_by"])]
+    confirmed = details.get("confirmed_by")
+    return [str(one) for one in confirmed if one not in WEAK_VERIFIERS] if isinstance(confirmed, list) else []
+
+
+def _streamed(one: ExhibitCell) -> str:
+    count = one.record.details.get("streamed_bytes")
+    return "" if count is None else f"{size(count)} to the host"
+
+
+# --- other people's solvers, as `drivers.peers` records them ---
+
+
+def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
+    """Solvers of other people that ran beside a run.
+
+    Raises
+    ------
+    RecordError
+        `details.peers` is no list of solvers.
+    """
+    found = record.details.get("peers", ())
+    if not isinstance(found, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in found):
+        raise RecordError(f"{record.label}: expected a list of solvers in details.peers, found {found!r}")
+    return found
+
+
+def _reference_solvers(one: ExhibitCell) -> Iterable[Mapping[str, Any]]:
+    """The rival's runs: beside this run, else beside another on the same instance and machine."""
+    named = REFERENCE_SOLVERS.get(one.rival, (one.rival,))
+    every = next((found for record in (one.record, *one.nearby) if (found := peers_of(record))), ())
+    return (peer for peer in every if not one.rival or peer["name"] in named)
+
+
+def _peer_words(one: ExhibitCell) -> str:
+    return "; ".join(_peer(peer, one) for peer in _reference_solvers(one) if _is_time(peer.get("solve_s")))
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _peer(peer: Mapping[str, Any], one: ExhibitCell) -> str:
+    """Word another solver's time, how many times ours it is, and its cost where that is another."""
+    name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
+    other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
+    against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
+    return f"{name} {seconds(took)}{against}{other}"
+
+
+def missing_solver_text(one: ExhibitCell) -> str:
+    """Why the rival of an exhibit has no time beside a run, in words; empty where it has one, or none is measured."""
+    if not one.rival or _peer_seconds(one) is not None:
+        return ""
+    troubles = {f"{peer['name']} {_failure_text(peer)}" for peer in _reference_solvers(one)}
+    return f"no time of {one.rival} beside it: {', '.join(sorted(troubles)) or 'it did not run here'}"
+
+
+def _failure_text(peer: Mapping[str, Any]) -> str:
+    """Word why a solver has no time, with how to get it where it was not found."""
+    said = str(peer.get("trouble") or "has no time")
+    return said if said.startswith("not found") else said.partition(":")[0]
+
+
+def _peer_seconds(one: ExhibitCell) -> float | None:
+    return min(
+        (float(peer["solve_s"]) for peer in _reference_solvers(one) if _is_time(peer.get("solve_s"))), default=None
+    )
+
+
+def _over_peer(one: ExhibitCell) -> float | None:
+    theirs = _peer_seconds(one)
+    return theirs / _seconds(one) if theirs is not None and _seconds(one) else None
+
+
+def _over_peer_words(one: ExhibitCell) -> str:
+    found = _over_peer(one)
+    return "" if found is None else ratio(found)
+
+
+# --- a profiler's metrics, as `drivers.runs.kernel_profile` records them ---
+
+
+def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
+    """What a profiler counted of a run, a kernel each; nothing without `--profile`.
+
+    Raises
+    ------
+    RecordError
+        `details.profile` has no list of kernels.
+    """
+    found = (record.details.get("profile") or {}).get("kernels", ())
+    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in found):
+        raise RecordError(f"{record.label}: expected a list of kernels in details.profile, found {found!r}")
+    return found
+
+
+def _profiled(metric: str) -> Measure:
+    def words(one: ExhibitCell) -> str:
+        said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(one.record)]
+        return "; ".join(said) or "not profiled"
+
+    return Measure(metric.replace("_", " "), words)
+
+
+def _spread(spread: Sequence[float] | None, metric: str) -> str:
+    """Word least, average and most of a kernel's launches: parts of one in per cent, instructions per clock as is."""
+    if spread is None:
+        return "no launch has it"
+    if metric == "ipc":
+        return " / ".join(f"{value:.2f}" for value in spread)
+    return " / ".join(f"{100 * value:.1f}" for value in spread) + " %"
+
+
+MEASURES: dict[str, Measure] = {
+    "seconds": Measure("seconds", _seconds_words, _seconds),
+    "milliseconds": Measure("milliseconds", _seconds_words, lambda one: 1e3 * _seconds(one)),
+    "iteration": Measure("seconds an iteration", _iteration_words, _iteration_value),
+    "speedup": Measure("speed-up over one core", _speedup_words, _speedup),
+    "over_first": Measure(
+        "times as fast as the first strategy",
+        _over_first_words,
+        lambda one: None if (found := _over_first(one)) is None else found.value,
+    ),
+    "rate": Measure("units a second", _rate_words, lambda one: None if one.row.rate is None else one.row.rate * 1e9),
+    "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
+    "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
+    "with": Measure("found with", _with),
+    "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
+    "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
+    "shares": Measure("parts of the time", _shares),
+    "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
+    "proof": Measure("proof", _proof),
+    "streamed": Measure("bytes copied to the host", _streamed),
+    "peers": Measure("seconds of other solvers", _peer_words, _peer_seconds),
+    "over_peer": Measure("speed-up over the other solver", _over_peer_words, _over_peer),
+    "load_efficiency": _profiled("load_efficiency"),
+    "warp_efficiency": _profiled("warp_efficiency"),
+    "ipc": _profiled("ipc"),
+    "text": Measure("", lambda one: ""),
+}
+"""By the names that papers' files use; `text` is a published cell in words."""

@@ -1,0 +1,267 @@
+"""An exhibit as a picture: published and our figures in the same plot, as SVG and PNG.
+
+Readable on light and dark pages (drawn on white) and for readers who see colours differently: Okabe and Ito's colours,
+and markers or hatches that differ too. Published figures are hollow and dashed, ours filled.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.comparison.cautions import ratio_doubts
+from reports.papers.exhibits import Datum, FilledExhibit
+from reports.papers.measures import MEASURES
+from reports.papers.paper import Exhibit, Plot
+from reports.papers.tables import caption
+from reports.plots import style
+from reports.plots.scaling import STYLES
+from reports.plots.style import FORMATS, PAGE_WIDTH
+from reports.text.formatting import listed
+
+HATCHES = ("", "/", "\\", "-", "|", "+")
+MOST_CURVES = 8
+PANELS_ACROSS = 2
+SPEEDUP, DOUBTFUL = "speedup", "*"
+RATIOS = (SPEEDUP, "over_peer", "over_first")
+COST = "cost"
+PER_RUN = ("seconds", COST)
+"""Measures that depend on how many iterations a run made."""
+LEGEND_WIDTH, PANEL_LEGEND_WIDTH, TITLE_WIDTH = 44, 30, 78
+"""Letters in a line: of a legend in a picture of one panel and of several, and above the picture."""
+ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
+"""Said above a picture whose curves are all published, or all ours."""
+
+
+@dataclass(frozen=True)
+class ExhibitCurve:
+    """A name and its values, by the places of the horizontal axis that have one."""
+
+    name: str
+    values: Mapping[str, float]
+    published: bool
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis; `optimum` is drawn as a line where the axis has costs."""
+
+    title: str
+    places: tuple[str, ...]
+    curves: tuple[ExhibitCurve, ...]
+    axis: str
+    optimum: float | None = None
+
+
+def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
+    """What a figure draws of an exhibit; empty where fewer than two values are there."""
+    plot = figure.plot
+    if plot is None:
+        return []
+    found = _over_options(plot, shown) if plot.over else _over_rows(plot, shown)
+    return [one for one in found if sum(len(curve.values) for curve in one.curves) > 1]
+
+
+def draw(
+    figure: Exhibit, shown: FilledExhibit, folder: Path, name: str, formats: Sequence[str] = FORMATS
+) -> list[Path]:
+    """Draw a figure into a folder as files of a name.
+
+    Returns
+    -------
+    list of Path
+        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not
+        installed.
+    """
+    drawn = panels(figure, shown)
+    library = style.pyplot() if drawn and figure.plot else None
+    if library is None or figure.plot is None:
+        return []
+    across = min(PANELS_ACROSS, len(drawn))
+    down = -(-len(drawn) // across)
+    size = PAGE_WIDTH, 4.6 if len(drawn) == 1 else 3.4 * down + 0.4
+    picture, every = library.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+    width = LEGEND_WIDTH if len(drawn) == 1 else PANEL_LEGEND_WIDTH
+    for axes, panel in zip(every.flat, drawn, strict=False):
+        (_bars if figure.plot.kind == "bars" else _curves)(axes, panel, figure.plot, width)
+        _dress(axes, panel, figure.plot)
+    for axes in every.flat[len(drawn) :]:
+        axes.set_axis_off()
+    picture.suptitle("\n".join([*textwrap.wrap(caption(figure), TITLE_WIDTH), *remarks(drawn)]))
+    written = style.save(picture, folder, name, formats)
+    library.close(picture)
+    return written
+
+
+def remarks(drawn: Sequence[Panel]) -> list[str]:
+    """Return the lines above a picture: that it has no run of ours or no published figure, or a doubtful ratio."""
+    curves = [curve for panel in drawn for curve in panel.curves]
+    published = {curve.published for curve in curves}
+    said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
+    marked = any(curve.name.endswith(DOUBTFUL) for curve in curves)
+    return (
+        [*said, "(* over a time of one core that is doubtful in part: see the notes of the table)"] if marked else said
+    )
+
+
+def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
+    """Name a figure whose lines join places that are no numbers, between which nothing lies; empty where none does."""
+    if figure.plot is None or figure.plot.kind != "lines":
+        return ""
+    places = [place for panel in panels(figure, shown) for place in panel.places]
+    numbers = all(place.replace(",", "").replace(".", "", 1).isdigit() for place in places)
+    return "" if numbers else f"the places of {figure.name}"
+
+
+# --- curves ---
+
+
+def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
+    """The rows are the places, the columns the curves: those of the paper's chosen machines, then ours."""
+    wanted = _machines_in_words(plot, shown)
+    labels = {line.key: line.label for line in shown.lines}
+    curves: dict[tuple[str, bool], dict[str, float]] = {}
+    doubtful: set[str] = set()
+    ours = [row.record for row in shown.rows]
+    for datum in [*shown.published, *shown.ours]:
+        published = datum.row is None
+        if datum.values.get(plot.measure, 0) <= 0 or (published and datum.whose not in wanted):
+            continue  # a ratio that was printed as 0.00 has no place on a logarithmic axis
+        name = f"{datum.whose}: {datum.column}" if published and datum.whose else datum.column
+        if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row, ours):
+            doubtful.add(name)
+        curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
+    made = [
+        ExhibitCurve(f"{'paper' if published else 'ours'}, {name}{DOUBTFUL * (name in doubtful)}", values, published)
+        for (name, published), values in curves.items()
+    ]
+    made = [curve for curve in made if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
+    filled = {place for curve in made for place in curve.values}
+    places = tuple(line.label for line in shown.lines if line.label in filled)
+    return [Panel("", places, tuple(made[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
+
+
+def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
+    """The machines of a plot as data name them: a row has a figure for each column."""
+    by_column = zip(shown.exhibit.columns, shown.published, strict=False)
+    return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
+
+
+def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
+    """The values of an option are the places, those of another the curves; a panel for whoever measured."""
+    columns = {column.heading: column.parameters for column in shown.exhibit.columns}
+    by_whose: dict[tuple[str, bool], dict[str, dict[str, float]]] = {}
+    runs: dict[str, list[Datum]] = {}
+    for datum in [*shown.published, *shown.ours]:
+        said = columns.get(datum.column, {})
+        curve = str(said.get(plot.curves))
+        if datum.line != plot.row or plot.measure not in datum.values or (plot.only and curve not in plot.only):
+            continue
+        curves = by_whose.setdefault((datum.whose, datum.row is None), {})
+        curves.setdefault(curve, {})[_place(said.get(plot.over))] = datum.values[plot.measure]
+        if datum.row is not None:
+            runs.setdefault(datum.whose, []).append(datum)
+    every = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
+    made = []
+    for (whose, published), curves in by_whose.items():
+        filled = tuple(place for place in every if any(place in values for values in curves.values()))
+        title = f"{whose}, published" if published else f"ours, {whose}"
+        drawn = tuple(ExhibitCurve(name, values, published) for name, values in _joined(curves).items())
+        ours = [] if published else runs[whose]
+        optimum = _optimum(ours) if plot.measure == COST else None
+        made.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
+    return made
+
+
+def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+    """Join curves of equal values, of which only the last would be seen."""
+    names: dict[tuple[tuple[str, float], ...], list[str]] = {}
+    for name, values in curves.items():
+        names.setdefault(tuple(values.items()), []).append(name)
+    return {listed(same): dict(values) for values, same in names.items()}
+
+
+def _axis(plot: Plot, ours: Sequence[Datum]) -> str:
+    """Return what the vertical axis says: of ours with the number of iterations, which decides times and costs."""
+    if not ours:
+        return plot.axis or MEASURES[plot.measure].axis
+    asked = {datum.row.record.parameters.get("iterations") for datum in ours if datum.row}
+    count = asked.pop() if len(asked) == 1 else None
+    known = plot.measure in PER_RUN and count is not None
+    return MEASURES[plot.measure].axis + (f", {count:,} iteration{'s' * (count != 1)}" if known else "")
+
+
+def _optimum(ours: Sequence[Datum]) -> float | None:
+    """Return the optimum where all runs are of one instance and it is known."""
+    known = {datum.row.record.details.get("optimum") for datum in ours if datum.row}
+    return known.pop() if len(known) == 1 else None
+
+
+def _place(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+# --- drawing ---
+
+
+def _curves(axes: Any, panel: Panel, plot: Plot, legend_width: int) -> None:
+    at = {place: number for number, place in enumerate(panel.places)}
+    for number, curve in enumerate(panel.curves):
+        colour, marker = STYLES[number % len(STYLES)]
+        points = sorted((at[place], value) for place, value in curve.values.items())
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            color=colour,
+            marker=marker,
+            linestyle=("--" if curve.published else "-") if plot.kind == "lines" else "none",
+            fillstyle="none" if curve.published else "full",
+            linewidth=1.3,
+            markersize=6,
+            label="\n".join(textwrap.wrap(curve.name, legend_width)),
+        )
+    if panel.optimum is not None:
+        axes.axhline(panel.optimum, color="black", linewidth=0.8, linestyle=":", label=f"optimum {panel.optimum:,}")
+
+
+def _bars(axes: Any, panel: Panel, plot: Plot, legend_width: int) -> None:
+    """Bars from 1 on where ratios are drawn: on a logarithmic axis a bar's length is how far it is from no gain."""
+    foot = 1.0 if plot.measure in RATIOS else 0.0
+    at = {place: number for number, place in enumerate(panel.places)}
+    width = 0.8 / max(1, len(panel.curves))
+    for number, curve in enumerate(panel.curves):
+        colour = STYLES[number % len(STYLES)][0]
+        shift = (number - (len(panel.curves) - 1) / 2) * width
+        axes.bar(
+            [at[place] + shift for place in curve.values],
+            [value - foot for value in curve.values.values()],
+            bottom=foot,
+            width=0.92 * width,
+            color="white" if curve.published else colour,
+            edgecolor=colour if curve.published else "white",
+            hatch=HATCHES[number % len(HATCHES)],
+            label="\n".join(textwrap.wrap(curve.name, legend_width)),
+        )
+
+
+def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
+    crowded = len(panel.places) > 6 or max(map(len, panel.places), default=0) > 9
+    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    axes.set_xticks(range(len(panel.places)), panel.places, **turned)
+    if plot.measure in RATIOS:
+        axes.axhline(1.0, color="black", linewidth=0.8)
+    if plot.logarithmic:
+        style.logarithmic(axes, "y")
+    else:
+        axes.yaxis.set_major_formatter(lambda value, _: style.tick_text(value))
+    if plot.kind == "bars" and not plot.logarithmic:
+        axes.set_ylim(bottom=0)
+    axes.set_ylabel(panel.axis)
+    axes.set_xlabel(plot.over)
+    if panel.title:
+        axes.set_title("\n".join(textwrap.wrap(panel.title, 46)))
+    style.dress(axes, "y")
+    axes.legend(frameon=False)

@@ -1,0 +1,198 @@
+"""Heat map of an overview: the speed-up of each workload on each device over one core, as SVG and PNG.
+
+The picture is that of A. N. Ziogas et al.: NPBench, a benchmarking suite for high-performance NumPy. ICS 2021.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.comparison.cautions import SHORTEST_BASELINE_S, is_short
+from reports.comparison.speedups import ComparedRun
+from reports.plots import style
+from reports.plots.style import FORMATS, LABEL, PAGE_WIDTH, TEXT
+from reports.text.formatting import listed, ratio, seconds
+
+if TYPE_CHECKING:
+    from reports.pages.overview import Overview, OverviewRow
+
+COLOURS = "PuOr"
+"""ColorBrewer's map from orange (slower) over white to purple (faster), told apart by the colour-blind too."""
+GREY = "#808080"
+"""Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
+MISSING = "n/a"
+LEAST_DECADES = 1.0
+"""Decades that the scale reaches from 1 on either side at least, so that small differences look small."""
+MOST_TICKS = 9
+NAMES_WIDTH, CELL_WIDTH = 2.1, 0.95
+"""Inches of the names at the left, and of a cell where there is room."""
+DOUBTFUL = "*"
+"""Stands behind a time or a ratio of which the notes warn."""
+
+
+@dataclass(frozen=True)
+class HeatMapPart:
+    """What a heat map shows of an overview.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        Workloads whose ratios are over at least `SHORTEST_BASELINE_S` of one core.
+    devices : tuple of str
+        Those on which at least half of these workloads ran.
+    left_out : tuple of str
+        Workloads and devices of the table that the picture lacks, with the reason.
+    """
+
+    lines: tuple[OverviewRow, ...]
+    devices: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def select_part(overview: Overview) -> HeatMapPart:
+    """Choose the workloads and devices of a heat map; none where no ratio is over enough work."""
+    with_ratio = [line for line in overview.lines if any(row.speedup for row in line.rows)]
+    short = [line for line in with_ratio if all(is_short(row) for row in line.rows if row.speedup)]
+    lines = tuple(line for line in with_ratio if line not in short)
+    ran = {name: [line for line in lines if line.on(name)] for name in overview.devices}
+    devices = tuple(name for name, those in ran.items() if lines and 2 * len(those) >= len(lines))
+    without = [line.workload for line in overview.lines if line not in with_ratio]
+    few = [name for name in overview.devices if name not in devices]
+    left_out = []
+    if short:
+        brief = f"less than {SHORTEST_BASELINE_S:g} s on one core"
+        left_out.append(f"{listed([line.workload for line in short])} ({brief})")
+    if without:
+        left_out.append(f"{listed(without)} (no ratio over one core)")
+    if lines and few:
+        left_out.append(f"{'; '.join(few)} (most of the workloads did not run there)")
+    return HeatMapPart(lines, devices, tuple(left_out))
+
+
+def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw the speed-ups, workload by device, into a folder.
+
+    The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other.
+
+    Returns
+    -------
+    list of Path
+        The files written, in the order of the formats; empty where no ratio is over enough work of one core, or
+        matplotlib is not installed.
+    """
+    part = select_part(overview)
+    library = style.pyplot() if part.lines else None
+    if library is None:
+        return []
+    width = min(PAGE_WIDTH, NAMES_WIDTH + CELL_WIDTH * max(3, len(part.devices)))
+    figure, axes = library.subplots(figsize=(width, 1.7 + 0.5 * len(part.lines)), layout="constrained")
+    doubtful = _fill(axes, part, overview)
+    _draw_scale(figure, axes, part, doubtful=doubtful)
+    written = style.save(figure, folder, name, formats, transparent=True)
+    library.close(figure)
+    return written
+
+
+def _ratios(part: HeatMapPart) -> Iterator[float]:
+    for line in part.lines:
+        for name in part.devices:
+            row = line.on(name)
+            if row is not None and row.speedup:
+                yield row.speedup.value
+
+
+def _scale(part: HeatMapPart) -> Any:
+    from matplotlib import cm, colors
+
+    reach = max([LEAST_DECADES, *(abs(math.log10(value)) for value in _ratios(part))])
+    return cm.ScalarMappable(colors.Normalize(-reach, reach), COLOURS)
+
+
+def _fill(axes: Any, part: HeatMapPart, overview: Overview) -> bool:
+    """Draw the cells and the names at the sides; return True if a cell is marked as doubtful."""
+    scale = _scale(part)
+    doubtful = False
+    for down, line in enumerate(part.lines):
+        for right, name in enumerate(part.devices):
+            words = overview.words(line, line.on(name))
+            doubtful |= any(one.endswith(DOUBTFUL) for one in words)
+            _draw_cell(axes, scale, line.on(name), words, (right, down))
+    axes.set_xlim(-0.5, len(part.devices) - 0.5)
+    axes.set_ylim(len(part.lines) - 0.5, -0.5)
+    axes.set_xticks(range(len(part.devices)), ["\n".join(filter(None, split_device(name))) for name in part.devices])
+    named = [f"{line.workload}\n{shortened(line.instance, 24)}".rstrip() for line in part.lines]
+    axes.set_yticks(range(len(part.lines)), named)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, labelsize=TEXT, labelcolor=GREY)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    return doubtful
+
+
+def _draw_scale(figure: Any, axes: Any, part: HeatMapPart, *, doubtful: bool) -> None:
+    scale = _scale(part)
+    reach = scale.norm.vmax
+    bar = figure.colorbar(scale, ax=axes, orientation="horizontal", aspect=40, pad=0.03)
+    whole = range(-math.floor(reach), math.floor(reach) + 1)
+    step = -(-len(whole) // MOST_TICKS)
+    shown = [power for power in whole if power % step == 0]
+    bar.set_ticks(shown, labels=[ratio_of_ten(power) for power in shown])
+    bar.ax.tick_params(labelsize=TEXT, labelcolor=GREY, color=GREY)
+    bar.outline.set_visible(False)
+    marked = f"\n{DOUBTFUL} doubtful: the notes below the table say why" if doubtful else ""
+    bar.set_label(f"speed-up over one core\n(below it: median time){marked}", fontsize=TEXT, color=GREY)
+
+
+def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str, str], place: tuple[int, int]) -> None:
+    from matplotlib.patches import Rectangle
+
+    (time, over), (right, down) = words, place
+    at = right - 0.48, down - 0.47
+    if row is None or not row.speedup:
+        axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor="none", edgecolor=GREY, linewidth=0.6, linestyle=":"))
+        axes.text(right, down, time, ha="center", va="center", fontsize=TEXT, color=GREY)
+        return
+    ground = scale.to_rgba(math.log10(row.speedup.value))
+    axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor=ground, edgecolor="none"))
+    ink = _ink(ground)
+    axes.text(right, down - 0.2, over, ha="center", va="center", fontsize=LABEL, weight="bold", color=ink)
+    axes.text(right, down + 0.22, time, ha="center", va="center", fontsize=TEXT, color=ink)
+
+
+def cell_words(row: ComparedRun | None, *, time_doubtful: bool, ratio_doubtful: bool) -> tuple[str, str]:
+    """Word a run's time and its ratio over one core, which may be empty, with marks of what is doubtful."""
+    if row is None:
+        return MISSING, ""
+    over = ratio(row.speedup)
+    time = seconds(row.running.median.value) + DOUBTFUL * time_doubtful
+    return time, over + DOUBTFUL * (ratio_doubtful and bool(over))
+
+
+def split_device(name: str) -> tuple[str, str]:
+    """Split a device's name from its ranks."""
+    device, _, ranks = name.partition(", ")
+    return device, ranks
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut a text to a width."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def ratio_of_ten(power: int) -> str:
+    """Word a power of ten as a speed-up: 0.01x, 1x, 1,000x."""
+    return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
+
+
+def _ink(ground: Any) -> str:
+    """Return black or white, for contrast with a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
+    from matplotlib import colors
+
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colors.to_rgb(ground)]
+    luminance = sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    # Where the contrasts (L + 0.05) / 0.05 and 1.05 / (L + 0.05) are equal.
+    return "black" if luminance > 0.179 else "white"

@@ -1,0 +1,148 @@
+"""The course of one search: its best cost over evaluations and over seconds, in steps: each holds until the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reports.plots import style
+from reports.plots.style import LABEL, PAGE_WIDTH, TEXT, TITLE
+
+FOUND, KNOWN = "#0072b2", "#d55e00"
+"""Of Okabe and Ito's colours, which readers who see colours differently tell apart."""
+WIDE = 20.0
+"""Spread of an axis above which it is logarithmic."""
+LEAST_EVALUATIONS = 1
+"""Where a logarithmic axis of evaluations begins: a start solution costs none."""
+MOST_MARKED = 60
+"""Improvements that are marked; more would hide the line."""
+SIZE = PAGE_WIDTH, 3.8
+"""Width and height of a figure, in inches."""
+
+
+class HistoryCurve(NamedTuple):
+    """One search.
+
+    Attributes
+    ----------
+    name : str
+        In the legend.
+    history : sequence
+        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
+    evaluations : int or None
+        Of the whole search, to which the last cost holds; None: to its last improvement.
+
+    """
+
+    name: str
+    history: Sequence[Sequence[Any]]
+    evaluations: int | None = None
+
+
+def draw_history(
+    history: Sequence[Sequence[Any]],
+    unit: str,
+    title: str,
+    *,
+    noun: str = "cost",
+    in_words: Callable[[int], str] = str,
+    known: Mapping[str, int] | None = None,
+    evaluations: int | None = None,
+) -> Any:
+    """Draw the history of a search.
+
+    Parameters
+    ----------
+    history
+        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
+    unit
+        What evaluations count, plural.
+    title
+        Stands above both panels.
+    noun
+        What the cost is.
+    in_words
+        From a cost to text.
+    known
+        Costs that are drawn as lines, by name: the optimum.
+    evaluations
+        Of the whole search, to which the last cost holds; None: to its last improvement.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two panels: over evaluations, and over seconds. It belongs to no window.
+
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=SIZE, layout="constrained")
+    course = HistoryCurve(f"best {noun}", history, evaluations)
+    draw_histories(figure.subplots(1, 2, sharey=True), [course], unit, noun=noun, in_words=in_words, known=known)
+    figure.suptitle(title, fontsize=TITLE)
+    return figure
+
+
+def draw_histories(
+    panels: Any,
+    courses: Sequence[HistoryCurve],
+    unit: str,
+    *,
+    noun: str = "cost",
+    in_words: Callable[[int], str] = str,
+    known: Mapping[str, int] | None = None,
+) -> None:
+    """Draw the courses of several searches into two panels: see `draw_history`."""
+    from matplotlib.ticker import FuncFormatter
+
+    known = known or {}
+    for axes, column, words in zip(panels, (1, 2), (unit, "seconds"), strict=True):
+        reached = [row[column] for one in courses for row in one.history if row[column] > 0]
+        wide = is_wide(reached)
+        for number, one in enumerate(courses):
+            _step(axes, one, column, f"C{number}" if len(courses) > 1 else FOUND, is_logarithmic=wide)
+        for name, cost in known.items():
+            axes.axhline(cost, color=KNOWN, linestyle="--", linewidth=1.0, label=f"{name} {in_words(cost)}")
+        axes.set_xlabel(words, fontsize=LABEL)
+        axes.tick_params(labelsize=TEXT)
+        if wide:
+            style.logarithmic(axes, "x")
+        style.dress(axes)
+    if is_wide([*(row[3] for one in courses for row in one.history), *known.values()]):
+        style.logarithmic(panels[0], "y")
+    panels[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: in_words(round(cost))))
+    panels[0].set_ylabel(f"best {noun}", fontsize=LABEL)
+    panels[1].legend(fontsize=TEXT, frameon=False)
+
+
+def _step(axes: Any, one: HistoryCurve, column: int, colour: str, *, is_logarithmic: bool) -> None:
+    """Draw one course over a column of its history."""
+    at, costs = [row[column] for row in one.history], [row[3] for row in one.history]
+    marks = list(range(len(costs))) if len(costs) <= MOST_MARKED else []
+    if column == 1 and one.evaluations is not None:
+        at, costs = [*at, one.evaluations], [*costs, costs[-1]]
+    if is_logarithmic and column == 1:
+        at = [max(place, LEAST_EVALUATIONS) for place in at]
+    axes.step(at, costs, where="post", color=colour, marker=".", markevery=marks, label=one.name)
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether positive values differ so much that a linear axis would hide the small ones."""
+    return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
+
+
+def save_figure(figure: Any, path: str) -> None:
+    """Save a figure in the format that its file's name ends in; equal figures make equal files."""
+    import matplotlib
+
+    form = Path(path).suffix[1:].lower()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "onekernel", "svg.fonttype": "none"}):
+        figure.savefig(
+            path,
+            format=form,
+            dpi=style.DOTS_PER_INCH,
+            facecolor="white",
+            metadata=undated.get(form, {"Software": None}),
+        )

@@ -1,0 +1,271 @@
+"""What every value of a run record must be, and the check that it is.
+
+A rule is what was expected, in words for the message, and the test whether a value is that.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from core.errors import UserError
+
+SCHEMA = 2
+"""The version that is written."""
+
+HASH_COVERS = {
+    "moves": "all moves",
+    "climbs": "all climbs",
+    "tours": "all tours",
+    "answer": "the answer",
+}
+"""What a run's hash is made of, and how a line or a report words it ("hash 0123 of all moves")."""
+
+DEVICE_KINDS = ("core", "cores", "gpu")
+MOST_DIGITS = 100
+"""Of an integer in a record: one that no float can hold would end a report and not only its reading."""
+MOST_NESTED = 50
+"""Levels of lists and objects in a record."""
+
+Rule = tuple[str, Callable[[Any], bool]]
+
+
+class RecordError(UserError):
+    """A record, or a file of records, that is not what the schema says."""
+
+
+def short_text(value: Any) -> str:
+    """What was found, for a message of one line; a number of very many digits cannot be printed at all."""
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        return f"a number of more than {MOST_DIGITS} digits"
+    if isinstance(value, list | dict):
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number that is not absurdly long; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**MOST_DIGITS
+
+
+def _is_number(value: Any) -> bool:
+    return is_integer(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_time(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a text that a report can be written with: half a surrogate pair has no encoding."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_plain_object(value: Any) -> bool:
+    """Whether a value is a dictionary that JSON carries there and back unchanged, of numbers that floats can hold."""
+    level = [value]
+    for _ in range(MOST_NESTED):
+        if not level:
+            break
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                if not all(map(_is_text, one)):
+                    return False
+                inner += one.values()
+            elif isinstance(one, list):
+                inner += one
+            elif not (one is None or isinstance(one, bool) or _is_number(one) or _is_text(one)):
+                return False
+        level = inner
+    return isinstance(value, dict) and not level
+
+
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and bool(value.strip())
+
+
+def _is_hexadecimal(least: int, most: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(f"[0-9a-f]{{{least},{most}}}", value))
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_date(value: Any) -> bool:
+    """Whether a value is a date and time in UTC to the second, as `2026-11-22T10:27:52Z`."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z", value):
+        return False
+    try:
+        datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return False
+    return True
+
+
+def _is_object_of(holds: Callable[[Any], bool], names: tuple[str, ...] = ()) -> Callable[[Any], bool]:
+    """Whether a value is an object whose values all are what is wanted; of no other than these names, if any."""
+    return lambda value: (
+        isinstance(value, dict)
+        and all(_is_name(name) and (not names or name in names) for name in value)
+        and all(map(holds, value.values()))
+    )
+
+
+def _is_list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(holds, value))
+
+
+_COUNT: Rule = ("an integer of at least 0", lambda value: is_integer(value) and value >= 0)
+_AT_LEAST_1: Rule = ("an integer of at least 1", lambda value: is_integer(value) and value >= 1)
+_NUMBER: Rule = ("a number", _is_number)
+_AT_LEAST_0: Rule = ("a number of at least 0", _is_time)
+_NAME: Rule = ("a name", _is_name)
+_OBJECT: Rule = ("an object of plain JSON values", _is_plain_object)
+_YES_OR_NO: Rule = ("true or false", lambda value: isinstance(value, bool))
+SECONDS: Rule = ("seconds of at least 0", _is_time)
+
+RECORD: dict[str, Rule] = {
+    "schema": (f"the number {SCHEMA}", lambda value: is_integer(value) and value == SCHEMA),
+    "workload": _NAME,
+    "instance": _NAME,
+    "instance_sha256": ("64 hexadecimal digits", _is_hexadecimal(64, 64)),
+    "parameters": _OBJECT,
+    "ways": _OBJECT,
+    "seed": ("an integer", is_integer),
+    "backend": _NAME,
+    "device": ("a text", _is_text),
+    "device_kind": (f"one of {', '.join(DEVICE_KINDS)}", lambda value: _is_text(value) and value in DEVICE_KINDS),
+    "ranks": _AT_LEAST_1,
+    "best_cost": ("a finite number", _is_number),
+    "best_index": _COUNT,
+    "evaluations": _COUNT,
+    "unit": _NAME,
+    "trajectory_hash": ("4 to 128 hexadecimal digits", _is_hexadecimal(4, 128)),
+    "hash_covers": (f"one of {', '.join(HASH_COVERS)}", lambda value: _is_text(value) and value in HASH_COVERS),
+    "environment": _OBJECT,
+    "scored": _YES_OR_NO,
+    "details": _OBJECT,
+}
+"""Of the keys of a record but for its samples."""
+
+NESTED: dict[str, dict[str, Rule]] = {
+    "environment": {
+        "cores": _AT_LEAST_1,
+        "hosts": _AT_LEAST_1,
+        "host": _NAME,
+        "packages": ("an object", lambda value: isinstance(value, dict)),
+    },
+    "details": {
+        **dict.fromkeys(("cities", "cells", "nodes", "optimal_tours", "streamed_bytes", "iterations"), _COUNT),
+        **dict.fromkeys(("optimum", "nodes_per_second", "root_bound"), _NUMBER),
+        "phase_seconds": ("an object of numbers", _is_object_of(_is_number)),
+    },
+}
+"""Of what reports compute with, where it is there and not null."""
+
+BYTES_MOVED = ("host_device", "ranks")
+OPTIONAL_SAMPLE: dict[str, Rule] = {
+    "started": ("a date and time in UTC such as 2026-11-22T10:27:52Z", _is_date),
+    "conditions": _OBJECT,
+    "energy_j": ("an object from sources to joules of at least 0", _is_object_of(_is_time)),
+    "rank_seconds": ("a list of seconds of at least 0", _is_list_of(_is_time)),
+    "bytes_moved": (
+        f"an object from {' or '.join(BYTES_MOVED)} to bytes, integers of at least 0",
+        _is_object_of(_COUNT[1], BYTES_MOVED),
+    ),
+    "communication_share": ("a number from 0 to 1", _is_share),
+    "history": ("a list of [iteration, evaluations, seconds, best cost]", lambda value: isinstance(value, list)),
+}
+"""Of what a repetition may say beside its times, where it is there and not null."""
+
+CONDITIONS: dict[str, Rule] = {
+    "load_1min": _AT_LEAST_0,
+    "governor": _NAME,
+    "cpu_mhz_mean": _AT_LEAST_0,
+    "cpu_mhz_min": _AT_LEAST_0,
+    "gpu_mhz": _AT_LEAST_0,
+    "gpu_mhz_max": _AT_LEAST_0,
+    "gpu_celsius": _NUMBER,
+    "throttled": _YES_OR_NO,
+    "throttled_by": ("a list of reasons", _is_list_of(_is_name)),
+    "resumed": _AT_LEAST_1,
+    "lost_ranks": ("a list of ranks", _is_list_of(_COUNT[1])),
+}
+"""Of the conditions of a repetition, where they are there and not null."""
+
+
+def check_record(record: Any) -> None:
+    """Check every value of a `reports.records.schema.Record`.
+
+    Raises
+    ------
+    RecordError
+        Names the key, what was found and what was expected.
+    """
+    for name, (expected, holds) in RECORD.items():
+        value = getattr(record, name)
+        if not holds(value):
+            raise RecordError(f"{name}: expected {expected}, found {short_text(value)}")
+    for name, rules in NESTED.items():
+        _check_present(getattr(record, name), rules, name)
+    for position, sample in enumerate(record.samples):
+        _check_sample(sample, record.ranks, f"samples[{position}]")
+
+
+def _check_present(values: Any, rules: dict[str, Rule], where: str) -> None:
+    """Check those values of an object that have a rule, where they are there and not null."""
+    for key, (expected, holds) in rules.items():
+        value = values.get(key)
+        if value is not None and not holds(value):
+            raise RecordError(f"{where}.{key}: expected {expected}, found {short_text(value)}")
+
+
+def _check_sample(sample: Any, ranks: int, where: str) -> None:
+    values = vars(sample)
+    for name in values.keys() - OPTIONAL_SAMPLE.keys():
+        if not _is_time(values[name]):
+            raise RecordError(f"{where}.{name}: expected {SECONDS[0]}, found {short_text(values[name])}")
+    if sample.compile_s > sample.total_s:
+        raise RecordError(
+            f"{where}: expected total_s to include compile_s, found {sample.total_s!r} "
+            f"below compile_s {sample.compile_s!r}"
+        )
+    _check_present(values, OPTIONAL_SAMPLE, where)
+    _check_present(sample.conditions or {}, CONDITIONS, f"{where}.conditions")
+    if sample.rank_seconds is not None and len(sample.rank_seconds) != ranks:
+        raise RecordError(
+            f"{where}.rank_seconds: expected the time of each of {ranks} ranks, found {len(sample.rank_seconds)}"
+        )
+    _check_history(sample.history or [], f"{where}.history")
+
+
+def _check_history(rows: list[Any], where: str) -> None:
+    before: list[Any] = [0, 0, 0, 0]
+    for position, row in enumerate(rows):
+        if not (
+            isinstance(row, list)
+            and len(row) == len(before)
+            and is_integer(row[0])
+            and is_integer(row[1])
+            and _is_number(row[2])
+            and _is_number(row[3])
+            and all(now >= earlier for now, earlier in zip(row[:3], before, strict=False))
+        ):
+            raise RecordError(
+                f"{where}[{position}]: expected [iteration, evaluations, seconds, best cost], the first three from 0 "
+                f"and none below the row before, found "
+                f"{short_text(str(row)) if isinstance(row, list) else short_text(row)}"
+            )
+        before = row

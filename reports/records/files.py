@@ -1,0 +1,365 @@
+"""Files of run records: a JSON object per line, fsynced per repetition, so that a killed run resumes.
+
+A repetition appends one line whose `samples` holds that repetition; `merge_lines` turns the lines of a finished run
+into one. Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single
+write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from core.atomic_files import atomic_write
+from core.errors import UserError
+from reports.records.schema import SCHEMA, Record, RecordError, Sample, identity
+
+__all__ = [
+    "SCHEMA",
+    "Record",
+    "RecordError",
+    "Sample",
+    "UnequalWorkError",
+    "append",
+    "find_run",
+    "families",
+    "merge_lines",
+    "identity",
+    "load",
+    "merge",
+    "refuse_namesake",
+    "count_repetitions",
+    "require_equal_work",
+]
+
+_START = b'{"schema": '
+
+COMPARED = (
+    "workload",
+    "instance_sha256",
+    "parameters",
+    "seed",
+    "hash_covers",
+    "trajectory_hash",
+    "best_cost",
+    "best_index",
+)
+"""What runs of the same work agree on, whatever their ways."""
+
+
+class UnequalWorkError(UserError):
+    """Records that did not do the same work and so must not be compared."""
+
+
+def append(path: str | os.PathLike[str], record: Record) -> None:
+    """Add one line to a file of records, on the disk when this returns.
+
+    A line that an interrupted write left unfinished at the end of the file is cut off first.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be written, or ends in something that no record begins with.
+    """
+    line = record.to_line().encode()
+    with _locked(path) as descriptor:
+        _mend_tail(descriptor, path)
+        if os.write(descriptor, line) != len(line):
+            raise RecordError(f"{os.fspath(path)}: the disk took only a part of a record")
+        os.fsync(descriptor)
+
+
+def load(path: str | os.PathLike[str]) -> list[Record]:
+    """Read a file of records, a record per line, as they were appended.
+
+    A torn last line (the write was interrupted) is left out with a warning.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be read, or a line is no record of a known schema version; names file and line.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+            raise RecordError(f"{os.fspath(path)}: expected a regular file of records")
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot read the records: {error.strerror}") from None
+    return [record for record, _ in _parse(content, os.fspath(path))]
+
+
+def merge(records: Iterable[Record]) -> list[Record]:
+    """Join the repetitions of each run into one record, in the order in which the runs first appear.
+
+    Raises
+    ------
+    UnequalWorkError
+        Repetitions of one run differ in what they computed.
+    """
+    runs: dict[str, Record] = {}
+    for record in records:
+        first = runs.get(record.identity)
+        if first is None:
+            runs[record.identity] = record
+            continue
+        require_equal_work([first, record])
+        runs[record.identity] = first.with_samples(first.samples + record.samples, first.scored and record.scored)
+    return list(runs.values())
+
+
+def families(records: Iterable[Record]) -> list[list[Record]]:
+    """Group runs that differ in the seed alone; repetitions of a run are joined.
+
+    Returns
+    -------
+    list of list of Record
+        Families in the order in which they first appear, a run per seed in the order of the seeds. A run that shares
+        all but its seed with no other is a family of one.
+
+    Raises
+    ------
+    UnequalWorkError
+        As `merge`.
+    """
+    grouped: dict[str, list[Record]] = {}
+    for run in merge(records):
+        grouped.setdefault(replace(run, seed=0).identity, []).append(run)
+    return [sorted(family, key=lambda run: run.seed) for family in grouped.values()]
+
+
+def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
+    """Return what a file holds of the run with this `identity`: its repetitions joined, or None.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `load` and `merge`.
+    """
+    if not os.path.exists(path):
+        return None
+    merged = merge(record for record in load(path) if record.identity == run)
+    return merged[0] if merged else None
+
+
+def count_repetitions(
+    path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
+) -> int:
+    """Count the repetitions of the same work in a file, wherever and however they were made.
+
+    Raises
+    ------
+    RecordError
+        See `load`.
+
+    """
+    if not os.path.exists(path):
+        return 0
+    # What a file holds has been JSON, in which tuples are lists.
+    work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
+    return sum(
+        len(one.samples)
+        for one in load(path)
+        if json.loads(json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed])) == work
+    )
+
+
+def refuse_namesake(
+    path: str | os.PathLike[str], workload: str, instance: str, sha256: str, advice: str = "another file"
+) -> None:
+    """Refuse a file that holds runs of another instance under the same name: pages would show both as one.
+
+    Parameters
+    ----------
+    path
+        File of records, which need not exist.
+    workload, instance, sha256
+        Workload, name and digest of the instance whose runs will be appended.
+    advice
+        What the user may choose instead, for the message.
+
+    Raises
+    ------
+    RecordError
+        The content of the instances differs, or the file cannot be read.
+
+    """
+    if not os.path.exists(path):
+        return
+    for one in load(path):
+        if (one.workload, one.instance) == (workload, instance) and one.instance_sha256 != sha256:
+            raise RecordError(
+                f"{os.fspath(path)}: found runs of {workload} on {instance}, an instance of that name with other "
+                f"content (digest {one.instance_sha256[:12]}, here {sha256[:12]}): expected {advice}, or another name "
+                "for this instance"
+            )
+
+
+def merge_lines(path: str | os.PathLike[str], run: str) -> None:
+    """Make one line, with all repetitions, of the lines of a finished run; other lines stay byte for byte.
+
+    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new
+    one.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `load` and `merge`; the file is then left as it was.
+    """
+    with _locked(path) as descriptor:
+        _mend_tail(descriptor, path)
+        lines = _parse(_content(descriptor), os.fspath(path))
+        own = [record for record, _ in lines if record.identity == run]
+        if len(own) < 2:
+            return
+        whole = merge(own)[0].to_line().encode()
+        kept = [raw for record, raw in lines if record.identity != run]
+        position = next(i for i, (record, _) in enumerate(lines) if record.identity == run)
+        _replace(path, b"".join([*kept[:position], whole, *kept[position:]]))
+
+
+def require_equal_work(records: Sequence[Record]) -> None:
+    """Refuse records that did not all do the same work.
+
+    Ways to do it are no reason: two runs that were asked the same and have equal hashes did the same work, one of them
+    perhaps with fewer evaluations (a pruned scan leaves out those that it proves useless, meeting in the middle takes
+    half of Held and Karp's transitions). Runs of equal ways must have evaluated as often too, unless their hash covers
+    the answer alone: how many nodes a search with bounds needs depends on when its incumbent improves. Counts of a
+    pruned scan are compared on one device only: each lane of a team prunes by the best move that it has met itself.
+
+    Raises
+    ------
+    UnequalWorkError
+        Names the first thing that differs, the two records, and what each says.
+    """
+    counted: dict[str, Record] = {}
+    for record in records:
+        _require_equal(records[0], record, COMPARED)
+        place = (record.backend, record.device) if record.ways.get("scan") == "pruned" else None
+        alike = counted.setdefault(json.dumps([record.ways, place], sort_keys=True), record)
+        if record.hash_covers != "answer":
+            _require_equal(alike, record, ("evaluations",))
+
+
+def _require_equal(one: Record, other: Record, names: Sequence[str]) -> None:
+    for name in names:
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if ours != theirs:
+            if name == "parameters":
+                ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
+            raise UnequalWorkError(
+                f"not the same work, hence not compared: {name} is {ours!r} in {one.label} "
+                f"but {theirs!r} in {other.label}"
+            )
+
+
+def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of our parameters that the other record has not, or has with another value."""
+    return {name: value for name, value in ours.items() if name not in theirs or theirs[name] != value}
+
+
+def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
+    """Every record of a file with the bytes of its line; a torn tail is warned about and left out."""
+    *whole, tail = content.split(b"\n")
+    if tail and _is_json(tail):
+        whole, tail = [*whole, tail], b""
+    elif tail and _may_be_torn(tail):
+        warnings.warn(
+            f"{name}:{len(whole) + 1}: the last line is incomplete (writing it was interrupted): left out",
+            stacklevel=3,
+        )
+    elif tail:
+        raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
+    return [
+        (Record.from_line(_text(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
+        for number, line in enumerate(whole, 1)
+        if line.strip()
+    ]
+
+
+def _text(line: bytes, origin: str) -> str:
+    """A line as text; a damaged byte is not replaced by a sign that nobody wrote."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise RecordError(f"{origin}: expected a run record in UTF-8, found {line[:40]!r}") from None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _may_be_torn(tail: bytes) -> bool:
+    """Whether a last line may be the beginning of a record, and not a whole record with something behind it."""
+    if not tail.startswith(_START):
+        return _START.startswith(tail)
+    try:
+        json.JSONDecoder().raw_decode(tail.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:
+    """Make the file end with a whole line."""
+    content = _content(descriptor)
+    if content.strip() and not content.lstrip().startswith(b"{"):
+        raise RecordError(f"{os.fspath(path)}: not a file of records: it begins with {content[:40]!r}")
+    end = content.rfind(b"\n") + 1
+    tail = content[end:]
+    if not tail:
+        return
+    if _is_json(tail):
+        os.write(descriptor, b"\n")
+    elif _may_be_torn(tail):
+        os.ftruncate(descriptor, end)
+    else:
+        raise RecordError(f"{os.fspath(path)}: not a file of records: it ends in {tail[:40]!r}; nothing was written")
+
+
+def _content(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        return file.read()
+
+
+@contextmanager
+def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
+    """Open a file for appending, created where missing, locked against other processes."""
+    import fcntl
+
+    try:
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise RecordError(f"{os.fspath(path)}: expected a regular file for records")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # `merge_lines` may have put a new file in this one's place while we waited for its lock.
+            if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                break
+            os.close(descriptor)
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot write records: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: str | os.PathLike[str], content: bytes) -> None:
+    try:
+        with atomic_write(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot rewrite the records: {error.strerror}") from None

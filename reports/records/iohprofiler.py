@@ -1,0 +1,201 @@
+"""Runs in IOHprofiler's format, so that IOHanalyzer and iohinspector draw them: best cost over evaluations.
+
+Layout, after https://iohprofiler.github.io: a folder per algorithm; in it a file `IOHprofiler_f1_kroE100.json` per
+instance, which lists the runs, and `data_f1_kroE100/IOHprofiler_f1_DIM100.dat` with their rows `evaluations raw_y`, a
+heading before each run. A function is an instance of a workload, the dimension is its size, and there is a run per
+seed: repetitions of a seed take the same course.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports.records.files import Record, merge
+from reports.records.parameters import parameters_text
+
+VERSION = "1.0.0"
+"""Of the format. IOHanalyzer compares it, as a text, with the least version whose data files have two columns."""
+HEADING = "evaluations raw_y"
+MAXIMISED = ("lcs", "knapsack")
+"""Workloads whose cost is the better the larger it is."""
+SIZES = ("cities", "size", "items")
+"""Details that say how large an instance is, in the order in which they are looked for."""
+STARTS = ("start_cost", "start_length")
+"""Details that say the cost of the solution that a search started from."""
+
+CostRows = list[tuple[int, int | float]]
+
+
+@dataclass(frozen=True)
+class IohRun:
+    """Evaluations with the best cost until then, from the first evaluation on, and the record that they come from."""
+
+    record: Record
+    rows: CostRows
+
+
+@dataclass(frozen=True)
+class IohFiles:
+    """The files that describe the runs, and the runs of which something is not known, in words."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def write(records: Sequence[Record], folder: Path) -> IohFiles:
+    """Write the course of every run.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    folder : Path
+        Is made where it is missing; files of the same names are written over.
+
+    Raises
+    ------
+    UserError
+        No run has a course to write, repetitions of a run differ in it, or the folder cannot be written.
+    """
+    runs: list[IohRun] = []
+    notes: list[str] = []
+    for record in merge(records):
+        rows = cost_rows(record)
+        if rows:
+            runs.append(IohRun(record, rows))
+        if not any(sample.history for sample in record.samples):
+            rest = "its start and its end are written" if rows else "left out, since its start is not known either"
+            where = f"{record.workload} on {record.instance}, seed {record.seed}, {record.label}"
+            notes.append(f"{where}: no history was recorded; {rest}")
+    if not runs:
+        raise UserError(notes[0] if len(notes) == 1 else f"none of {len(notes)} runs has a history or a known start")
+    try:
+        return IohFiles(tuple(_write(runs, folder)), tuple(notes))
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write IOHprofiler's files: {error.strerror}") from None
+
+
+def cost_rows(record: Record) -> CostRows:
+    """Return evaluations with the best cost until then; empty where neither a history nor the start is known.
+
+    The readers tell where a run begins by its row of evaluation 1. A start solution counts as the first evaluation,
+    whether the search counted it or not; without one the first cost that is known stands there.
+    """
+    history = next((sample.history for sample in record.samples if sample.history), None)
+    counted = record.evaluations or record.details.get("nodes") or 0
+    if history:
+        rows = [(max(1, evaluations), cost) for _, evaluations, _, cost in history]
+    else:
+        start = next((record.details[name] for name in STARTS if _is_number(record.details.get(name))), None)
+        if start is None or counted <= 1:
+            return []
+        rows = [(1, start)]
+    if rows[0][0] > 1:
+        rows.insert(0, (1, rows[0][1]))
+    if rows[-1][0] < counted:
+        rows.append((counted, record.best_cost))
+    # Of several costs at one number of evaluations the last is the best.
+    return sorted(dict(rows).items())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
+    functions: dict[tuple[str, str], int] = {}
+    for run in runs:
+        functions.setdefault((run.record.workload, run.record.instance_sha256), len(functions) + 1)
+    grouped: dict[tuple[str, int], list[IohRun]] = {}
+    names = _algorithms([run.record for run in runs])
+    for run in runs:
+        number = functions[run.record.workload, run.record.instance_sha256]
+        grouped.setdefault((names[_kind(run.record)], number), []).append(run)
+    places = _places([name for name, _ in grouped])
+    for (name, number), alike in grouped.items():
+        place = folder / places[name]
+        function = f"f{number}_{_plain(alike[0].record.instance)}"
+        size = _size(alike[0].record)
+        data = Path(f"data_{function}") / f"IOHprofiler_f{number}_DIM{size}.dat"
+        (place / data).parent.mkdir(parents=True, exist_ok=True)
+        (place / data).write_text("".join(map(_lines, alike)), encoding="ascii")
+        described = place / f"IOHprofiler_{function}.json"
+        content = _described(name, number, alike) | {
+            "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(run) for run in alike]}]
+        }
+        described.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        yield described
+
+
+def _described(name: str, number: int, runs: Sequence[IohRun]) -> dict[str, Any]:
+    record = runs[0].record
+    return {
+        "version": VERSION,
+        "suite": "onekernel",
+        "function_id": number,
+        "function_name": f"{record.workload} {record.instance}",
+        "maximization": record.workload in MAXIMISED,
+        "algorithm": {"name": name, "info": parameters_text(_run_settings(record))},
+        "attributes": HEADING.split(),
+    }
+
+
+def _run(run: IohRun) -> dict[str, Any]:
+    choose = max if run.record.workload in MAXIMISED else min
+    best = choose(run.rows, key=lambda row: row[1])
+    return {
+        "instance": 1,
+        "seed": run.record.seed,
+        "evals": run.rows[-1][0],
+        "best": {"evals": best[0], "y": best[1], "x": []},
+    }
+
+
+def _lines(run: IohRun) -> str:
+    return "\n".join([HEADING, *(f"{evaluations} {cost}" for evaluations, cost in run.rows)]) + "\n"
+
+
+def _run_settings(record: Record) -> dict[str, Any]:
+    """What sets algorithms apart: all that was asked but for the instance and the seed."""
+    asked = {"backend": record.backend, "device": record.device, "ranks": record.ranks}
+    return {**record.parameters, **record.ways, **asked, "host": record.environment.get("host")}
+
+
+def _kind(record: Record) -> str:
+    return json.dumps([record.workload, _run_settings(record)], sort_keys=True)
+
+
+def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
+    """Name each algorithm by its workload and by what sets it apart from the others of that workload."""
+    kinds = {_kind(record): (record.workload, _run_settings(record)) for record in records}
+    names = {}
+    for kind, (workload, asked) in kinds.items():
+        others = [other for same, other in kinds.values() if same == workload]
+        apart = [name for name, value in asked.items() if any(other.get(name) != value for other in others)]
+        names[kind] = " ".join([workload, *(f"{name}={asked[name]}" for name in sorted(apart))])
+    return names
+
+
+def _places(names: Iterable[str]) -> Mapping[str, str]:
+    """A folder's name for each algorithm, no two alike."""
+    places: dict[str, str] = {}
+    for name in names:
+        if name not in places:
+            plain = _plain(name)
+            places[name] = plain if plain not in places.values() else f"{plain}-{len(places) + 1}"
+    return places
+
+
+def _size(record: Record) -> int:
+    sizes = [record.details.get(name) for name in SIZES]
+    return next((size for size in sizes if isinstance(size, int) and not isinstance(size, bool) and size > 0), 1)
+
+
+def _plain(name: str) -> str:
+    """A name that every file system takes."""
+    return re.sub(r"[^A-Za-z0-9.=+-]+", "_", name)[:100].strip("._") or "unnamed"

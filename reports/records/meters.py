@@ -1,0 +1,285 @@
+"""What a repetition ran under, and what it drew: date, load, clocks, temperature and joules, read before and after.
+
+Readings come from Linux (`/proc/loadavg`, `/sys`) and, for NVIDIA's GPUs, from NVML. Whatever is absent, unreadable or
+refused is not recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+GPU_ENERGY = "gpu (NVML)"
+PACKAGE_ENERGY = "processor package (RAPL)"
+
+MOST_PROCESSORS = 16
+"""Whose clocks are read, evenly spread: reading hundreds of files takes milliseconds."""
+RENEWALS = 10
+"""Times that a counter of energy must have been renewed in a repetition whose joules are recorded: what is counted to
+the last renewal before each reading is then wrong by a tenth at most."""
+RENEWED_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
+"""Seconds between two renewals of a counter, as seen on an H200 and as Intel's manuals say."""
+MOST_WATTS = 600.0
+"""That a processor package draws. Its counter of energy may have wrapped around twice in a repetition that is so long
+that this many watts fill it; the joules are then not recorded."""
+
+THROTTLED_BY = {
+    "SwPowerCap": "power limit",
+    "HwSlowdown": "slowdown by hardware",
+    "SwThermalSlowdown": "temperature",
+    "HwThermalSlowdown": "temperature, by hardware",
+    "HwPowerBrakeSlowdown": "power brake",
+    "SyncBoost": "clock of other GPUs",
+}
+"""What slows a GPU's clock down, by the end of the name that NVML has for it. That a GPU idles, or that somebody set
+its clock, is none of it."""
+
+
+class Meter:
+    """Reads before and after a repetition; a context manager, used anew for every repetition of a run.
+
+    The load is that of the minute before the repetition. Clocks and the temperature are those right after it, while
+    the device has not cooled down yet; what throttled is collected before and after. Energy is the difference of two
+    counters, so it is that of the whole GPU or of all processor packages, whoever else used them; a repetition that is
+    too short for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to answer how much energy it has
+    drawn, and is not asked again in a run whose last repetition was too short. All else is read in less than 1 ms.
+
+    Parameters
+    ----------
+    device_kind : str
+        `core`, `cores` or `gpu`; NVML is asked for a `gpu` alone.
+    device_index : int or str
+        The GPU's number among those that CUDA shows to this process, or its UUID as NVIDIA writes it (`GPU-...`).
+    device_name : str, optional
+        The name of the GPU as its driver has it. Where NVML has another for that number, nothing of it is recorded.
+    root : Path, optional
+        Folder in which `proc` and `sys` are.
+    nvml : module, optional
+        What is used in place of `pynvml`.
+    clock : callable, optional
+        Seconds since some moment.
+
+    Attributes
+    ----------
+    values : dict
+        After a repetition: `started`, `conditions` and `energy_j`, None where nothing could be read, as
+        `reports.records.schema.Sample` takes them.
+
+    Examples
+    --------
+    >>> meter = Meter("core", 0)
+    >>> with meter:
+    ...     cost = sum(range(1000))
+    >>> sorted(meter.values)
+    ['conditions', 'energy_j', 'started']
+    """
+
+    def __init__(
+        self,
+        device_kind: str,
+        device_index: int | str,
+        *,
+        device_name: str = "",
+        root: Path = Path("/"),
+        nvml: Any = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.values: dict[str, Any] = {}
+        self._clock = clock
+        self._lasted = math.inf
+        self._load = root / "proc/loadavg"
+        self._processors = _processors(root)
+        self._packages = _packages(root)
+        self._gpu = _gpu(device_index, device_name, nvml) if device_kind == "gpu" else None
+        self._before: tuple[float, Mapping[Path, int], float | None, set[str] | None]
+
+    def __enter__(self) -> Meter:
+        """Read what belongs before the repetition."""
+        self.values = {"started": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
+        load = _first_number(self._load)
+        self.values["conditions"] = {} if load is None else {"load_1min": load}
+        gpu = self._gpu
+        throttled = gpu.throttled_by() if gpu else None
+        # Energy last: what the other readings draw is not the repetition's.
+        counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
+        joules = gpu.joules() if gpu and _long_enough(self._lasted, GPU_ENERGY) else None
+        self._before = (self._clock(), counters, joules, throttled)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Read what belongs after it, and fill `values`."""
+        began, counters, joules, throttled = self._before
+        self._lasted = self._clock() - began
+        energy = {PACKAGE_ENERGY: self._package_joules(counters)}
+        if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
+            now = self._gpu.joules()
+            energy[GPU_ENERGY] = None if now is None else now - joules
+        found = self.values["conditions"] | _clocks(self._processors)
+        if self._gpu:
+            found |= self._gpu.conditions(throttled)
+        known = {source: drawn for source, drawn in energy.items() if drawn is not None}
+        self.values |= {"conditions": found or None, "energy_j": known or None}
+
+    def _package_joules(self, before: Mapping[Path, int]) -> float | None:
+        """Joules of all packages; None where one could not be read, or may have filled its counter."""
+        if not self._packages or not _long_enough(self._lasted, PACKAGE_ENERGY):
+            return None
+        total = 0
+        for counter, capacity in self._packages.items():
+            now = _whole_number(counter)
+            if now is None or counter not in before or self._lasted * MOST_WATTS * 1e6 >= capacity:
+                return None
+            total += now - before[counter] + (capacity if now < before[counter] else 0)
+        return total / 1e6
+
+
+def _long_enough(seconds: float, source: str) -> bool:
+    return seconds >= RENEWALS * RENEWED_S[source]
+
+
+class _Gpu:
+    """One GPU as NVML sees it: every reading, or None where this GPU or its driver has none."""
+
+    def __init__(self, nvml: Any, handle: Any) -> None:
+        self._nvml, self._handle = nvml, handle
+        # Asked once: an H200 takes a millisecond to answer.
+        self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
+        # Newer versions of NVML and of drivers say "event" where older ones say "throttle"; the bits are the same.
+        self._bits: dict[int, str] = {}
+        self._questions = []
+        for word in ("Event", "Throttle"):
+            if question := getattr(nvml, f"nvmlDeviceGetCurrentClocks{word}Reasons", None):
+                self._questions.append(question)
+                bits = {getattr(nvml, f"nvmlClocks{word}Reason{name}", 0): text for name, text in THROTTLED_BY.items()}
+                self._bits |= bits
+
+    def joules(self) -> float | None:
+        """Energy drawn since the driver was loaded."""
+        millijoules = self._read(self._nvml.nvmlDeviceGetTotalEnergyConsumption)
+        return None if millijoules is None else millijoules / 1e3
+
+    def throttled_by(self) -> set[str] | None:
+        """What slows the clock down now, in words."""
+        for question in self._questions:
+            reasons = self._read(question)
+            if reasons is not None:
+                return {text for bit, text in self._bits.items() if reasons & bit}
+        return None
+
+    def conditions(self, throttled_before: set[str] | None) -> dict[str, Any]:
+        """Clocks, temperature and throttling, as `reports.records.schema.Sample` has them."""
+        nvml = self._nvml
+        found = {
+            "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
+            "gpu_mhz_max": self._most_mhz,
+            "gpu_celsius": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
+        }
+        reasons = self.throttled_by()
+        if reasons is not None:
+            reasons |= throttled_before or set()
+            found |= {"throttled": bool(reasons), "throttled_by": sorted(reasons)}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _read(self, question: Callable[..., Any], *details: Any) -> Any:
+        try:
+            return question(self._handle, *details)
+        except self._nvml.NVMLError:
+            return None
+
+
+def _installed_nvml() -> Any:
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    return pynvml
+
+
+def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
+    """The GPU of this number or UUID; None without NVML, without its driver, and where the name is another."""
+    nvml = nvml or _installed_nvml()
+    if nvml is None:
+        return None
+    try:
+        nvml.nvmlInit()
+        wanted = _visible(index)
+        if isinstance(wanted, int):
+            handle = nvml.nvmlDeviceGetHandleByIndex(wanted)
+        else:
+            handle = nvml.nvmlDeviceGetHandleByUUID(wanted)
+        found = nvml.nvmlDeviceGetName(handle)
+    except nvml.NVMLError:
+        return None
+    found = found.decode() if isinstance(found, bytes) else found
+    return _Gpu(nvml, handle) if name in ("", found) else None
+
+
+def _visible(index: int | str) -> int | str:
+    """What NVML calls the GPU that CUDA gives this number: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs."""
+    if not isinstance(index, int):
+        return index
+    shown = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    if index >= len(shown) or not shown[index]:
+        return index
+    return int(shown[index]) if shown[index].isdigit() else shown[index]
+
+
+def _processors(root: Path) -> list[Path]:
+    """Folders in `/sys` that say a processor's clock, of some processors that this process may use."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    folders = [root / f"sys/devices/system/cpu/cpu{number}/cpufreq" for number in allowed]
+    present = [folder for folder in folders if folder.is_dir()]
+    return present[:: -(-len(present) // MOST_PROCESSORS) or 1]
+
+
+def _packages(root: Path) -> dict[Path, int]:
+    """The counters of energy, in microjoules, of all processor packages, and where each begins again; all or none."""
+    zones = [
+        zone
+        for zone in sorted((root / "sys/class/powercap").glob("intel-rapl:*"))
+        if _text(zone / "name").startswith("package")
+    ]
+    capacities = [_whole_number(zone / "max_energy_range_uj") for zone in zones]
+    found = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
+    return found if len(found) == len(zones) else {}
+
+
+def _clocks(processors: list[Path]) -> dict[str, Any]:
+    """Governor and clocks in MHz; nothing where Linux says nothing."""
+    governors = sorted({text for folder in processors if (text := _text(folder / "scaling_governor"))})
+    kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
+    found: dict[str, Any] = {"governor": ", ".join(governors)} if governors else {}
+    if kilohertz:
+        found |= {"cpu_mhz_mean": sum(kilohertz) / len(kilohertz) / 1e3, "cpu_mhz_min": min(kilohertz) / 1e3}
+    return found
+
+
+def _text(path: Path) -> str:
+    """What a small file says, without white space around it; empty where it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        return os.read(descriptor, 256).decode(errors="replace").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _whole_number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text.isdecimal() else None
+
+
+def _first_number(path: Path) -> float | None:
+    try:
+        return float(_text(path).split()[0])
+    except (IndexError, ValueError):
+        return None

@@ -1,0 +1,5 @@
+"""Statistics of measured samples: medians with bootstrap intervals, rank tests, runs over seeds, targets, start-up.
+
+Imported by drivers: `medians`, `startup`.
+Speed-ups over a baseline do not belong here: see `reports.comparison`.
+"""

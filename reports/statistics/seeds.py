@@ -1,0 +1,111 @@
+"""Runs of several seeds as one: what they found, with mean and standard deviation as papers print them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reports.records.files import Record
+from reports.statistics.medians import Summary, summarise
+from reports.text.formatting import gap, listed, number
+
+MOST_NAMED = 4
+"""Seeds that are named one by one where they do not follow each other."""
+
+
+@dataclass(frozen=True)
+class SeedQuality:
+    """What runs of several seeds found.
+
+    Attributes
+    ----------
+    runs : tuple of Record
+        One of each seed, in the order of the seeds.
+    costs : Summary
+        Of the best costs of all seeds; its interval is that of their median.
+    optimum : int or float or None
+        What is known of the instance.
+    """
+
+    runs: tuple[Record, ...]
+    costs: Summary
+    optimum: int | float | None
+
+    @classmethod
+    def of(cls, family: Sequence[Record]) -> SeedQuality:
+        """What the runs of a family found."""
+        return cls(
+            tuple(family), summarise([run.best_cost for run in family]), family[0].details.get("optimum") or None
+        )
+
+    def __str__(self) -> str:
+        """Word it in a sentence without its full stop."""
+        costs = self.costs
+        if costs.minimum == costs.maximum:
+            return f"best cost {exact_cost(costs.mean)} with each of {costs.repetitions} seeds{self._to_optimum('it')}"
+        deviation = "" if costs.deviation is None else f", sample standard deviation {number(costs.deviation)}"
+        interval = ""
+        if costs.median.low is not None and costs.median.high is not None:
+            interval = f" [{exact_cost(costs.median.low)}, {exact_cost(costs.median.high)}]"
+        reach = f"from {exact_cost(costs.minimum)} to {exact_cost(costs.maximum)}"
+        return (
+            f"best cost over {costs.repetitions} seeds: mean {exact_cost(costs.mean)}{deviation}, median "
+            f"{exact_cost(costs.median.value)}{interval}, {reach}{self._to_optimum('the mean')}"
+        )
+
+    def _to_optimum(self, what: str) -> str:
+        """Word how far the mean is from the optimum, and how many seeds reached it; empty where none is known."""
+        if not self.optimum:
+            return ""
+        apart = gap(self.costs.mean, self.optimum)
+        if self.costs.mean == self.optimum:
+            return f"; {what} is the optimum"
+        reached = sum(run.best_cost == self.optimum for run in self.runs)
+        optimum = exact_cost(self.optimum)
+        return f"; {what} is {apart} the optimum {optimum}, which {reached} of {len(self.runs)} seeds reached"
+
+
+def exact_cost(value: float) -> str:
+    """Word a cost, or the mean of costs: whole numbers as they are, others with up to six digits."""
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1e5 else f"{value:,.6g}"
+
+
+def merge_seeds(family: Sequence[Record]) -> Record:
+    """A record that stands for runs which differ in the seed alone.
+
+    It has the repetitions of all, the best cost of any, the mean of what they evaluated, and a hash of their hashes:
+    equal for those whose runs are equal, seed by seed. ``parameters["seeds"]`` names the seeds.
+    """
+    if len(family) == 1:
+        return family[0]
+    first = family[0]
+    best = min(family, key=lambda run: run.best_cost)
+    hashes = hashlib.sha256(" ".join(f"{run.seed} {run.trajectory_hash}" for run in family).encode())
+    return replace(
+        best,
+        seed=first.seed,
+        parameters={**best.parameters, "seeds": seeds_text([run.seed for run in family])},
+        samples=tuple(sample for run in family for sample in run.samples),
+        evaluations=round(sum(run.evaluations for run in family) / len(family)),
+        trajectory_hash=hashes.hexdigest()[:16],
+        scored=all(run.scored for run in family),
+    )
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Name seeds: `0 to 29` where each follows the one before, else one by one."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return listed([str(seed) for seed in seeds])
+
+
+def time_deviation(summary: Summary) -> str:
+    """Word mean and sample standard deviation of times in seconds: `2.15 s ± 0.1 s`, in the mean's unit."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if summary.mean * scale >= 0.9995 or unit == "µs":
+            deviation = "" if summary.deviation is None else f" ± {number(summary.deviation * scale)}"
+            return f"{number(summary.mean * scale)}{deviation} {unit}"
+    raise AssertionError("unreachable")

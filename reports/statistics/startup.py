@@ -1,0 +1,72 @@
+"""Start-up as a part of a run's time: a ratio of times that start-up decides says nothing of the search.
+
+A run of n iterations takes s + n t seconds. Two runs that differ in their number of iterations alone give the start-up
+s and the slope t. Of a run without such a partner the time outside its kernels is a bound of s.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+
+from reports.records.files import Record
+from reports.statistics.medians import Estimate
+
+MOST_STARTUP = 0.05
+"""Largest part of a time that start-up may have if the time is to be divided."""
+LENGTH = "iterations"
+
+
+def startup_share(record: Record, others: Iterable[Record] = ()) -> float:
+    """Return the part of a run's median time that start-up takes, 0 to 1, or an upper bound of it.
+
+    Parameters
+    ----------
+    record : Record
+    others : iterable of Record
+        Runs among which there may be a partner of another length.
+    """
+    took, slope = _seconds(record), iteration_slope(record, others)
+    if not took:
+        return 1.0
+    kernel = statistics.median(sample.kernel_s for sample in record.samples)
+    seconds = took - (kernel if slope is None else slope.value * _length(record))
+    return min(1.0, max(0.0, seconds / took))
+
+
+def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None:
+    """Return the seconds of an iteration without start-up; None without a partner, or if times do not surely grow.
+
+    The interval is from the closest to the farthest two times of the two lengths.
+    """
+    own = _length(record)
+    partners = [one for one in others if _length(one) not in (0, own) and _search(one) == _search(record)]
+    if not own or not partners:
+        return None
+    partner = max(partners, key=lambda one: abs(_length(one) - own))
+    long, short = (record, partner) if own > _length(partner) else (partner, record)
+    more = _length(long) - _length(short)
+    slow, fast = ([sample.running_s for sample in one.samples] for one in (long, short))
+    low, high = (min(slow) - max(fast)) / more, (max(slow) - min(fast)) / more
+    return Estimate((_seconds(long) - _seconds(short)) / more, low, high) if low > 0 else None
+
+
+def ratio_of_slopes(base: Estimate, own: Estimate) -> Estimate:
+    """Return how many times as fast an iteration is, with an interval from the ends of both."""
+    assert base.low is not None and base.high is not None and own.low is not None and own.high is not None
+    return Estimate(base.value / own.value, base.low / own.high, base.high / own.low)
+
+
+def _seconds(record: Record) -> float:
+    return statistics.median(sample.running_s for sample in record.samples)
+
+
+def _length(record: Record) -> int:
+    return int(record.parameters.get(LENGTH) or 0)
+
+
+def _search(record: Record) -> tuple[object, ...]:
+    """Everything that decides a run's speed but its length."""
+    asked = {name: value for name, value in record.parameters.items() if name != LENGTH}
+    place = record.backend, record.device, record.ranks, record.environment
+    return record.instance_sha256, record.workload, *place, record.ways, asked, record.seed

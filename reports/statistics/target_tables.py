@@ -1,0 +1,57 @@
+"""Tables of success rates and expected running times, and how reports word them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from reports.statistics.medians import Estimate
+from reports.statistics.targets import EffortMeasure, SeedFamily, Target, Targets, success_rate
+from reports.text.formatting import number, seconds
+from reports.text.tables import TextTable
+
+UNKNOWN = "not known"
+NEVER = "not reached"
+
+
+def success(family: SeedFamily, target: Target) -> str:
+    """Word how many runs reached a target, with Wilson's interval in per cent."""
+    reached, runs = family.reached(target), len(family.runs)
+    rate = success_rate(reached, runs)
+    return f"{reached} of {runs} [{100 * (rate.low or 0):.0f}, {100 * (rate.high or 0):.0f}] %"
+
+
+def expected(family: SeedFamily, target: Target, measure: EffortMeasure) -> str:
+    """Word the expected running time to a target with its interval."""
+    tries = family.tries(target)
+    if tries is None:
+        return UNKNOWN
+    time = tries.expected(measure)
+    return NEVER if time is None else effort_text(time, measure)
+
+
+def effort_text(estimate: Estimate, measure: EffortMeasure) -> str:
+    """Word seconds or evaluations with their interval, whose upper end may be infinite."""
+    one = seconds if measure == "seconds" else number
+    text = one(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return text
+    high = one(estimate.high) if math.isfinite(estimate.high) else "∞"
+    low = one(estimate.low) if math.isfinite(estimate.low) else "∞"
+    return f"{text} [{low}, {high}]"
+
+
+def make_target_table(caption: str, families: Sequence[SeedFamily], targets: Targets, unit: str) -> TextTable:
+    """Expected times of runs that differ in their devices alone: a row for each, evaluations in the last.
+
+    Runs of one work need as many evaluations on every device, unless each device has a number of its own.
+    """
+    headings = ("run", *(f">expected time to {target.words} [95 % CI]" for target in targets.all))
+    rows = [[family.label, *(expected(family, target, "seconds") for target in targets.all)] for family in families]
+    counted = [[expected(family, target, "evaluations") for target in targets.all] for family in families]
+    if unit and all(counts == counted[0] for counts in counted):
+        rows.append([f"{unit}, on every device", *counted[0]])
+    elif unit:
+        rows += [[f"{unit}, {family.label}", *counts] for family, counts in zip(families, counted, strict=True)]
+    rows.append(["runs that reached it", *(success(families[0], target) for target in targets.all)])
+    return TextTable(caption, headings, rows)

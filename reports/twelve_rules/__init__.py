@@ -1,0 +1,5 @@
+"""Check of a report against the twelve rules of Hoefler and Belli (SC 2015), from its records and its page.
+
+Imported by `reports.pages`: `verdicts` and `inputs`.
+The statistics that the rules ask for do not belong here: see `reports.statistics`.
+"""
