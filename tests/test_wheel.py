@@ -47,7 +47,11 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
         # Type checkers read every part of it.
         assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")
     assert names == kept | {"onekernel.py", "onekernel-stubs/__init__.pyi"}
-    assert {"reports/templates/compare.md.j2", "reports/papers/oneil2011.toml", "core/problems/tsplib.tsv"} <= names
+    assert {
+        "reports/pages/templates/compare.md.j2",
+        "reports/papers/oneil2011.toml",
+        "core/problems/instances/tsplib.tsv",
+    } <= names
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
 
 

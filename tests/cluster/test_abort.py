@@ -11,12 +11,12 @@ from cluster.mpi import abort
 RULE = re.compile("-{5,}")
 """Of a launcher's banner."""
 MISTAKE = """
-    from cluster import communicator
+    from cluster import default_communicator
 
     class NoSuchCity(Exception):
         exit_code = 2
 
-    ranks = communicator()
+    ranks = default_communicator()
     if ranks.rank in {guilty}:
         raise NoSuchCity("city 101 of 100")
     ranks.barrier()
@@ -30,7 +30,7 @@ COMMAND_LINE = """
     parser.parse_args({arguments})
     {end}
 """
-START = "from cluster import communicator; ranks = communicator()"
+START = "from cluster import default_communicator; ranks = default_communicator()"
 WRONG = "climb: error: argument --climbers: invalid int value: 'many' (--help lists all options)"
 
 
@@ -47,9 +47,9 @@ def without_banner(text):
 @pytest.mark.slow
 def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it_and_hold_windows_open(program, mpirun):
     path = program("""
-        from cluster import communicator
+        from cluster import default_communicator
 
-        ranks = communicator()
+        ranks = default_communicator()
         counter = ranks.counter()
         if ranks.rank == 2:
             raise RuntimeError("the third rank fell off the hill")
@@ -106,7 +106,7 @@ def test_a_wrong_option_is_told_once_and_ends_all_ranks(source, program, mpirun)
 
 def test_the_hook_gives_a_mistake_exit_code_2_in_one_process(program, plain):
     path = program("""
-        from cluster import abort
+        from cluster.mpi import abort
 
         abort.install()
 

@@ -53,7 +53,7 @@ def test_two_mpis_that_do_not_know_each_other_are_refused(environment, plain, tm
     pytest.importorskip("mpi4py")
     environment["TMPDIR"] = str(tmp_path)  # an MPI that is aborted leaves its folder
     environment["PMI_SIZE"] = "4"
-    done = plain("-c", "from cluster import communicator; communicator()")
+    done = plain("-c", "from cluster import default_communicator; default_communicator()")
     assert "the launcher started 4 ranks" in done.stderr
     assert done.returncode != 0
 

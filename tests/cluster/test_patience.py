@@ -8,8 +8,8 @@ from cluster.mpi import idle_waiting
 
 WAITING = """
 import resource, time
-from cluster import communicator
-ranks = communicator()
+from cluster import default_communicator
+ranks = default_communicator()
 ranks.barrier()
 for late in range(ranks.size):
     ranks.barrier()

@@ -79,17 +79,17 @@ def test_numbers_of_cores_are_written_as_linux_does(cores, words):
 
 PROGRAM = """
     import os, threading
-    from cluster import communicator
-    from cluster.mpi.affinity import keep_to_own_cores
+    from cluster import default_communicator
+    from cluster.mpi.affinity import pin_to_own_cores
 
-    ranks = communicator()
+    ranks = default_communicator()
     expected = [[core] for core in sorted(os.sched_getaffinity(0))[:2]]
-    assert keep_to_own_cores(ranks, 1) == expected
+    assert pin_to_own_cores(ranks, 1) == expected
     seen = []
     thread = threading.Thread(target=lambda: seen.append(sorted(os.sched_getaffinity(0))))
     thread.start()
     thread.join()
-    assert keep_to_own_cores(ranks, 1) == expected
+    assert pin_to_own_cores(ranks, 1) == expected
     assert seen == [sorted(os.sched_getaffinity(0))] == [expected[ranks.rank]]
 """
 

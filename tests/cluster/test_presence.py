@@ -13,7 +13,7 @@ from cluster.mpi import lost_hosts
 FOLDER = Path(__file__).parent
 ULFM = ("--with-ft", "ulfm")
 START_S = 30.0
-START = "import os, signal, sys, time\nimport numpy as np\nfrom cluster import communicator\nranks = communicator()\n"
+START = "import os, signal, sys, time\nimport numpy as np\nfrom cluster import default_communicator\nranks = default_communicator()\n"
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_rank_that_waits_elsewhere_sees_which_rank_has_ended(ranks_of):
 
 @pytest.mark.slow
 def test_a_program_that_never_speaks_mpi_is_not_waited_for_for_ever(program, mpirun):
-    path = program("from cluster import presence\npresence.START_S = 1.5\n" + START + "print('went on')")
+    path = program("from cluster.mpi import liveness \nliveness.START_S = 1.5\n" + START + "print('went on')")
     done = mpirun(1, path, ":", "-n", "1", sys.executable, "-c", "pass")
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: waited 1.5 s for all ranks to start; expected every one of them to run this program" in done.stderr
@@ -126,10 +126,10 @@ def test_every_call_tells_of_a_rank_that_is_lost_and_the_others_go_on(mpirun):
 def test_a_rank_that_is_killed_while_mpi_starts_ends_the_job(mpirun, program):
     path = program("""
         import os, signal
-        from cluster import launcher, communicator
+        from cluster.mpi import launcher; from cluster import default_communicator
         if launcher.rank() == 1:
             os.kill(os.getpid(), signal.SIGKILL)
-        communicator()
+        default_communicator()
     """)
     began = time.monotonic()
     done = mpirun(3, path, options=ULFM)

@@ -17,7 +17,7 @@ TWO = "from core.problems.problem import Problem\nclass One(Problem): pass\nclas
 def asked(monkeypatch):
     """What would be run, in place of running it."""
     calls = []
-    monkeypatch.setattr(check.own_problem, "program", lambda *given: calls.append(given) or 0)
+    monkeypatch.setattr(check.custom_problem, "run_program", lambda *given: calls.append(given) or 0)
     return calls
 
 

@@ -8,11 +8,11 @@ from cluster.measure import measurement_file
 OPTIONS = ("--instance", "73-73", "--backend", "cpu")
 CHECK = ("-m", "cluster", "check", *OPTIONS)
 SHORT = """
-from cluster import paces, reductions
-from drivers import cluster_check, cluster_speeds
-paces.BUDGET_S = reductions.BUDGET_S = 0.01
-cluster_speeds.TOGETHER_S = cluster_speeds.MOST_ALONE_S = 0.1
-cluster_check.main()
+from cluster.measure import compute_rates, reductions
+from drivers.cluster_programs import check, rank_speeds
+compute_rates.BUDGET_S = reductions.BUDGET_S = 0.01
+rank_speeds.TOGETHER_S = rank_speeds.MOST_ALONE_S = 0.1
+check.main()
 """
 
 

@@ -15,7 +15,9 @@ from tests.patience import PATIENCE_S, soon
 # Says which processes it is, in a file each, and goes on for ever.
 ENDLESS = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w'); time.sleep(600)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + ENDLESS
-PROGRAM = "import os, sys; from drivers import guardian; guardian.run(sys.argv[1:], os.environ)"
+PROGRAM = (
+    "import os, sys; from drivers.experiments import process_guard; process_guard.run_guarded(sys.argv[1:], os.environ)"
+)
 
 
 def ended_with(command, ranks, sent, folder, environment):

@@ -80,7 +80,7 @@ ENDLESS = """
     import numpy as np
     import backends
     from core.lang import Array, atomic_add, i64, kernel
-    from drivers import interrupts
+    from drivers.cli import interrupts
     from drivers.cli.exit_codes import run_driver
 
     @kernel

@@ -89,7 +89,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     kept = [sample for record in load(records) for sample in record.samples]
     assert len(kept) >= 3
     assert not report.exists()
-    house = program.House(lambda: [device("python", "core")])
+    house = program.ComparisonDependencies(lambda: [device("python", "core")])
     assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
     (whole,) = merge(load(records))
     assert list(whole.samples[:-2]) == kept

@@ -264,8 +264,8 @@ def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, int
 
 HOLD = """
 import sys, time
-from drivers.runs.checkpoint_lock import StateLock
-lock = StateLock(sys.argv[1])
+from drivers.runs.checkpoint_lock import RunCheckpointLock
+lock = RunCheckpointLock(sys.argv[1])
 print("locked", flush=True)
 time.sleep(600)
 """

@@ -76,7 +76,7 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
 
 def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
-    monkeypatch.setattr("drivers.experiments.execution.mpirun", lambda: "mpirun")
+    monkeypatch.setattr("drivers.experiments.execution.find_mpirun", lambda: "mpirun")
     contest = ExperimentCase(get_workload("ppp"), None, ("--own-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
     _, mixed, flat = map(
         contest.command, plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])[0]

@@ -159,8 +159,8 @@ def test_a_rank_works_at_its_own_place_and_on_the_first_ranks_work():
 
 def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     compared = {}
-    monkeypatch.setattr("cluster.agree", lambda ranks, given: compared.update(given))
-    monkeypatch.setattr("cluster.agree_on_content", lambda *_: None)
+    monkeypatch.setattr("cluster.require_equal_arguments", lambda ranks, given: compared.update(given))
+    monkeypatch.setattr("cluster.require_equal_content", lambda *_: None)
     two = SimpleNamespace(rank=0, size=2, local_rank=0)
     workload_main.check_argument_consistency(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
     expected = {option_flag(one) for one, declared in CakeOptions.declared() if declared.decides != "place"}
@@ -248,9 +248,9 @@ def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
         import sys
         before = set(sys.modules)
         import drivers.options.declaration, drivers.cli.exit_codes, drivers.runs.workload_main, drivers.cli.console
-        from drivers.cli.progress import progress
+        from drivers.cli.progress import make_progress_display
         for wanted, rank in (None, 0), (False, 0), (True, 1):
-            with progress("climbing", wanted=wanted, rank=rank) as bar:
+            with make_progress_display("climbing", wanted=wanted, rank=rank) as bar:
                 bar.show(3, 3)
         print(*sorted(set(sys.modules) - before))
         """

@@ -153,7 +153,7 @@ def verdict(drive, tmp_path, monkeypatch):
 
     def run(driver, search, outcome, arguments="", optimum=None):
         monkeypatch.setattr(search, "run", lambda *positional, **named: outcome)
-        monkeypatch.setattr("drivers.workload.matrix_files.known.optimum", lambda digest: optimum)
+        monkeypatch.setattr("drivers.workload.matrix_files.optima.optimum", lambda digest: optimum)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
         given = arguments.split()

@@ -19,8 +19,8 @@ OTHER = """
 import sys
 from pathlib import Path
 from core.search.local_search import check
-from drivers.library.serialised_problem import load
-problem = load(Path(sys.argv[1]))
+from drivers.library.serialised_problem import load_problem
+problem = load_problem(Path(sys.argv[1]))
 check(problem)
 print(problem.sha256, problem.cost([1] * 9))
 """

@@ -131,7 +131,9 @@ def paper(request, shared_data):
 @pytest.fixture(scope="session")
 def catalogue():
     """The fields of each instance of the suite's catalogue of TSPLIB."""
-    rows = (line.split("\t") for line in (ROOT / "core" / "problems" / "tsplib.tsv").read_text().splitlines())
+    rows = (
+        line.split("\t") for line in (ROOT / "core" / "problems" / "instances" / "tsplib.tsv").read_text().splitlines()
+    )
     return {name: fields for name, *fields in rows}
 
 

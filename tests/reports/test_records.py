@@ -132,12 +132,12 @@ def test_processes_that_append_and_fold_at_once_lose_nothing(path, tmp_path, mak
     writer = """
         import sys
         from dataclasses import replace
-        from reports.records.files import append, fold, load
+        from reports.records.files import append, merge_lines, load
         record = replace(load(sys.argv[2])[0], backend=sys.argv[3], details={"text": sys.argv[3] * 20_000})
         for turn in range(20):
             append(sys.argv[1], record)
             if turn % 10 == 9:
-                fold(sys.argv[1], record.identity)
+                merge_lines(sys.argv[1], record.identity)
         """
     append(tmp_path / "model.jsonl", make_record())
     runs = [python(writer, path, tmp_path / "model.jsonl", name) for name in ("one", "two", "three")]

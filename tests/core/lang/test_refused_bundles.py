@@ -9,7 +9,7 @@ from core.lang.bundles import placed
 from tests.core.lang.test_refused import EFFECT, HEADER, refusal
 
 MADE = """\
-from core.lang.bundles import FORM, form_of
+from core.lang.bundles import FORM_SUFFIX, form_of
 D = Generic("D")
 SIZES = (3, 5, "text")
 NOT_SIZES = [3, 5]
@@ -85,7 +85,7 @@ def k(walks: Rows[Walk], one: Walk, other: Other, flags: Flags, m: Move, a: Arra
 """
 GIVEN = """
 TYPES = {
-    name + FORM: form_of(given)
+    name + FORM_SUFFIX: form_of(given)
     for name, given in {
         "walks": Walk(n=4), "one": Walk(n=4), "other": Other(None, 3), "flags": Flags(True, None), "m": Move(1, 2)
     }.items()

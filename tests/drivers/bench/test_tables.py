@@ -17,7 +17,7 @@ from reports.records.files import load
 TABLE = ("-m", "drivers.bench", "--workload", "ranks", "--backend", "cpu")
 SHORT = """
 from drivers.bench import command_line, ranks
-ranks.ON_CORES = [ranks.Row("lcs 3,000 letters", "lcs", "--instance random:3000 --no-trace")]
+ranks.ON_CORES = [ranks.RankBenchmarkRow("lcs 3,000 letters", "lcs", "--instance random:3000 --no-trace")]
 command_line.main()
 """
 LIMITS = ["--workload", "time-limits", "--backend", "cpu", "--repeats", "2"]

@@ -100,7 +100,7 @@ def test_gpus_have_contests_of_their_own(make_field, place, monkeypatch, workloa
     monkeypatch.setattr(local_search, "ON_GPU", EXPERIMENTS)
     monkeypatch.setattr(exact, "BY_EDGES", {"uniform:8:seed=1": 100.0, "nowhere": 1.0})
     gpus = [place._replace(kind="gpu", label=label) for label in ("one", "another")]
-    contests = list(workload.contests(make_field(cores=(), gpus=gpus)))
+    contests = list(workload.cases(make_field(cores=(), gpus=gpus)))
     each = {local_search: len(EXPERIMENTS), exact: 1}[workload]
     assert [contest.where for contest in contests] == ["one on a core"] * each + ["another on a core"] * each
 

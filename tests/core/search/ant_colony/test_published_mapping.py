@@ -92,7 +92,7 @@ def launches(strategy, ants, n):
 )
 def test_an_ant_is_a_lane_of_32_or_a_team_of_a_lane_a_city(strategy, n, construct, launch, absent):
     engine, seen = launches(strategy, 100, n)
-    assert (seen[construct], seen["update_alone"]) == (launch, (1, 1)), "one lane updates all pheromone"
+    assert (seen[construct], seen["update_by_one_lane"]) == (launch, (1, 1)), "one lane updates all pheromone"
     assert (engine.team_size, engine.ants_per_team) == (launch[1], 32 if strategy == "coarse" else 1)
     assert not {absent, "evaporate_edges", "deposit_edges", "weigh"} & seen.keys()
 
@@ -104,7 +104,7 @@ def test_every_edge_has_a_lane_for_evaporation_and_every_edge_of_a_tour_one_for_
     assert teams > 1
     assert teams == ceil(41**2 / lanes)
     assert list(seen).index("evaporate_edges") < list(seen).index("deposit_edges")
-    assert "update_alone" not in seen
+    assert "update_by_one_lane" not in seen
 
 
 @pytest.mark.parametrize(

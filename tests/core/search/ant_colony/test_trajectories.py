@@ -271,19 +271,19 @@ def created(kind):
 PROGRAM = """
 import sys
 import backends
-from cluster import communicator
+from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal
-from core.search.ant_colony import AntColony, Settings, colony, shape
+from core.search.ant_colony import AntColony, Settings, colony, launch_shape
 from core.search.stop import Iterations
 from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, found
 kinds, *titles = sys.argv[1:]
 kinds = kinds.split(",")
-ranks = communicator()
+ranks = default_communicator()
 kind = kinds[ranks.rank % len(kinds)]
 backend = created(kind)
 if kind == "cuda":
     assert backend.device.driver == "simulated"
-    colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
+    colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 for title in titles:
     strategy, name, iterations, changes = SHARED[title]
     given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
@@ -347,9 +347,9 @@ SIMULATED = [
 IN_SIMULATOR = """
 import backends
 from cluster import Solo
-from core.search.ant_colony import AntColony, Settings, colony, published, shape
+from core.search.ant_colony import AntColony, Settings, colony, published, launch_shape
 from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, found
-colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
+colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 published.UPDATE_LANES = 20
 backend = backends.create("cuda")
 assert backend.device.driver == "simulated"

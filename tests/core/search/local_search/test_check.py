@@ -11,7 +11,7 @@ import pytest
 import core.problems
 from core.search import local_search
 from core.search.local_search import Evaluation, ProblemError, check
-from core.search.local_search.checks import validation
+from core.search.local_search.checks import sweeps, validation
 from core.search.local_search.checks.cost import check_costs
 from core.search.local_search.checks.evaluation import EvaluationCheck
 from core.search.local_search.checks.executors import CheckExecutor, DeviceExecutor
@@ -142,8 +142,8 @@ def test_a_mistake_at_a_local_optimum_is_found(device):
 
 def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monkeypatch):
     ticks = itertools.count()
-    monkeypatch.setattr(local_search.sweeps.time, "process_time", lambda: next(ticks))
-    monkeypatch.setattr(local_search.sweeps, "CHUNK", 24 * 10)
+    monkeypatch.setattr(sweeps.time, "process_time", lambda: next(ticks))
+    monkeypatch.setattr(sweeps, "CHUNK", 24 * 10)
     monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
     found = check(RingCut(), "flip2", backends=[device]).tried[-1]
     assert (found.swept, found.size) == (70, 276)
@@ -318,7 +318,7 @@ def all_below(base):
 
 
 def test_exactly_the_problems_that_these_tests_check_are_marked():
-    for module in pkgutil.iter_modules(core.problems.__path__, "core.problems."):
+    for module in pkgutil.walk_packages(core.problems.__path__, "core.problems."):
         importlib.import_module(module.name)
     ours = {one for one in all_below(local_search.Problem) if one.__module__.startswith("core.problems.")}
     # A problem's base has the functions that are tried with it, such as `Qubo` those of `MaxCut`.

@@ -58,9 +58,9 @@ MORE = {
 PROGRAM = """
 import sys
 from backends.cpu.single_core import CpuBackend
-from cluster import communicator
+from cluster import default_communicator
 from tests.core.search.local_search import test_ranks
-ranks = communicator()
+ranks = default_communicator()
 backend = CpuBackend(CpuBackend.devices()[0])
 for name, act in getattr(test_ranks, sys.argv[1]).items():
     every = ranks.gather(act(backend, ranks))

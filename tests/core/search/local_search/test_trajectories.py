@@ -121,7 +121,7 @@ def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_t
 def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
     expected = found(search(cpu, Solo(), row))
     assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
-    monkeypatch.setattr(local_search.host_driven, "SLICE", 7)
+    monkeypatch.setattr(local_search.host_loop, "SLICE", 7)
     assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
 
 
