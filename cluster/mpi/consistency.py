@@ -78,8 +78,8 @@ def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
             places.setdefault(facts.get(name, "not given"), []).append(rank)
         if len(places) > 1:
             (first, here), (second, there) = list(places.items())[:2]
-            places = f"{first} on {format_ranks(here)} and {second} on {format_ranks(there)}"
-            return f"{name}: found {places}, expected the same"
+            answers = f"{first} on {format_ranks(here)} and {second} on {format_ranks(there)}"
+            return f"{name}: found {answers}, expected the same"
     return ""
 
 

@@ -226,7 +226,7 @@ def prepare_colonies(
 
 
 def read_outcome(work: ColonyTask, seed: int, outcome: Any, confirmed: bool) -> CandidateResult:
-    """What a colony came to; ``outcome`` is its `core.search.ant_colony.AntColonyOutcome`."""
+    """What a colony came to; ``outcome`` is its `core.search.ant_colony.ColonyOutcome`."""
     digest = f"{outcome.digest:016x}"
     result = {
         "seed": seed,
