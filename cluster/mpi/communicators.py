@@ -241,7 +241,7 @@ class Solo(SharedWordFactory):
 
 
 class Mpi(SharedWordFactory):
-    """The communicator of a rank under MPI, one for a process (`cluster.communicator`).
+    """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs `cluster.mpi.abort`, `cluster.mpi.liveness` and `cluster.mpi.lost_hosts`, so that
     a rank that fails, leaves the others or is cut off ends the job.

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 @pytest.fixture
 def understood(monkeypatch):
     """Start programs that end after parsing their command line, on a machine of many cores."""
-    monkeypatch.setattr("drivers.compare_options.cores", lambda: 64)
+    monkeypatch.setattr("drivers.experiments.comparison_options.cores", lambda: 64)
 
     def ended(parse):
         def read(*arguments, **named):
@@ -86,9 +86,9 @@ def check_python(words, understood):
             understood(words)
         return
     understood(words)
-    starts = {"launch": launch, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
+    starts = {"launch": job, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
     if starts:  # the started program accepts the remaining options
-        understood(launch.program_words(starts.parser().parse_known_args(words[3:])[0].program))
+        understood(job.program_words(starts.parser().parse_known_args(words[3:])[0].program))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

@@ -49,8 +49,8 @@ def test_modules_and_files_that_are_named_exist(named, exists):
 
 def test_numbers_of_workloads_are_those_of_the_programs():
     """The overview and the benchmark over ranks have the papers' workloads; the project has more."""
-    assert {row.workload for row in ON_GPUS} == {row.workload for row in ON_CORES} == set(OF_PAPERS)
-    right = {len(OF_PAPERS), len(NAMES)}
+    assert {row.workload for row in ON_GPUS} == {row.workload for row in ON_CORES} == set(PAPER_WORKLOADS)
+    right = {len(PAPER_WORKLOADS), len(NAMES)}
     told = [*pages.pages(), ROOT / "Makefile", ROOT / "drivers" / "overview.py", *(ROOT / "drivers/bench").glob("*.py")]
     said = {
         (str(path.relative_to(ROOT)), VALUES.get(count.lower()) or int(count))
