@@ -1,6 +1,7 @@
-"""Where kernels run: one file per kind of device, all with the protocol of `backends.device`.
+"""Devices that run kernels: the registry (`create`, `survey`, `backend_class`) finds a backend by name in `CLASSES`.
 
-This module is the registry: it finds backends by name, tests a device before its first use, and tells what is usable.
+Other packages import this module, `device`, `launch`, `cpu_info`, `tuning` and `show`; no backend's own modules.
+A backend is one class and one line in `CLASSES`. Algorithms, MPI and result files do not belong here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""How ranks speak to each other: communicators, what they agree on, and how a failing rank ends the job.
+"""Ranks: communicators, how jobs of ranks are started, how their network is measured, and a model of their run time.
 
-64 ranks may start on two cores and each pays for every import, so everything here imports next to nothing.
+Other packages import the names below, `command_line`, and modules of `mpi`, `launch`, `measure` and `model`.
+64 ranks may start on two cores and each pays for every import, so this module imports next to nothing.
 """
 
 from cluster.mpi.communicators import Communicator, Mpi, Solo

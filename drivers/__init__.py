@@ -1,4 +1,8 @@
-"""The programs of the suite: one for each workload, a comparison of all backends, and a benchmark."""
+"""Programs of the suite: one module for each `python -m drivers.NAME`, and packages with the code that they share.
+
+Other packages do not import `drivers`; `onekernel.py` takes the library from `drivers.library`.
+A module that is no program belongs in a package: workload, options, runs, experiments, library, cli, peers, cluster.
+"""
 
 import atexit
 import gc

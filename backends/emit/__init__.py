@@ -1,1 +1,5 @@
-"""Emitters: one typed tree, printed for each kind of compiler, and the words that the printed text uses."""
+"""Printers of typed programs: one per compiler, and the operations that the printed text uses.
+
+Backends import a printer where they compile; `backends.show` imports printers by the names in its `DIALECTS`.
+Devices, launches and caches do not belong here.
+"""

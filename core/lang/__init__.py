@@ -1,4 +1,8 @@
-"""The kernel language: typed Python over flat arrays, run by teams of lanes; `LANGUAGE.md` lists all of it."""
+"""The kernel language: typed Python over flat arrays, run by teams of lanes; `LANGUAGE.md` lists all constructs.
+
+Import its words from here, functions written in it from `library`; backends also use `tree`, `types` and `bundles`.
+The translation to the typed tree is in `front`; code generation for devices belongs in `backends`.
+"""
 
 from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import Kernel, function, kernel

@@ -1,8 +1,7 @@
-"""Other people's solvers on the same problem in the same run, measured like our search and judged by our scorer.
+"""Solvers of other projects, run on the problem of a run, timed like our search and scored by our scorer.
 
-`peer` says what a solver is and what was measured of it, `measuring` runs solvers (`warm` and `child` a package in a
-process of its own), `verdict` asks what they found whether ours can be right, and `format_table` prints them. The
-solvers stand in `tours`, `knapsacks`, `strings` and `assignments`; `by_workload` says which workload has which.
+Used from outside: the names in `__all__`; `child` is the process in which a package is timed.
+Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
 from drivers.peers.by_workload import peers_for

@@ -1,5 +1,5 @@
 """Records of runs: schema, check, files, environment, meters, and their export as CSV and in IOHprofiler's format.
 
 Drivers import `schema`, `files`, `check`, `environment`, `meters`, `iohprofiler`. It imports no other part of reports.
-What is concluded from records does not belong here: see `reports.statistics` and `reports.comparison`.
+Conclusions from records belong in `reports.statistics` and `reports.comparison`.
 """

@@ -1,5 +1,5 @@
 """Numbers, times and ratios as text, and tables that become Markdown or LaTeX.
 
 Imported by all reports and by drivers: `formatting`, `tables`.
-Whole pages and what stands in them do not belong here: see `reports.pages`.
+Whole pages and their contents do not belong here: see `reports.pages`.
 """

@@ -1,7 +1,7 @@
-"""The travelling salesman problem as the rest of the suite sees it: an instance by its name, and how long a tour is.
+"""Travelling salesman problem: instance and scorer, distances, tour files, and the problem for local search.
 
-What an instance is stands in `tsp_instance`, below the readers and generators that make one; this module stands above
-them, so that `load` can ask them all.
+`load` makes an instance by name; others also import `instance`, `problem`, `distances`, `tour_files`, `small_tours`.
+Readers of TSPLIB files belong in `core.problems.instances`, kernels of other searches in `core.kernels`.
 """
 
 import os

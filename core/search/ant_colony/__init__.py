@@ -1,4 +1,8 @@
-"""Ant colony optimisation for the TSP (`menezes2019`): three strategies, any backend, any number of ranks."""
+"""Ant colony optimisation for the TSP (`menezes2019`): three strategies, any backend, any number of ranks.
+
+Other packages import this package and `settings`.
+Kernels of ants and pheromone belong to `core.kernels`; the 2-opt of ants comes from `core.search.hill_climbing`.
+"""
 
 from core.search.ant_colony.colony import ColonyOutcome
 from core.search.ant_colony.search import AntColony

@@ -1,4 +1,8 @@
-"""Dynamic programming by waves (`oconnell2014`): an engine, and three problems with kernels of their own."""
+"""Dynamic programming by waves (`oconnell2014`): a generic engine, and three problems with custom kernels.
+
+Other packages import this package and the `search` of each problem.
+Recurrences and traces as kernels belong to `core.kernels`; instances and scorers belong to `core.problems`.
+"""
 
 from core.kernels.dp.grid import Near
 from core.kernels.dp.waves import Window

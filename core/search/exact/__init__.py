@@ -1,4 +1,8 @@
-"""Exact search for a shortest tour of up to 30 cities (`xavier2022`): enumeration, its bound, and one that wins."""
+"""Exact search for a shortest tour of up to 30 cities (`xavier2022`): enumeration, and branch and bound with 1-trees.
+
+Other packages import this package only.
+Dynamic programming over subsets of cities is in `core.search.dp.held_karp`.
+"""
 
 from core.search.exact.search import BOUNDS, ENUMERATIONS, MOST_CITIES, ExactSearch
 from core.search.exact.solution import Solution

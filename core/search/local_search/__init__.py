@@ -1,4 +1,8 @@
-"""Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
+"""Local search as a family (`luong2013`): one template for any problem, on any backend and any number of ranks.
+
+Other packages import this package, `algorithms`, `plan` and `checks.validation`.
+Kernels belong to `core.kernels`; problems and their scorers belong to `core.problems`.
+"""
 
 from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.local_search.walks import AnyMove, Move, Share

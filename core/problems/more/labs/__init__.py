@@ -1,4 +1,4 @@
-"""Low autocorrelation binary sequences (LABS): signs whose autocorrelations have the least energy.
+"""Low autocorrelation binary sequences (LABS): signs with the least energy of autocorrelations.
 
 Others import `problem` (class `Labs`), which also holds the published optima.
 An instance is a number of signs, so there is neither a reader nor a generator.
