@@ -11,7 +11,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\((?P<to>[^)\s]+)\)|src=\"(?P<picture>[^\"]+)\"|
 DIRECTIVE = re.compile(r"^```\{(?:image|literalinclude|include)\} (?P<to>\S+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 OUTSIDE = re.compile(r"^(https?|mailto):")
-PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *sorted((pages.ROOT / "reports" / "gallery").glob("*.md"))]
+PAGES = [*pages.pages(), *sorted((pages.ROOT / "reports" / "gallery").glob("*.md"))]
 
 
 def targets(page):
