@@ -49,10 +49,8 @@ class Block(NamedTuple):
 
 
 def pages() -> list[Path]:
-    """The README, CONTRIBUTING and all pages of the site that are written by hand."""
-    folders = ROOT / "docs", ROOT / "docs" / "design"
-    own = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    return [*own, *(page for folder in folders for page in sorted(folder.glob("*.md")))]
+    """The README and all pages of the site that are written by hand."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(page: Path) -> Iterator[Block]:
