@@ -94,7 +94,9 @@ def check_python(words, understood):
 def check_pip(words):
     """Extras of the distribution exist."""
     asked = re.findall(r"[\w-]+", re.search(r"\[(.*)\]", " ".join(words))[1])
-    assert set(asked) <= set(tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    assert set(asked) <= set(
+        tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

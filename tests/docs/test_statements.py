@@ -85,5 +85,9 @@ def test_the_citation_has_the_version_and_the_licence_of_the_distribution():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     stated = dict(re.findall(r"^([\w-]+): (.+)$", citation, re.MULTILINE))
-    assert (stated["cff-version"], stated["version"], stated["license"]) == ("1.2.0", project["version"], project["license"])
+    assert (stated["cff-version"], stated["version"], stated["license"]) == (
+        "1.2.0",
+        project["version"],
+        project["license"],
+    )
     assert [{"name": name} for name in re.findall(r'^  - name: "(.+)"$', citation, re.MULTILINE)] == project["authors"]
