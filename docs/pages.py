@@ -1,7 +1,7 @@
-"""What the pages show: commands, programs, and what came out of them.
+"""Commands, programs and outputs on the pages.
 
-A block of `console` has commands after `$ ` and below each what it printed. `python docs/pages.py [PAGE ...]` runs them
-and writes what comes out today into the pages; the tests run them too, and compare all but times and names of devices.
+A `console` block has commands after `$ `, each followed by its output. `python docs/pages.py [PAGE ...]` runs the
+commands and writes the new output into the pages. The tests run them too, and compare all but times and device names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.
 INLINE = re.compile(r"`((?:python -m|python examples/|onekernel |make |mpirun )[^`]+)`")
 PROMPT = "$ "
 WRITTEN = re.compile(r"^\w+\.(jsonl|svg|csv)$")
-"""Names of files that commands of the pages write."""
+"""Names of files written by commands on the pages."""
 CHANGING = (
     (re.compile(r"\(compile [^)]*\)"), "(...)"),
     (re.compile(r"\bon (cpu|threads|joblib|opencl|cuda|python) \([^)]*\)"), r"on \1"),
@@ -33,7 +33,7 @@ CHANGING = (
     (re.compile(r"[\d.,]+ ?(s|ms|us|µs|min)\b"), "TIME"),
     (re.compile(r"\s+"), " "),
 )
-"""What differs from run to run and from machine to machine, and what stands for it in a comparison."""
+"""Patterns of text that differs between runs or machines, and its replacement before a comparison."""
 
 
 class Block(NamedTuple):
@@ -49,12 +49,12 @@ class Block(NamedTuple):
 
 
 def pages() -> list[Path]:
-    """The README and all pages of the site that are written by hand."""
+    """Return the README and all hand-written pages of the site."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page, without those that are directives of the site."""
+    """Yield the fenced blocks of a page, except directives of the site."""
     content = page.read_text(encoding="utf-8")
     for found in FENCE.finditer(content):
         info = found["info"].strip()
@@ -63,7 +63,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def commands(block: Block) -> list[str]:
-    """The commands of a block: a line each, without comments; of `console` blocks those after a prompt."""
+    """Return the commands of a block, without comments. In `console` blocks these are the lines after a prompt."""
     text = re.sub(r"\\\n\s*", " ", block.text)
     lines = [line for line in text.splitlines() if line.strip()]
     if block.language == "console":
@@ -72,20 +72,20 @@ def commands(block: Block) -> list[str]:
 
 
 def inline_commands(page: Path) -> list[str]:
-    """The commands that stand in a page's sentences."""
+    """Return the commands in a page's sentences."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     return [" ".join(one.split()) for one in INLINE.findall(text)]
 
 
 def printed(command: str) -> str:
-    """What a command `python FILE ...` or `python -m MODULE ...` prints on standard output, run in this process.
+    """Run `python FILE ...` or `python -m MODULE ...` in this process and return its standard output.
 
-    Files that it writes go to a folder that is removed again.
+    Files that it writes go to a temporary folder.
 
     Raises
     ------
     RuntimeError
-        It ended with another exit code than 0; with what it printed.
+        The exit code is not 0. The message has the output.
     """
     program, *words = shlex.split(command)
     assert program == "python", command
@@ -120,20 +120,20 @@ def printed(command: str) -> str:
 
 
 def shown(block: Block) -> list[tuple[str, str]]:
-    """The commands of a `console` block, each with what the page says that it printed."""
+    """Return the commands of a `console` block with their outputs on the page."""
     parts = re.split(rf"^{re.escape(PROMPT)}(.*)\n", block.text, flags=re.MULTILINE)[1:]
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def lasting(text: str) -> str:
-    """What does not change from run to run."""
+    """Replace the text that changes between runs."""
     for pattern, word in CHANGING:
         text = pattern.sub(word, text)
     return text.strip()
 
 
 def renew(page: Path) -> None:
-    """Run the `console` blocks of a page, and write what comes out into it unless times and devices alone differ."""
+    """Run the `console` blocks of a page. Write the output into it unless only times and devices differ."""
     content = page.read_text(encoding="utf-8")
     for block in blocks(page):
         if block.language == "console":

@@ -1,4 +1,4 @@
-"""Tabu search from Python: five seeds on Taillard's tai30a, and how their best costs fell.
+"""Tabu search from Python: five seeds on Taillard's tai30a, and a plot of their best costs.
 
 python examples/curves.py                  # writes curves.svg
 """

@@ -1,4 +1,4 @@
-"""Edit distance: how many letters must be changed, put in or left out to make one word of another. A recurrence."""
+"""Edit distance: the smallest number of letters to change, insert or remove between two words. A recurrence."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class Strings:
 def cheapest(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
     kept = near.corner + (0 if strings.a[i - 1] == strings.b[j - 1] else 1)
     best = min(kept, min(near.up, near.left) + 1)
-    choice[0] = u32(0) if best == kept else u32(1) if best == near.up + 1 else u32(2)  # how the cell was reached
+    choice[0] = u32(0) if best == kept else u32(1) if best == near.up + 1 else u32(2)  # the neighbour used
     return best
 
 
@@ -28,7 +28,7 @@ def only_one(i: i32, j: i32, strings: Strings) -> i32:
 
 
 class EditDistance(Grid):
-    choices = 2  # bits kept of each cell
+    choices = 2  # bits stored for each cell
     step, border = cheapest, only_one
 
     def __init__(self, a, b):

@@ -1,4 +1,4 @@
-"""What `check` says of three mistakes in a problem of one's own: each is told in one line, before any search."""
+"""Error messages of `check` for three faulty problems: one line each, before any search."""
 
 import numpy as np
 from partition import Numbers, Partition

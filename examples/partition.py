@@ -1,4 +1,4 @@
-"""Number partitioning: two heaps of given numbers whose sums differ as little as they can. A problem of bits."""
+"""Number partitioning: split numbers into two sets with sums as equal as possible. A problem of bits."""
 
 import numpy as np
 

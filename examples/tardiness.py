@@ -1,6 +1,6 @@
-"""Single-machine scheduling: the order of jobs with the least weighted tardiness. A problem of permutations.
+"""Single-machine scheduling: the order of jobs with minimal weighted tardiness. A problem of permutations.
 
-The file has a line for each job: its duration, its weight, and when it is due.
+The file has one line for each job: duration, weight and due date.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ def tardiness(order: Array[i32], move: AnyMove, jobs: Jobs) -> i32:
 
 
 class Tardiness(ok.Problem):
-    """Order jobs on one machine: each costs its weight for every hour that it is late."""
+    """Order jobs on one machine. The cost is the sum of weight times tardiness."""
 
     value = tardiness
 

@@ -1,7 +1,7 @@
-"""2-opt by best improvement, in one kernel: teams of lanes climb from one tour after another.
+"""2-opt with best improvement in one kernel. Teams of lanes climb from one tour after another.
 
-python examples/two_opt.py                          1,000 climbs on one core, and the suite's tuned kernel beside them
-python examples/two_opt.py kroE100 100000 cuda      the same on a GPU, of a file, a name or a generator
+python examples/two_opt.py                          1,000 climbs on one core, by this kernel and by the tuned one
+python examples/two_opt.py kroE100 100000 cuda      the same on a GPU; the instance is a file, a name or a generator
 """
 
 import sys
@@ -56,24 +56,24 @@ def climb(climbers: Rows[Climber], distances: Array[i32]):
         one, n = climbers[c], climbers[c].n
         improves = True
         while improves:
-            best = pack(0, u32(0))  # a cost and the index of its move, so that the smallest is the best
+            best = pack(0, u32(0))  # a cost and the index of its move: the smallest is the best
             for i in range(lane(), n - 2, team_size()):
                 for j in range(i + 2, n if i > 0 else n - 1):
                     best = min(best, pack(added(one.tour, i, j, n, distances), u32(i * n + j)))
             best = team_min(best, scratch)
             improves = packed_cost(best) < 0
             i, j = i32(packed_index(best)) // n, i32(packed_index(best)) % n
-            for p in range(lane(), (j - i) // 2 if improves else 0, team_size()):  # turn positions i + 1 to j round
+            for p in range(lane(), (j - i) // 2 if improves else 0, team_size()):  # reverse positions i + 1 to j
                 one.tour[i + 1 + p], one.tour[j - p] = one.tour[j - p], one.tour[i + 1 + p]
             barrier()
 
 
 def climbed(backend, distances, starts, lanes):
-    """Climb from each of the tours; returns the shortest length of all, and the seconds of the second time."""
+    """Climb from each of the tours. Return the shortest length of all, and the seconds of the second run."""
     count, n = starts.shape
     climbers = backend.rows(Climber(n=n), count)
     given = backend.upload(np.asarray(distances, np.int32).reshape(-1))
-    for _ in range(2):  # the first time compiles
+    for _ in range(2):  # the first run compiles
         backend.write(climbers.tour, starts.reshape(-1))
         backend.synchronize()
         begin = time.perf_counter()
@@ -85,7 +85,7 @@ def climbed(backend, distances, starts, lanes):
 
 
 def main(argv):
-    """Climb by this kernel and by the suite's, from the same tours."""
+    """Climb with this kernel and with the tuned one, from the same tours."""
     instance, count, name = [*argv, *["kroE100", "1000", "cpu"][len(argv) :]]
     distances, count = tsp.load(instance).distances, int(count)
     backend, n = create(name), len(distances)

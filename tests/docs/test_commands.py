@@ -1,4 +1,4 @@
-"""Every command of the README and the pages is one that the programs understand, and shows what it prints."""
+"""Programs accept every command of the README and the pages. Outputs on the pages are those of the commands."""
 
 import argparse
 import re
@@ -16,9 +16,9 @@ from docs import pages
 
 LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")
 SHELL = ("", "bash", "console", "sh")
-"""Languages of blocks whose lines are commands."""
+"""Languages of blocks with commands."""
 PLAIN = re.compile(r"^(cd|export|\.|sbatch) ")
-"""What a shell does by itself, and what hands over a script."""
+"""Commands of the shell, and of a batch system."""
 INTO_FILE = re.compile(r" > \S+$")
 
 BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
@@ -28,7 +28,7 @@ SHOWN = [(block, *pair) for block in BLOCKS if block.language == "console" for p
 
 
 class UnderstoodError(SystemExit):
-    """A program has read its command line, and ends as if it were done."""
+    """End of a program after it has parsed its command line."""
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 
 @pytest.fixture
 def understood(monkeypatch):
-    """Start programs that end as soon as they have read their command line, on a machine of many cores."""
+    """Start programs that end after parsing their command line, on a machine of many cores."""
     monkeypatch.setattr("drivers.compare_options.cores", lambda: 64)
 
     def ended(parse):
@@ -63,7 +63,7 @@ def understood(monkeypatch):
 
 
 def check_make(words):
-    """Targets and variables are those of the Makefile."""
+    """Check that targets and variables are in the Makefile."""
     makefile = (pages.ROOT / "Makefile").read_text()
     for word in words:
         name, is_variable, _ = word.partition("=")
@@ -72,14 +72,14 @@ def check_make(words):
 
 
 def check_onekernel(words, understood):
-    """The distribution has the one command, and what that starts understands the rest."""
+    """Check that the distribution has the command, and that the program accepts the options."""
     assert "onekernel" in tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     if words:
         understood(["onekernel.py", *words])
 
 
 def check_python(words, understood):
-    """A file is there and understands its options, a module understands the rest."""
+    """Check that a file exists and accepts its options, or that a module does."""
     if not words[0].startswith("-"):
         assert (pages.ROOT / words[0]).is_file(), words
         if words[0].startswith("examples/") and words[1:2] and words[1].startswith("-"):
@@ -87,7 +87,7 @@ def check_python(words, understood):
         return
     understood(words)
     starts = {"launch": launch, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
-    if starts:  # what starts other programs names one that understands the rest
+    if starts:  # the started program accepts the remaining options
         understood(launch.program_words(starts.parser().parse_known_args(words[3:])[0].program))
 
 

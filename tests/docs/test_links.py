@@ -1,4 +1,4 @@
-"""Links of the README and the pages lead somewhere."""
+"""Links of the README and the pages have existing targets."""
 
 import re
 from urllib.parse import unquote
@@ -17,7 +17,7 @@ PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *OTHERS]
 
 
 def targets(page):
-    """What a page links to or shows."""
+    """Return the targets of a page's links and directives."""
     text = page.read_text(encoding="utf-8")
     found = [one["to"] for one in DIRECTIVE.finditer(text)]
     found += [one["to"] or one["picture"] or one["page"] for one in LINK.finditer(FENCE.sub("", text))]
@@ -25,7 +25,7 @@ def targets(page):
 
 
 def anchors(page):
-    """The names by which headings of a page are linked to."""
+    """Return the anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", one.lower()).strip().replace(" ", "-") for one in headings}
 

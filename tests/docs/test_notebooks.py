@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, and lie in the repository without outputs."""
+"""The notebooks run from top to bottom. The repository has them without outputs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Programs of the README and the pages, and those of examples/, run and find what they should."""
+"""Programs of the README, the pages and examples/ run and find the expected results."""
 
 import importlib.util
 import itertools
@@ -18,11 +18,11 @@ from reports.runs import load
 
 PROGRAMS = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
 MOST_LINES = 40
-"""What the issue of an own problem promises."""
+"""Largest number of lines of the README's problem."""
 
 
 def module_of(path):
-    """A file as a module of its own, which is not the main one."""
+    """Import a file as a module under its name, not as the main one."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -49,7 +49,7 @@ def test_the_readme_s_problem_is_the_example():
 
 @pytest.mark.slow
 def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
-    """The commands themselves, with a processor in place of the GPU."""
+    """Run the commands, with a processor in place of the GPU."""
     (block,) = (
         one for one in pages.blocks(pages.ROOT / "README.md") if "partition.py" in one.text and not one.language
     )
@@ -80,15 +80,24 @@ def tardiness(tmp_path_factory):
     return example("tardiness").Tardiness(jobs)
 
 
-@pytest.mark.parametrize("problem", ["partition", pytest.param("tardiness", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module")
+def timetable():
+    return example("timetable").Timetable(n=7, slots=3)
+
+
+@pytest.mark.parametrize("problem", ["partition", "timetable", pytest.param("tardiness", marks=pytest.mark.slow)])
 def test_an_example_s_problem_passes_its_check(problem, request):
     check(request.getfixturevalue(problem))
 
 
-def search(problem, name):
+def outcome(problem, name, **options):
     cpu = CpuBackend(CpuBackend.devices()[0])
-    made = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30)
-    return made.run(Iterations(100)).cost
+    made = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30, **options)
+    return made.run(Iterations(100))
+
+
+def search(problem, name):
+    return outcome(problem, name).cost
 
 
 def test_tabu_search_finds_the_optima_of_the_examples(partition, tardiness):
@@ -96,6 +105,13 @@ def test_tabu_search_finds_the_optima_of_the_examples(partition, tardiness):
     order = min(tardiness.cost(np.array(one)) for one in itertools.permutations(range(7)))
     assert search(partition, "flip2") == heaps
     assert search(tardiness, "insert") == search(tardiness, "exchange2") == order
+
+
+def test_the_evaluations_of_the_timetable_make_equal_moves_to_the_optimum(timetable):
+    found = [outcome(timetable, "assign", evaluation=one) for one in ("value", "delta", "counts")]
+    assert len({one.hash for one in found}) == 1
+    best = min(timetable.cost(np.array(one)) for one in itertools.product(range(3), repeat=7))
+    assert {one.cost for one in found} == {best}
 
 
 @pytest.mark.parametrize("name", ["python", "cpu", pytest.param("opencl", marks=pytest.mark.slow)])

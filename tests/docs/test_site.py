@@ -1,4 +1,4 @@
-"""The site builds without a warning and without a network; its pictures are those that their program draws."""
+"""The site builds without warnings and without a network. Its pictures are those of their program."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from docs.pictures import draw
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The built site."""
+    """Build the site."""
     pytest.importorskip("sphinx", reason="the site's tools are not installed: pip install 'onekernel[docs]'")
     pytest.importorskip("furo")
     folder = tmp_path_factory.mktemp("site")
@@ -24,7 +24,7 @@ def site(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_page_is_built_and_asks_for_nothing_elsewhere(site):
-    """Styles, scripts, fonts and pictures are the site's own."""
+    """Styles, scripts, fonts and pictures come from the site."""
     for page in (pages.ROOT / "docs").glob("**/*.md"):
         assert (site / page.relative_to(pages.ROOT)).with_suffix(".html").is_file()
     for other in ("core/lang/LANGUAGE", "reports/gallery/oneil2011", "CONTRIBUTING", "docs/notebooks/speed-up"):

@@ -1,4 +1,4 @@
-"""Statements of pages, docstrings and data that the tree decides: names of modules and files, and counts."""
+"""Names of modules and files, and counts, in pages, docstrings and data agree with the source tree."""
 
 import pkgutil
 import re
@@ -21,7 +21,7 @@ EXAMPLE = re.compile(r"\(\.\./examples/(\w+\.py)\)")
 
 
 def sources():
-    """Every text of the tree that names other parts of it."""
+    """Yield the paths of all texts that name modules or files."""
     for package in PACKAGES.split("|"):
         for path in sorted((ROOT / package).rglob("*")):
             if path.suffix in (".py", ".toml", ".md", ".j2") and "_build" not in path.parts:
@@ -30,7 +30,7 @@ def sources():
 
 
 def is_there(name):
-    """True if a dotted name is a module or a package of the tree, or is defined in one."""
+    """Return True if a dotted name is a module or package, or is defined in one."""
     try:
         pkgutil.resolve_name(name)
     except (ImportError, AttributeError):
@@ -49,7 +49,7 @@ def test_modules_and_files_that_are_named_exist(named, exists):
 
 
 def test_numbers_of_workloads_are_those_of_the_programs():
-    """The overview and the bench over ranks have the papers' workloads, the suite has more."""
+    """The overview and the benchmark over ranks have the papers' workloads; the project has more."""
     assert {row.workload for row in ON_GPUS} == {row.workload for row in ON_CORES} == set(OF_PAPERS)
     right = {len(OF_PAPERS), len(NAMES)}
     told = [*pages.pages(), ROOT / "Makefile", ROOT / "drivers" / "overview.py", *(ROOT / "drivers/bench").glob("*.py")]
