@@ -16,6 +16,7 @@ root_doc = "docs/index"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 include_patterns = [
     "docs/*.md",
+    "docs/design/*.md",
     "docs/notebooks/*.ipynb",
     "reports/gallery/*.md",
     "core/lang/LANGUAGE.md",

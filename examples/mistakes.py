@@ -8,18 +8,18 @@ from onekernel import Array, Move, flipped, function, i32
 
 
 @function
-def without_move(bits: Array[i32], move: Move, heap: Numbers) -> i32:
+def without_move(bits: Array[i32], move: Move, data: Numbers) -> i32:
     total = 0
-    for p in range(heap.n):
-        total += heap.numbers[p] if bits[p] == 1 else -heap.numbers[p]
+    for p in range(data.n):
+        total += data.numbers[p] if bits[p] == 1 else -data.numbers[p]
     return abs(total)
 
 
 @function
-def one_too_far(bits: Array[i32], move: Move, heap: Numbers) -> i32:
+def one_too_far(bits: Array[i32], move: Move, data: Numbers) -> i32:
     total = 0
-    for p in range(heap.n + 1):
-        total += heap.numbers[p] if flipped(bits, p, move) == 1 else -heap.numbers[p]
+    for p in range(data.n + 1):
+        total += data.numbers[p] if flipped(bits, p, move) == 1 else -data.numbers[p]
     return abs(total)
 
 

@@ -13,15 +13,15 @@ class Numbers:
 
 
 @function
-def difference(bits: Array[i32], move: Move, heap: Numbers) -> i32:
+def difference(bits: Array[i32], move: Move, data: Numbers) -> i32:
     total = 0
-    for p in range(heap.n):
-        total += heap.numbers[p] if flipped(bits, p, move) == 1 else -heap.numbers[p]
+    for p in range(data.n):
+        total += data.numbers[p] if flipped(bits, p, move) == 1 else -data.numbers[p]
     return abs(total)
 
 
 class Partition(ok.Problem):
-    """Share numbers out to two heaps: the cost is by how much their sums differ."""
+    """Split numbers into two sets: the cost is the difference of their sums."""
 
     value = difference
 

@@ -91,6 +91,14 @@ def check_python(words, understood):
         understood(job.program_words(starts.parser().parse_known_args(words[3:])[0].program))
 
 
+def check_pip(words):
+    """Extras of the distribution exist."""
+    asked = re.findall(r"[\w-]+", re.search(r"\[(.*)\]", " ".join(words))[1])
+    assert set(asked) <= set(
+        tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_every_command_is_understood(command, understood):
     words = shlex.split(INTO_FILE.sub("", LAUNCHERS.sub("", command)))
@@ -100,6 +108,8 @@ def test_every_command_is_understood(command, understood):
         check_onekernel(words[1:], understood)
     elif words[0] == "python":
         check_python(words[1:], understood)
+    elif words[:2] == ["pip", "install"]:
+        check_pip(words[2:])
     else:
         assert PLAIN.match(command), f"{COMMANDS[command]}: {command}"
 

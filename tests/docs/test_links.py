@@ -11,7 +11,9 @@ LINK = re.compile(r"!?\[[^\]]*\]\((?P<to>[^)\s]+)\)|src=\"(?P<picture>[^\"]+)\"|
 DIRECTIVE = re.compile(r"^```\{(?:image|literalinclude|include)\} (?P<to>\S+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 OUTSIDE = re.compile(r"^(https?|mailto):")
-PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *sorted((pages.ROOT / "reports" / "gallery").glob("*.md"))]
+FOLDERS = ("docs/design", "reports/gallery")
+OTHERS = [page for folder in FOLDERS for page in sorted((pages.ROOT / folder).glob("*.md"))]
+PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *OTHERS]
 
 
 def targets(page):

@@ -2,6 +2,7 @@
 
 import pkgutil
 import re
+import tomllib
 
 import pytest
 
@@ -78,3 +79,15 @@ def test_the_page_of_the_api_has_every_name():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     own = [name for name in onekernel.__all__ if name not in lang.__all__]
     assert [name for name in own if not re.search(rf"\bonekernel\.{name}\b|function:: {name}\b|`{name}`", page)] == []
+
+
+def test_the_citation_has_the_version_and_the_licence_of_the_distribution():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    stated = dict(re.findall(r"^([\w-]+): (.+)$", citation, re.MULTILINE))
+    assert (stated["cff-version"], stated["version"], stated["license"]) == (
+        "1.2.0",
+        project["version"],
+        project["license"],
+    )
+    assert [{"name": name} for name in re.findall(r'^  - name: "(.+)"$', citation, re.MULTILINE)] == project["authors"]

@@ -1,6 +1,6 @@
 """The largest and the longest that every search takes: the value at the limit passes the check, the next one does not.
 
-The table of CONTRIBUTING.md lists them. That kernels compute rightly up to there is tested in `tests/core/kernels/test_index_limits.py`.
+The table of docs/design/limits.md lists them. That kernels compute rightly up to there is tested in `tests/core/kernels/test_index_limits.py`.
 """
 
 from collections.abc import Callable
@@ -297,13 +297,13 @@ LIMITS = {
         Limit(allocated, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
     ],
 }  # fmt: skip
-"""By workload and limit as the table of CONTRIBUTING.md words them."""
+"""By workload and limit as the table of docs/design/limits.md words them."""
 MORE_LAUNCHES = (LAUNCH, "climbers * n < 2^31")
 """A limit beyond which nothing is refused."""
 
 
 def test_every_limit_of_the_table_is_tried():
-    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## How large instances may be")[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "design" / "limits.md").read_text()
     rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
     told = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
     assert told == {*LIMITS, MORE_LAUNCHES}
