@@ -15,8 +15,7 @@ from core.lang.front.call_inlining import inlined_call
 from core.lang.front.expressions import ADVICE, Untyped
 from core.lang.front.message_lowering import MessageLowering
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
-from core.lang.kernel_errors import called_at
-from core.lang.source import Function
+from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 

@@ -14,8 +14,7 @@ from core.lang.front.calls import Calls
 from core.lang.front.expressions import Untyped
 from core.lang.front.table_staging import array_type, drop_unread_copies, stage_tables
 from core.lang.intrinsics import WORDS
-from core.lang.kernel_errors import called_at
-from core.lang.source import Function, Source
+from core.lang.source import Function, Source, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, Table, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
