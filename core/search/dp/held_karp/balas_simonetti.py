@@ -33,6 +33,7 @@ from core.kernels.dp.restricted_tour import (
 )
 from core.kernels.two_opt import climbs as two_opt_climbs
 from core.problems.tsp import tour_length
+from core.problems.tsp.distance_matrices import square_matrix
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, permutation_fault
 from core.search.dp.engine.pauses import refuse_checkpoints
@@ -270,7 +271,7 @@ class BalasSimonettiSearch:
     ) -> None:
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked_distances(distances)
+        self.distances = nonnegative_integers(distances)
         self.name = name
         self.n = n = len(self.distances)
         if tiling not in TILINGS:
@@ -439,12 +440,9 @@ class BalasSimonettiSearch:
             raise UserError(f"start tour: {error}") from error
 
 
-def checked_distances(distances: np.ndarray) -> np.ndarray:
-    """The distances; raises `UserError` if they are none."""
-    array = np.asarray(distances)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
-        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    check_cities(len(array))
+def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
+    """Return the distances in their own type of integers; raise `UserError` if they are of another kind."""
+    array = square_matrix(distances, check_cities)
     if array.dtype.kind not in "iu":
         raise UserError(f"distances of {array.dtype}: expected integers")
     negative = array < 0

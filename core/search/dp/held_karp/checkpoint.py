@@ -30,6 +30,7 @@ NOTHING = 2**64 - 1
 AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
 
 StepCallback = Callable[[int, str], None]
+"""Called with the number of steps since the last call, and with a name for them."""
 
 
 class CheckpointedHeldKarp:

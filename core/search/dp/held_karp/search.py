@@ -17,6 +17,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
+from core.problems.tsp.distance_matrices import checked_distances
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.dp.held_karp.cells import HeldKarpOnHost
@@ -142,7 +143,7 @@ class HeldKarp:
             raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked_distances(distances)
+        self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
         self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
@@ -299,12 +300,8 @@ class HeldKarp:
         return min(lengths), tours[int(np.argmin(lengths))]
 
 
-def checked_distances(distances: np.ndarray) -> np.ndarray:
-    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no such problem."""
-    array = np.asarray(distances)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
-        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    n = len(array)
+def check_cities(n: int) -> None:
+    """Raise `UserError` if layers of so many cities have no element of the kernels."""
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
         more = "more than " if n > 2 * MOST_CITIES else ""
@@ -312,14 +309,6 @@ def checked_distances(distances: np.ndarray) -> np.ndarray:
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
             f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
-        raise UserError("distances that are not integers: multiply and round them first")
-    np.fill_diagonal(whole, 0)
-    if whole.min(initial=0) < 0 or whole.max(initial=0) >= 2**31:
-        i, j = np.argwhere((whole < 0) | (whole >= 2**31))[0]
-        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {2**31 - 1}")
-    return whole
 
 
 def report_layers(watch: ProgressMonitor, steps: int, what: str) -> None:
