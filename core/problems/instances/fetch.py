@@ -21,7 +21,7 @@ from core.problems.instances import catalogue, download, papers
 from core.problems.instances.catalogue import COLLECTIONS
 from core.problems.instances.errors import FetchError, InstanceError, UnreachableError
 from core.problems.instances.optima import ARCHIVED
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import quoted
 
 ARCHIVE = "tsplib95==0.7.1"
 ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"

@@ -14,8 +14,8 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_COST
 
-LARGEST_COST = 2**31 - 1
 MOST_FACILITIES = 4096
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
-from core.problems.instances.generators import LARGEST_SEED, random_words
+from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.random_words import random_words
 
 LONGEST = 2**31 - 65
 """Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_COST
 from core.problems.more.max_cut.graphs import GraphInstance
 
-LARGEST_COST = 2**31 - 1
 MOST_BITS = 20_000
 """The largest graph of Gset; the coefficients take 1.5 GiB."""
 ROW_BLOCK = 1024
