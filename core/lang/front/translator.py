@@ -153,7 +153,7 @@ class Body(Calls):
         if word in SPACES:
             self.check_word(node.value.func, self.source.lookup(word))  # type: ignore[attr-defined]
             if not isinstance(target, ast.Name):
-                self.refuse(node, "a new array needs a new name of its own")
+                self.refuse(node, "a new array needs a new name")
             return self.new_array(node.value, target.id, word)  # type: ignore[arg-type]
         bundled = self.assign_bundle(target, node.value)
         if bundled is not None:
@@ -212,7 +212,7 @@ class Body(Calls):
         """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
         self.count(call, 2)
         if name in self.out.arrays or name in self.out.parameters or name in self.bundles:
-            self.refuse(call, "a new array needs a new name of its own")
+            self.refuse(call, "a new array needs a new name")
         space = SPACES[word]
         if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
             self.refuse(

@@ -148,7 +148,7 @@ def _checked(text: str, name: str, collection: str, origin: str) -> str:
     try:
         digest = COLLECTIONS[collection].parse(text, path=origin).sha256
     except InstanceError as error:
-        raise FetchError(f"what came is not an instance: {error}") from error
+        raise FetchError(f"the download is not an instance: {error}") from error
     if digest != COLLECTIONS[collection].digests()[name]:
         raise FetchError(f"{origin} sent another instance than the pinned {name}")
     return text

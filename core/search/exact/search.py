@@ -245,6 +245,6 @@ def check_cities(n: int) -> None:
     """Raise `UserError` if sets of so many cities do not fit a word."""
     if n > MOST_CITIES:
         raise UserError(
-            f"{n} cities: exact search takes at most {MOST_CITIES}, whose sets fit 32-bit words; "
+            f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "
             "for good tours of more use drivers.aco or drivers.ihc, for a proof Concorde"
         )

@@ -68,7 +68,7 @@ class OrderingInstance:
         worst = max(int(given.max()), -int(given.min()))
         total = int(np.abs(given.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
         if total > LARGEST_COST:
-            found = f"weights whose sizes sum up to {total} or more"
+            found = f"absolute weights that sum up to {total} or more"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
         self.weights = frozen(given, np.int32)
         self.n = len(given)

@@ -127,7 +127,7 @@ class GraphInstance:
             positive += int(wide[wide > 0].sum())
         total = (positive - negative) // 2
         if total > LARGEST_COST:
-            self._refuse(f"weights whose sizes sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
+            self._refuse(f"absolute weights that sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
         return negative // 2, positive // 2
 
 

@@ -464,7 +464,7 @@ def check_k(k: int, n: int, name: str) -> None:
     if k < LEAST_K:
         raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
     if k > MOST_K:
-        raise UserError(f"k = {k}: at most {MOST_K}, whose layers have {states_of(MOST_K):,} states each")
+        raise UserError(f"k = {k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
     kept = (n - 1) * states_of(k)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if kept > memory // 2:

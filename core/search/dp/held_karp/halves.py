@@ -106,7 +106,7 @@ class HeldKarpHalves:
         self, trace: bool, report: StepCallback | None, keeper: Checkpointer | None = None
     ) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        assert self.table is not None, "nobody has settled"
+        assert self.table is not None, "expected `settle` before `run`"
         if keeper is None:
             best = self._best(self.table, report)
         else:
