@@ -1,6 +1,6 @@
 """The quadratic assignment problem as the rest of the suite sees it: an instance by name, QAPLIB file or generator.
 
-What an instance is, and what a permutation costs, stands in `qap_instance`, below the generator that makes one.
+Instances and costs of permutations are in `core.problems.qap.instance`, below the generators.
 """
 
 import os

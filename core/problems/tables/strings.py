@@ -152,7 +152,7 @@ def random_strings(
         Length of the second string; as long as the first if None.
     letters : int, 1 to 256
     seed : int, 0 to 2**63 - 1
-        The k-th letter of both strings, one after the other, is the k-th word of `generators.random_words`.
+        The k-th letter of both strings, one after the other, is the k-th word of `random_words`.
 
     Returns
     -------

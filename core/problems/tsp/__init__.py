@@ -1,7 +1,7 @@
-"""The travelling salesman problem as the rest of the suite sees it: an instance by its name, and how long a tour is.
+"""Travelling salesman problem: instances, lengths of tours, and the problem for local search.
 
-What an instance is stands in `tsp_instance`, below the readers and generators that make one; this module stands above
-them, so that `load` can ask them all.
+`instance` is below the readers and generators in `core.problems.instances`. They are below this module, whose `load`
+calls them all.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
 half the cities are enough (`core.kernels.dp.held_karp`). Of the tours that are as short, and of their directions that
-count (`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
+count (see `plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
 city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
 every backend and over any number of ranks.
 """
@@ -110,9 +110,9 @@ class HeldKarp:
     distances : ndarray, shape (n, n)
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
-        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
+        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`).
     mapping
-        ``published``: a launch per layer, whose cells go to the host (`held_karp_cells`), whatever the tiling.
+        ``published``: a launch per layer, whose cells go to the host (`cells`), whatever the tiling.
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
