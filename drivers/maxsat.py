@@ -5,53 +5,11 @@ python -m drivers.maxsat --instance uf50-01.cnf --walks 64 --target 0  until all
 """
 
 import sys
-from dataclasses import dataclass
-from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import SearchOptions, neighbourhood_option
-from drivers.runs.workload_main import driver
-from drivers.workload.local_search import local_search
+from drivers.workload.more import more_problem
 
-DEFAULT_INSTANCE = "random:250:ratio=5:seed=1"
-
-
-@dataclass(frozen=True)
-class MaxsatOptions(SearchOptions):
-    """What local search for MAX-SAT understands."""
-
-    instance: str | None = instance_option("random:50:ratio=4.2:seed=1", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("flip1")
-
-
-def load(options: MaxsatOptions) -> tuple[Any, str]:
-    """The problem, and where its instance came from."""
-    from core.problems.more.max_sat.problem import MaxSat
-
-    problem = MaxSat(options.instance or DEFAULT_INSTANCE, options.data)
-    return problem, problem.instance.source
-
-
-def fitted(problem: Any) -> tuple[str, ...]:
-    """About a second of one core's work: an iteration looks at every literal.
-
-    So many walks keep all cores and a GPU busy.
-    """
-    return ("--walks", "64", "--iterations", str(max(1, 1_000 * 3_750 // len(problem.instance.literals))))
-
-
-MAXSAT = local_search(
-    "maxsat",
-    "local search for MAX-SAT, clauses to be satisfied",
-    MaxsatOptions,
-    load=load,
-    chosen=DEFAULT_INSTANCE,
-    standard=("--walks", "64", "--iterations", "1000"),
-    fitted=fitted,
-    speed=lambda problem: 3e8 * problem.encoding.n / len(problem.instance.literals),
-)
-main = driver(MAXSAT, __doc__)
+MAXSAT, main = more_problem("maxsat", __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

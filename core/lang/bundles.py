@@ -101,7 +101,7 @@ def bundle(cls: type) -> Any:
 
     """
     if not isinstance(cls, type):
-        raise UserError(f"@bundle of {cls!r}: expected a class whose annotations are its fields")
+        raise UserError(f"@bundle of {cls!r}: expected a class with annotated fields")
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):

@@ -12,8 +12,8 @@ import opcode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.lang import tree
-from core.lang.kernel_errors import LOCATED_ERRORS, located_error
-from core.lang.source import Source
+from core.lang.kernel_errors import LOCATED_ERRORS
+from core.lang.source import Source, located_error
 from core.lang.types import Integer, boolean, i64
 
 if TYPE_CHECKING:

@@ -6,14 +6,8 @@ Callers in the suite's own templates are left out, unless the mistake is in one 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
-
-if TYPE_CHECKING:
-    from core.lang.source import Source
 
 INNERMOST, OUTERMOST = 8, 4
 """How many calls of a long chain are told: those nearest to the mistake, and those nearest to the kernel."""
@@ -36,10 +30,10 @@ class KernelError(UserError):
         super().__init__(message)
         self.calls: list[str] = []
 
-    def add_caller(self, source: Source, line: int) -> None:
-        """Append a line to the chain, if its reader can do something about it: ``source`` makes the call."""
-        if not source.path.startswith(LIBRARY_FOLDER) or super().__str__().startswith(LIBRARY_FOLDER):
-            self.calls.append(f"called at {source.path}:{line} in {source.name}")
+    def add_caller(self, path: str, line: int, name: str) -> None:
+        """Append the call in a line of function ``name`` to the chain, unless only the suite could change that line."""
+        if not path.startswith(LIBRARY_FOLDER) or super().__str__().startswith(LIBRARY_FOLDER):
+            self.calls.append(f"called at {path}:{line} in {name}")
 
     def __str__(self) -> str:
         told = self.calls
@@ -54,24 +48,3 @@ LOCATED_ERRORS: dict[type[Exception], type[KernelError]] = {
     for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError, AssertionError)
 }
 """What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
-
-
-def located_error(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
-    """An error in the last of some functions, each of which called the next at its line."""
-    if not passed:
-        return kind(what)
-    *callers, (source, line) = passed
-    found = kind(f"{source.path}:{line}: {source.name}: {what}")
-    for one in reversed(callers):
-        found.add_caller(*one)
-    return found
-
-
-@contextmanager
-def called_at(source: Source, node: Any) -> Iterator[None]:
-    """Let errors that pass through this block tell that ``source`` makes a call at ``node``."""
-    try:
-        yield
-    except KernelError as error:
-        error.add_caller(source, node.lineno)
-        raise

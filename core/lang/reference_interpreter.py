@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from core.lang.bundles import unchecked_bundle
 from core.lang.device_messages import assertion_text, print_line
 from core.lang.front.bundle_lowering import Bundle
 from core.lang.intrinsics import Memory, current_lane, poisoned
-from core.lang.kernel_errors import LOCATED_ERRORS, KernelError, located_error
+from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
+from core.lang.source import Source, located_error
 from core.lang.types import Generic, i32, promoted, type_of
-
-if TYPE_CHECKING:
-    from core.lang.source import Source
 
 
 class _Typed(ast.NodeTransformer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,6 +13,7 @@ from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, bool
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
 
 MOST_LEVELS = 100
@@ -209,6 +211,27 @@ def constant_text(value: Any) -> str | None:
 
 class Function(Source):
     """A function that kernels call; it is compiled into them, once for each combination of argument types."""
+
+
+def located_error(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
+    """Return an error in the last of some functions, each of which calls the next one at its line."""
+    if not passed:
+        return kind(what)
+    *callers, (source, line) = passed
+    found = kind(f"{source.path}:{line}: {source.name}: {what}")
+    for caller, place in reversed(callers):
+        found.add_caller(caller.path, place, caller.name)
+    return found
+
+
+@contextmanager
+def called_at(source: Source, node: Any) -> Iterator[None]:
+    """Add the call that ``source`` makes at ``node`` to errors that pass through this block."""
+    try:
+        yield
+    except KernelError as error:
+        error.add_caller(source.path, node.lineno, source.name)
+        raise
 
 
 def _check_decorated(given: Any) -> None:

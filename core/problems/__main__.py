@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     listing = commands.add_parser("list", help="list the published tours' instances and all that are at hand")
     listing.add_argument("--data", metavar="DIR", help="folder to search first")
-    listing.add_argument("--paper", choices=papers.PAPERS, help="what this paper uses, at hand or from where")
+    listing.add_argument("--paper", choices=papers.PAPERS, help="instances of this paper, and places that have them")
 
     showing = commands.add_parser("show", help="describe one instance")
     showing.add_argument("instance", help="name, file, or generator such as uniform:100:seed=1")

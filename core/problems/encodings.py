@@ -160,7 +160,7 @@ class Neighbourhood(NamedTuple):
         decode = decode if isinstance(decode, tuple) else (decode,)
         if name in NEIGHBOURHOODS or not name.isidentifier():
             taken = "is taken" if name in NEIGHBOURHOODS else "is no identifier"
-            raise UserError(f"a neighbourhood of your own by the name {name!r}, which {taken}: expected another")
+            raise UserError(f"custom neighbourhood {name!r}: the name {taken}: expected another")
         if not 1 <= len(decode) <= 3 or not all(isinstance(one, Function) for one in decode):
             raise UserError(f"neighbourhood {name}: `decode` is {decode!r}: expected one @function to three")
         if isinstance(apply, Function):

@@ -274,11 +274,11 @@ def checked_array(what: str, kind: Array, value: Any, reader: Function | None = 
     elif value.dtype != kind.element.dtype:
         wanted, place, advice = "expected", "", f"use .astype(np.{kind.element.dtype})"
         if isinstance(reader, Function):
-            wanted, place = f"{reader.name}() wants", f" ({reader.path}:{reader.first_line}: {reader.name})"
+            wanted, place = f"{reader.name}() expects", f" ({reader.path}:{reader.first_line}: {reader.name})"
         if kind.element.kind in "iu" and value.dtype.kind in "iu" and value.size:
             least, most = int(value.min()), int(value.max())
             if least < kind.element.low or most > kind.element.high:
-                advice = f"which values from {least} to {most} do not fit"
+                advice = f"but values from {least} to {most} do not fit"
         raise WrongData(f"{what} is {value.dtype}: {wanted} {kind_text(kind)}, {advice}{place}")
     return np.ascontiguousarray(value).reshape(-1)
 

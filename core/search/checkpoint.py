@@ -163,7 +163,7 @@ class Checkpointer:
         if asked:
             raise refused or Terminated()
         if refused is not None:
-            warnings.warn(f"{refused}: no state is kept, the run goes on", stacklevel=2)
+            warnings.warn(f"{refused}: no state is kept, the run continues", stacklevel=2)
 
 
 def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:

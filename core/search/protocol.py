@@ -64,6 +64,9 @@ If it returns True the search ends as soon as it can and returns the best so far
 and what the first rank's returns counts. A search whose answer is known at the end alone (a table) does not end early.
 """
 
+CountCallback = Callable[[int, int], None]
+"""Called with the number of parts of a table that are done, and with the number of all."""
+
 
 class SearchResult(Protocol):
     """What a run found: every search has a `NamedTuple` of its own, with further fields."""
@@ -264,7 +267,7 @@ class ProgressMonitor:
         """Return True if a launch of this estimate, which cannot be shortened, ends in time."""
         return is_time_for(self.stop.seconds, self.seconds, seconds)
 
-    def counts(self, work: int) -> Callable[[int, int], None] | None:
+    def counts(self, work: int) -> CountCallback | None:
         """What tells the caller of parts of a table: so many of all, of which all together are ``work``.
 
         None: nobody is to be told, so nothing has to wait for the device.

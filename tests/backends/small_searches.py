@@ -13,11 +13,12 @@ from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
-from core.search.dp.diagonals import KnapsackByDiagonals, LcsByDiagonals
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.cells import HeldKarpOnHost
 from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan

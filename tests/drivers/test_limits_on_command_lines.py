@@ -11,7 +11,7 @@ from tests.core.search.test_limits import LIMITS
 
 HUGE = "NAME: huge\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n"
 HUGE += "2000000000 " * 10 + "\n"
-ONE_CITY_MORE = "found 65536 cities, whose distances take 8.0 GiB, expected at most 4 GiB"
+ONE_CITY_MORE = "found 65536 cities with distances of 8.0 GiB, expected at most 4 GiB"
 COMMANDS = {
     "46,340 cities": ("tsp --instance uniform:46341:seed=1 --evaluation table --iterations 1", "has 46341 cities"),
     "n * longest distance < 2^31": ("ihc --instance huge.tsp --climbers 1", "do not fit 31 bits"),

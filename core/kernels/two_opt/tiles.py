@@ -1,6 +1,6 @@
 """Full 2-opt scan for large instances on wide teams: rows of the distances are staged through shared memory.
 
-As in `two_opt_window` a lane owns consecutive diagonals and slides a window over the tour, but a team climbs one tour,
+As in `window` a lane owns consecutive diagonals and slides a window over the tour, but a team climbs one tour,
 and the rows it needs next are fetched from global memory while it works on the present tile. Two rows are staged as
 one: word c holds d(t_r, c) | d(t_r+1, c) << 16, so one read serves two rows of the sweep.
 """

@@ -287,9 +287,9 @@ class BundleLowering:
         """Give a bundle a name: the statements that keep its numbers, which the name then stands for."""
         taken = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
         if taken is not None or name in self.constants or name in WORDS:  # type: ignore[attr-defined]
-            self.refuse(node, f"{name} is a number, an array or a word; give the bundle a name of its own")
+            self.refuse(node, f"{name} is a number, an array or a word; give the bundle another name")
         if name in self.source.signature:
-            self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one a name of its own")
+            self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one another name")
         statements, kept = self.keep(name, value)
         if name in self.bundles:  # the new numbers may be made of the old ones: all values first, then the stores
             held = [self.hold(one.value) for one in statements]  # type: ignore[attr-defined]
@@ -298,7 +298,7 @@ class BundleLowering:
         if self.bundles.setdefault(name, kept) != kept:
             self.refuse(
                 node,
-                f"{name} stands for a bundle of other arrays or another class already; give this one a name of its own",
+                f"{name} is already a bundle of other arrays or another class; give this one another name",
             )
         if self.defined is not None:
             self.defined.add(name)

@@ -15,8 +15,7 @@ from core.lang.front.call_inlining import inlined_call
 from core.lang.front.expressions import ADVICE, Untyped
 from core.lang.front.message_lowering import MessageLowering
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
-from core.lang.kernel_errors import called_at
-from core.lang.source import Function
+from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 
@@ -48,7 +47,7 @@ class Calls(MessageLowering):
         if isinstance(meant, Function):
             return self.call_function(node, meant)
         if is_bundle(meant):
-            self.refuse(node, f"the bundle {name}(...) where a number is expected; assign it to a name, or pass it on")
+            self.refuse(node, f"the bundle {name}(...) instead of a number; assign it to a name, or pass it on")
         self.check_word(node.func, meant)
         if name in BY_NAME or self.bound_type(name):
             return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
@@ -63,7 +62,7 @@ class Calls(MessageLowering):
             self.count(node, 1)
             return self.untyped(len(self.constants_in(node.args[0])), node)
         if name == "print":
-            self.refuse(node, "print inside an expression; it gives no value, write it as a statement of its own")
+            self.refuse(node, "print inside an expression; it gives no value, write it as a separate statement")
         if name == "view":
             self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
         if meant is None and self.source.has(name):

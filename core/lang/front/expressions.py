@@ -57,7 +57,7 @@ ADVICE = {
     ast.GeneratorExp: "a generator expression; write a for loop",
     ast.Lambda: "a lambda; write a @function",
     ast.JoinedStr: "an f-string; kernels have no text",
-    ast.NamedExpr: "an assignment inside an expression; write it as a statement of its own",
+    ast.NamedExpr: "an assignment inside an expression; write it as a separate statement",
     ast.Starred: "a starred expression; write the items out",
     ast.Slice: "a slice; loop over the elements",
     ast.Yield: "yield; store results in an array",
@@ -126,7 +126,7 @@ class Expressions(BundleLowering):
         """Give an untyped number the type ``scalar``, and remember it for the plain-Python run."""
         number = value.value
         if scalar.kind == "b":
-            self.refuse(node, f"the number {number} where a truth value is needed; write a comparison")
+            self.refuse(node, f"the number {number} instead of a truth value; write a comparison")
         if isinstance(number, float) and scalar.kind != "f":
             self.refuse(node, f"the float {number} beside {scalar.__name__}; cast one of them")
         if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
@@ -134,7 +134,7 @@ class Expressions(BundleLowering):
         typed = self.folded(node, scalar, number)
         known = self.out.literals.setdefault(self.key(value.node), typed)
         if type(known) is not type(typed):
-            self.refuse(node, f"the number {number} stands beside two types; cast one of them")
+            self.refuse(node, f"the number {number} beside two types; cast one of them")
         return tree.Literal(scalar, typed)
 
     def occupy(self, node: Any, count: int) -> None:
@@ -235,7 +235,7 @@ class Expressions(BundleLowering):
         """An expression that must be a truth value."""
         value = self.typed(node)
         if value.type is not boolean:
-            self.refuse(node, f"{value.type.__name__} where a truth value is needed; write a comparison such as x != 0")
+            self.refuse(node, f"{value.type.__name__} instead of a truth value; write a comparison such as x != 0")
         return value
 
     def expr_Constant(self, node: ast.Constant) -> Any:  # noqa: N802
@@ -254,7 +254,7 @@ class Expressions(BundleLowering):
         if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
             return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
         if name in self.bundles:
-            return self.refuse(node, f"the bundle {name} where a number is expected; read a field of it")
+            return self.refuse(node, f"the bundle {name} instead of a number; read a field of it")
         if scalar is not None:
             if self.defined is not None and name not in self.defined:
                 self.refuse(node, f"{name} may be unassigned here; give it a value on every path")
@@ -427,7 +427,7 @@ class Expressions(BundleLowering):
         name = node.id
         found = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
         if name in self.bundles:
-            self.refuse(node, f"the bundle {name} where an array is expected; name a field of it")
+            self.refuse(node, f"the bundle {name} instead of an array; name a field of it")
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return self.of_team(ArrayRef(name, found))
@@ -486,7 +486,7 @@ class Expressions(BundleLowering):
             if isinstance(given, tuple):
                 return self.of_tuple(node, given)
         if self.bundle(node) is not None:
-            self.refuse(node, f"the bundle {ast.unparse(node)} where a number is expected; read a field of it")
+            self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
         array, index = self.element(node)
         found = tree.Load(array.type.element, array.name, index)
         if array.type.holds is not boolean:
@@ -523,5 +523,5 @@ class Expressions(BundleLowering):
         if isinstance(value, ArrayRef):
             self.refuse(node, f"the array {ast.unparse(node)} as a value; subscript it, or pass it to a function")
         if isinstance(value, Bundle):
-            self.refuse(node, f"the bundle {ast.unparse(node)} where a number is expected; read a field of it")
+            self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
         return value

@@ -14,8 +14,7 @@ from core.lang.front.calls import Calls
 from core.lang.front.expressions import Untyped
 from core.lang.front.table_staging import array_type, drop_unread_copies, stage_tables
 from core.lang.intrinsics import WORDS
-from core.lang.kernel_errors import called_at
-from core.lang.source import Function, Source
+from core.lang.source import Function, Source, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, Table, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
@@ -154,7 +153,7 @@ class Body(Calls):
         if word in SPACES:
             self.check_word(node.value.func, self.source.lookup(word))  # type: ignore[attr-defined]
             if not isinstance(target, ast.Name):
-                self.refuse(node, "a new array needs a new name of its own")
+                self.refuse(node, "a new array needs a new name")
             return self.new_array(node.value, target.id, word)  # type: ignore[arg-type]
         bundled = self.assign_bundle(target, node.value)
         if bundled is not None:
@@ -213,7 +212,7 @@ class Body(Calls):
         """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
         self.count(call, 2)
         if name in self.out.arrays or name in self.out.parameters or name in self.bundles:
-            self.refuse(call, "a new array needs a new name of its own")
+            self.refuse(call, "a new array needs a new name")
         space = SPACES[word]
         if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
             self.refuse(

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from core.problems.instances import folders, matrix_text, optima, sources, tsplib
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import quoted
 from core.problems.qap import qaplib
 
 _JORLIB = "https://raw.githubusercontent.com/coin-or/jorlib/b3a41ce773e9b3b5b73c149d4c06097ea1511680"

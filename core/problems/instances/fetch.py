@@ -21,7 +21,7 @@ from core.problems.instances import catalogue, download, papers
 from core.problems.instances.catalogue import COLLECTIONS
 from core.problems.instances.errors import FetchError, InstanceError, UnreachableError
 from core.problems.instances.optima import ARCHIVED
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import quoted
 
 ARCHIVE = "tsplib95==0.7.1"
 ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"
@@ -148,7 +148,7 @@ def _checked(text: str, name: str, collection: str, origin: str) -> str:
     try:
         digest = COLLECTIONS[collection].parse(text, path=origin).sha256
     except InstanceError as error:
-        raise FetchError(f"what came is not an instance: {error}") from error
+        raise FetchError(f"the download is not an instance: {error}") from error
     if digest != COLLECTIONS[collection].digests()[name]:
         raise FetchError(f"{origin} sent another instance than the pinned {name}")
     return text

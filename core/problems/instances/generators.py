@@ -1,8 +1,7 @@
 """Seeded instances that need no file: `uniform:100:seed=1`, `clustered:200`, `grid:100`.
 
-All arithmetic is in integers, so that an instance is the same number for number on every machine and
-with every NumPy: the k-th random word is SplitMix64's (Steele, Lea, Flood 2014), a counter that is
-hashed. Uniform and clustered follow the 8th DIMACS challenge (Johnson and McGeoch), in a smaller square.
+All arithmetic is in integers, so an instance is equal number for number on every machine and with every
+NumPy. Uniform and clustered follow the 8th DIMACS challenge (Johnson and McGeoch), in a smaller square.
 """
 
 import re
@@ -11,31 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.random_words import random_words
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
 
-LARGEST_SEED = 2**63 - 1
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SPEC = re.compile(r"([a-z]+)(?::(.*))?")
-
-
-def random_words(seed: int, start: int, count: int) -> np.ndarray:
-    """Return words `start` to `start + count - 1` of SplitMix64's sequence.
-
-    Parameters
-    ----------
-    seed : int, 0 to 2**63 - 1
-    start, count : int
-
-    Returns
-    -------
-    ndarray, shape (count,), uint64
-    """
-    steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-    z = np.uint64(seed) + steps * _GOLDEN
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def _below(words: np.ndarray, bound: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from core.problems.instances import optima
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import read_text
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import quoted
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import TspInstance
 

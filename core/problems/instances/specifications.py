@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.generators import LARGEST_SEED
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.tokens import quoted
 
 
 class Quantity(NamedTuple):

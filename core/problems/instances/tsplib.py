@@ -13,7 +13,8 @@ import numpy as np
 
 from core.problems.instances import optima
 from core.problems.instances.files import instance_name, read_text
-from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, quoted, scan
+from core.problems.instances.tokens import quoted
+from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, scan
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
 

@@ -7,6 +7,7 @@ import os
 import re
 
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.tokens import LONGEST_NUMBER, quoted
 
 KEYS = frozenset(
     [
@@ -34,17 +35,11 @@ SECTIONS = frozenset(
         "EDGE_WEIGHT_SECTION",
     ]
 )
-LONGEST_NUMBER = 64
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _ONE_NUMBER = re.compile(_NUMBER)
 _NUMBERS = re.compile(rf"(?:{_NUMBER}(?:[ \t]++|$))+")
 _KEYWORD = re.compile(r"([A-Za-z][A-Za-z0-9_]*)[ \t]*(?:$|(:)[ \t]*(.*))")
-
-
-def quoted(text: str) -> str:
-    """Return `text` in quotes for a message, shortened to what fits on a line."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 class TsplibSection:

@@ -16,10 +16,9 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, require_integer
 from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
-from core.problems.instances.generators import LARGEST_SEED
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
+from core.problems.instances.tokens import quoted
 
-LARGEST_COST = 2**31 - 1
 LARGEST_WEIGHT = 10**6
 MOST_ENTRIES = 2**26
 """Of the matrix; one byte each. With the usual weights, 31 bits for the costs allow 35,791,394 at most."""

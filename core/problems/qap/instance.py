@@ -14,8 +14,8 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_COST
 
-LARGEST_COST = 2**31 - 1
 MOST_FACILITIES = 4096
 
 
@@ -78,7 +78,7 @@ class QapInstance:
             raise InstanceError(name, None, f"{self.n} facilities, {len(self.distances)} locations", "as many of both")
         largest = largest_difference(self.flows, self.distances)
         if largest > LARGEST_COST:
-            found = f"matrices whose costs could differ by {largest}"
+            found = f"cost differences of up to {largest}"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
         self.largest_difference = largest
         self.sha256 = self._digest()

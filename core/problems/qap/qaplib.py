@@ -1,10 +1,9 @@
 """The quadratic assignment problem as the rest of the suite sees it: an instance by name, QAPLIB file or generator.
 
-What an instance is, and what a permutation costs, stands in `qap_instance`, below the generator that makes one.
+Instances and costs of permutations are in `core.problems.qap.instance`, below the generators.
 """
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,10 @@ import numpy as np
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import instance_name, read_text
-from core.problems.instances.tsplib_layout import LONGEST_NUMBER, quoted
+from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.tokens import parse_integer, quoted
 from core.problems.qap import taillard
 from core.problems.qap.instance import (
-    LARGEST_COST,
     MOST_FACILITIES,
     QapInstance,
     check_permutation,
@@ -28,8 +27,6 @@ __all__ = ["QapInstance", "check_permutation", "cost", "largest_difference", "lo
 
 SUFFIXES = (".dat", ".dat.gz")
 SUBFOLDERS = ("", "qaplib")
-
-_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
 
 
 def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
@@ -146,12 +143,12 @@ def _numbers(text: str, path: str | os.PathLike) -> list[int]:
         for token in row.split():
             last = line
             if not numbers:
-                numbers.append(_integer(path, line, token, "n", 1, MOST_FACILITIES))
+                numbers.append(parse_integer(path, line, token, "n", 1, MOST_FACILITIES))
                 total += 2 * numbers[0] ** 2
             elif len(numbers) == total:
                 raise InstanceError(path, line, f"{quoted(token)} after them", _all_numbers(numbers[0]))
             else:
-                numbers.append(_integer(path, line, token, "entry", -LARGEST_COST, LARGEST_COST))
+                numbers.append(parse_integer(path, line, token, "entry", -LARGEST_COST, LARGEST_COST))
     if not numbers:
         raise InstanceError(path, last, "an empty file", "n, then two matrices of n * n integers")
     if len(numbers) < total:
@@ -161,9 +158,3 @@ def _numbers(text: str, path: str | os.PathLike) -> list[int]:
 
 def _all_numbers(n: int) -> str:
     return f"{2 * n * n} entries, two matrices of {n} by {n}"
-
-
-def _integer(path: str | os.PathLike, line: int, token: str, what: str, smallest: int, largest: int) -> int:
-    if not _INTEGER.fullmatch(token) or not smallest <= int(token) <= largest:
-        raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {smallest} to {largest}")
-    return int(token)

@@ -9,11 +9,8 @@ import re
 import numpy as np
 
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.qap.instance import MOST_FACILITIES, QapInstance
-
-MODULUS = 2**31 - 1
-MULTIPLIER = 16807
-"""Of the generator x <- 16807 * x mod (2**31 - 1) of Lewis, Goodman and Miller (1969)."""
 
 # By name: size, then the seeds of flows (the file's first matrix) and distances.
 SEEDS = {
@@ -33,24 +30,6 @@ SEEDS = {
 }
 
 
-def random_words(seed: int, count: int) -> np.ndarray:
-    """Return the first words after `seed`: word k is MULTIPLIER**k * seed mod MODULUS, k from 1.
-
-    Parameters
-    ----------
-    seed : int, 1 to MODULUS - 1
-    count : int
-
-    Returns
-    -------
-    ndarray, shape (count,), int64
-    """
-    powers = np.array([MULTIPLIER])
-    while len(powers) < count:
-        powers = np.concatenate([powers, powers * powers[-1] % MODULUS])
-    return powers[:count] * seed % MODULUS
-
-
 def matrix(n: int, seed: int) -> np.ndarray:
     """Return a symmetric matrix of uniform integers from 0 to 99, the diagonal 0: (n, n) int32.
 
@@ -58,7 +37,7 @@ def matrix(n: int, seed: int) -> np.ndarray:
     """
     rows, columns = np.triu_indices(n, 1)
     entries = np.zeros((n, n), dtype=np.int32)
-    entries[rows, columns] = 100 * random_words(seed, len(rows)) // MODULUS
+    entries[rows, columns] = 100 * lehmer_words(seed, len(rows)) // MODULUS
     return entries + entries.T
 
 

@@ -15,14 +15,14 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
 from core.problems.instances.files import describe_non_file, first_file, read_text
-from core.problems.instances.tsplib_layout import LONGEST_NUMBER, quoted
+from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.tokens import LONGEST_NUMBER, quoted
 
 MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
 MOST_ITEMS = 1_000_000
 LARGEST = 2**32 - 1
 """Weights and values are kept in 32 bits."""
-LARGEST_SEED = 2**63 - 1
 RANGE = 1000
 """Pisinger's R: the largest number that most of his classes draw."""
 MOST_RANGE = 10_000_000

@@ -16,7 +16,8 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
-from core.problems.instances.generators import LARGEST_SEED, random_words
+from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.random_words import random_words
 
 LONGEST = 2**31 - 65
 """Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
@@ -151,7 +152,7 @@ def random_strings(
         Length of the second string; as long as the first if None.
     letters : int, 1 to 256
     seed : int, 0 to 2**63 - 1
-        The k-th letter of both strings, one after the other, is the k-th word of `generators.random_words`.
+        The k-th letter of both strings, one after the other, is the k-th word of `random_words`.
 
     Returns
     -------

@@ -114,7 +114,7 @@ class TspInstance:
                 raise InstanceError(
                     self.name,
                     None,
-                    f"{self.n} cities, whose distances take {size / 2**30:.1f} GiB",
+                    f"{self.n} cities with distances of {size / 2**30:.1f} GiB",
                     f"at most {LARGEST_MATRIX / 2**30:.0f} GiB (compute from the coordinates instead)",
                 )
             self._distances = metric.matrix(self.coordinates, self.edge_weight_type)

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.problems.tsp.distances import LARGEST_DISTANCE
 from core.problems.tsp.instance import checked_tour
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20
-LARGEST_DISTANCE = 2**31 - 1
 
 
 class ShortestTours(NamedTuple):

@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from core.problems.instances.files import read_text
-from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, quoted, scan
+from core.problems.instances.tokens import quoted
+from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, scan
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, checked_tour
 
 

@@ -19,7 +19,6 @@ TERMS = 100
 COST_UNIT = 2.0**-20
 """The search compares values rounded to this unit, so that its costs are integers."""
 
-LARGEST_COST = 2**31 - 1
 LARGEST_TERM = 2.995
 """No coordinate adds more than this to the value, up or down.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.problems.tsp import tour_length
-from core.problems.tsp.distances import LARGEST_DISTANCE
+from core.problems.tsp.distance_matrices import checked_distances
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.exact import one_tree
 from core.search.exact.enumeration import Enumeration
@@ -85,7 +85,7 @@ class ExactSearch:
     ) -> None:
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked_distances(distances)
+        self.distances = checked_distances(distances, check_cities, symmetric=True)
         self.n = n = len(self.distances)
         self.count = count
         self.notes: list[str] = []
@@ -241,25 +241,10 @@ class ExactSearch:
         )
 
 
-def checked_distances(distances: np.ndarray) -> np.ndarray:
-    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no symmetric problem."""
-    array = np.asarray(distances)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
-        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    n = len(array)
+def check_cities(n: int) -> None:
+    """Raise `UserError` if sets of so many cities do not fit a word."""
     if n > MOST_CITIES:
         raise UserError(
-            f"{n} cities: exact search takes at most {MOST_CITIES}, whose sets fit 32-bit words; "
+            f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "
             "for good tours of more use drivers.aco or drivers.ihc, for a proof Concorde"
         )
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
-        raise UserError("distances that are not integers: multiply and round them first")
-    np.fill_diagonal(whole, 0)
-    if not np.array_equal(whole, whole.T):
-        i, j = np.argwhere(whole != whole.T)[0]
-        raise UserError(f"asymmetric distances: {whole[i, j]} from {i} to {j}, {whole[j, i]} back; expected the same")
-    if whole.min(initial=0) < 0 or whole.max(initial=0) > LARGEST_DISTANCE:
-        i, j = np.argwhere((whole < 0) | (whole > LARGEST_DISTANCE))[0]
-        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {LARGEST_DISTANCE}")
-    return whole

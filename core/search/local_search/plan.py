@@ -202,7 +202,9 @@ class Plan:
             if (one.change, one.apply) != (self.neighbourhoods[0].change, self.neighbourhoods[0].apply):
                 raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
         if len({one.decode for one in self.neighbourhoods if one.decode}) > 1:
-            raise UserError(f"neighbourhoods {', '.join(names)} in one search: expected at most one that is your own")
+            raise UserError(
+                f"neighbourhoods {', '.join(names)} in one search: expected at most one custom neighbourhood"
+            )
         if len(names) > 1 and self.algorithm.rule not in (hooks.BEST, hooks.FIRST):
             raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
         self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]

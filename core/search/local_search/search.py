@@ -367,7 +367,7 @@ class LocalSearch(WalkLauncher):
 
         """
         if history and not self.history:
-            raise UserError("a history that nobody notes: expected LocalSearch(..., history=True), which compiles it")
+            raise UserError("history=True in `run` alone: expected LocalSearch(..., history=True), which compiles it")
         stop = (Stop() if stop is None else stop) if self.ends_itself else checked_stop(
             stop, self.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
         check_stop_type(stop)

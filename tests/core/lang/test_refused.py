@@ -54,7 +54,7 @@ BODIES = {
     "mixed signs in place": ("v = n\nv += u32(1)", 2, "i32 and u32 do not mix; cast one of them"),
     "float literal beside an integer": ("v = n + 0.5", 1, "the float 0.5 beside i32; cast one of them"),
     "literal too large": ("v = 4294967296", 1, "4294967296 does not fit i32; cast it"),
-    "integer as a truth value": ("if n:\n    n = 1", 1, "i32 where a truth value is needed; write a comparison"),
+    "integer as a truth value": ("if n:\n    n = 1", 1, "i32 instead of a truth value; write a comparison"),
     "is": ("v = n is n", 1, "n is n; ask whether a @function of the closure or module is None"),
     "in": ("v = n in n", 1, "comparison In; compare numbers with"),
     "arithmetic of truth values": ("v = (n > 1) + (n > 2)", 1, "add of truth values; write and, or, not"),

@@ -12,7 +12,8 @@ from core.problems.more.linear_ordering.matrices import OrderingInstance
 from core.problems.more.linear_ordering.problem import LinearOrdering
 from core.problems.more.max_cut import graphs, quadratic_forms
 from core.problems.more.max_cut.k_cut import MaxKCut
-from core.problems.more.max_cut.problem import MaxCut, Qubo
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_cut.qubo import Qubo
 from core.problems.more.max_sat import formulas
 from core.problems.more.max_sat.problem import MaxSat
 from core.problems.ppp import perceptron

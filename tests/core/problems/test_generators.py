@@ -4,6 +4,7 @@ import numpy as np
 
 from core.problems import tsp
 from core.problems.instances import generators
+from core.problems.instances.random_words import random_words
 
 
 def split_mix(seed: int, count: int) -> list[int]:
@@ -20,9 +21,9 @@ def split_mix(seed: int, count: int) -> list[int]:
 def test_words_are_splitmix64s():
     # published for seed 1234567
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    assert generators.random_words(1234567, 0, 4).tolist() == known == split_mix(1234567, 4)
+    assert random_words(1234567, 0, 4).tolist() == known == split_mix(1234567, 4)
     seed = 2**63 - 1
-    assert generators.random_words(seed, 7, 50).tolist() == split_mix(seed, 57)[7:]
+    assert random_words(seed, 7, 50).tolist() == split_mix(seed, 57)[7:]
 
 
 def test_uniform_points_are_the_words_scaled():

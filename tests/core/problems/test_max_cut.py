@@ -7,7 +7,8 @@ import pytest
 
 from core.problems.instances.errors import InstanceError
 from core.problems.more.max_cut import beasley, graphs, quadratic_forms
-from core.problems.more.max_cut.problem import MaxCut, Qubo
+from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_cut.qubo import Qubo
 from tests.core.problems.test_generators import split_mix
 
 

@@ -248,7 +248,7 @@ def test_data_for_an_evaluation_are_held_to_the_same():
         def data_for(self, evaluation):
             return Clauses(self.data.clauses.astype(np.int64))
 
-    with pytest.raises(UserError, match=r"3sat: data 'clauses' is int64: \w+\(\) wants Array\[i32\]"):
+    with pytest.raises(UserError, match=r"3sat: data 'clauses' is int64: \w+\(\) expects Array\[i32\]"):
         Plan(Mine("3sat", 1), HillClimbing(), "flip1")
     with pytest.raises(UserError, match="none: data are None: expected a @bundle"):
         Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.generators import random_words
+from core.problems.instances.random_words import random_words
 from core.problems.tables import strings
 
 TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n"

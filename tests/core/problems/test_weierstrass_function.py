@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.problems.instances.limits import LARGEST_COST
 from core.problems.weierstrass import scorer as weierstrass
 
 VALUE_TOLERANCE = 5e-15
@@ -89,7 +90,7 @@ def test_differences_of_the_largest_instance_s_costs_fit_in_31_bits():
     ten = sum(r**j * np.sin(2**j * angles) for j in range(10)).max() + slope * np.pi / (steps - 1)
     per_coordinate = ten * sum(2 ** (-i / 4) for i in range(1, 100, 10))
     assert per_coordinate < weierstrass.LARGEST_TERM
-    assert 2 * weierstrass.MOST_COORDINATES * weierstrass.LARGEST_TERM * 2**20 < weierstrass.LARGEST_COST
+    assert 2 * weierstrass.MOST_COORDINATES * weierstrass.LARGEST_TERM * 2**20 < LARGEST_COST
     grid = np.random.default_rng(1).uniform(-1, 1, (50, 341))
     assert max(abs(weierstrass.value([x])) for x in grid.ravel()) < weierstrass.LARGEST_TERM
 

@@ -8,12 +8,13 @@ from core.problems import tsp
 from core.problems.qap.problem import Qap
 from core.problems.tables import knapsack, strings
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp import diagonals
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.knapsack import branch_and_bound
+from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
@@ -111,11 +112,11 @@ KINDS = {
     ),
     "strings": Kind(lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        diagonals.LcsByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
+        LcsByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
-        diagonals.KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
         shared=False,
     ),
     "knapsack bounded": Kind(

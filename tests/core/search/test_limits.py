@@ -18,6 +18,7 @@ from core.lang import Row, bundle, i32
 from core.problems import tsp
 from core.problems.tables import knapsack, strings
 from core.problems.tsp import problem as tsp_problem
+from core.problems.tsp.distance_matrices import checked_distances
 from core.search.ant_colony import AntColony, Settings
 from core.search.ant_colony.launch_shape import shape_for
 from core.search.dp.engine import grid
@@ -243,7 +244,7 @@ LIMITS = {
     ("restricted tours", "start tour below 2^30 - 1"): [
         Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
     ],
-    ("Held-Karp", "36 cities"): [Limit(lambda n: held_karp_search.checked_distances(square(n)), 36, "37 cities: .* at most 36")],
+    ("Held-Karp", "36 cities"): [Limit(lambda n: checked_distances(square(n), held_karp_search.check_cities), 36, "37 cities: .* at most 36")],
     ("Held-Karp", "lengths below 2^30 - 1"): [
         Limit(held_karp_of, 2**30 - 2, "tours of length 1073741823 and more: expected below 1073741823"),
     ],
@@ -334,7 +335,7 @@ def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
 
 def test_many_cities_are_refused_without_counting_their_layers():
     with pytest.raises(UserError, match="60000 cities: .* would need more than [0-9]{20,40} bytes"):
-        held_karp_search.checked_distances(square(60_000))
+        checked_distances(square(60_000), held_karp_search.check_cities)
 
 
 def test_choices_that_no_machine_keeps_are_refused_with_the_bytes():

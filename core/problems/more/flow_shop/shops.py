@@ -12,10 +12,10 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.instances.specifications import Quantity, parse_specification
-from core.problems.qap.taillard import MODULUS, random_words
 
-LARGEST_COST = 2**31 - 1
 MOST_JOBS = 10_000
 MOST_MACHINES = 64
 """A lane keeps when each machine is free in its local memory."""
@@ -156,5 +156,5 @@ def load(spec: str) -> FlowShopInstance:
 
 def times(jobs: int, machines: int, seed: int) -> np.ndarray:
     """Return uniform integers from 1 to 99: (jobs, machines) int64; the words fill machine by machine."""
-    drawn = 1 + LONGEST_TIME * random_words(seed, jobs * machines) // MODULUS
+    drawn = 1 + LONGEST_TIME * lehmer_words(seed, jobs * machines) // MODULUS
     return drawn.reshape(machines, jobs).T

@@ -16,11 +16,11 @@ from core.arguments import frozen
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import instance_name, read_text
-from core.problems.instances.generators import random_words
+from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tsplib_layout import LONGEST_NUMBER, quoted
+from core.problems.instances.tokens import LONGEST_NUMBER, parse_integer, quoted
 
-LARGEST_COST = 2**31 - 1
 MOST_ELEMENTS = 4096
 
 SUFFIXES = (".mat", ".lop", ".txt", ".mat.gz", ".lop.gz", ".txt.gz")
@@ -68,7 +68,7 @@ class OrderingInstance:
         worst = max(int(given.max()), -int(given.min()))
         total = int(np.abs(given.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
         if total > LARGEST_COST:
-            found = f"weights whose sizes sum up to {total} or more"
+            found = f"absolute weights that sum up to {total} or more"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
         self.weights = frozen(given, np.int32)
         self.n = len(given)
@@ -172,11 +172,11 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     for line, tokens in rows:
         for token in tokens:
             if not n:
-                n = _integer(path, line, token, "number of elements", 1, MOST_ELEMENTS)
+                n = parse_integer(path, line, token, "number of elements", 1, MOST_ELEMENTS)
             elif len(entries) == n * n:
                 raise InstanceError(path, line, f"{quoted(token)} after them", f"{n * n} entries of a square matrix")
             else:
-                entries.append(_integer(path, line, token, "entry", -LARGEST_COST, LARGEST_COST))
+                entries.append(parse_integer(path, line, token, "entry", -LARGEST_COST, LARGEST_COST))
     if not n:
         raise InstanceError(path, line, "no number", "a title or none, then n, then n * n integers")
     if len(entries) < n * n:
@@ -186,9 +186,3 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
         return OrderingInstance(name, np.array(entries, np.int64).reshape(n, n), f"file {os.fspath(path)}")
     except InstanceError as error:
         raise InstanceError(path, None, error.found, error.expected) from None
-
-
-def _integer(path: str | os.PathLike, line: int, token: str, what: str, least: int, most: int) -> int:
-    if not _INTEGER.fullmatch(token) or not least <= int(token) <= most:
-        raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {least} to {most}")
-    return int(token)

@@ -15,11 +15,12 @@ import numpy as np
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import instance_name, read_text
-from core.problems.instances.generators import random_words
+from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import quoted
 from core.problems.more.max_cut import quadratic_forms
-from core.problems.more.max_cut.quadratic_forms import LARGEST_COST, MOST_BITS, QuadraticForm
+from core.problems.more.max_cut.quadratic_forms import MOST_BITS, QuadraticForm
 
 SUFFIXES = (".txt", ".txt.gz")
 SUBFOLDERS = ("", "orlib")

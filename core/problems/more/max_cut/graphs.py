@@ -16,10 +16,10 @@ from core.arguments import frozen
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError, require_integer
 from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
-from core.problems.instances.generators import LARGEST_SEED, random_words
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
+from core.problems.instances.random_words import random_words
+from core.problems.instances.tokens import quoted
 
-LARGEST_COST = 2**31 - 1
 MOST_VERTICES = 20_000
 """The largest graph of Gset; its weights take 1.5 GiB."""
 
@@ -127,7 +127,7 @@ class GraphInstance:
             positive += int(wide[wide > 0].sum())
         total = (positive - negative) // 2
         if total > LARGEST_COST:
-            self._refuse(f"weights whose sizes sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
+            self._refuse(f"absolute weights that sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
         return negative // 2, positive // 2
 
 
@@ -176,7 +176,7 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
 def generate(spec: str, seed: int = 0) -> GraphInstance:
     """Return the graph of a specification maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH].
 
-    Each pair i < j of vertices, row by row, has one word of `core.problems.instances.generators.random_words`: its
+    Each pair i < j of vertices, row by row, has one word of `core.problems.instances.random_words.random_words`: its
     upper half decides with probability `density` whether there is an edge, its lower half draws the weight. All in
     integers, so that a specification is the same graph for ever. The name lists all options.
 

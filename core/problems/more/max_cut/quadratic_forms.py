@@ -11,9 +11,9 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import LARGEST_COST
 from core.problems.more.max_cut.graphs import GraphInstance
 
-LARGEST_COST = 2**31 - 1
 MOST_BITS = 20_000
 """The largest graph of Gset; the coefficients take 1.5 GiB."""
 ROW_BLOCK = 1024
@@ -63,7 +63,7 @@ class QuadraticForm:
             wide = row[i:].astype(object if given.dtype.itemsize > 4 else np.int64)
             negative, positive = negative + int(wide[wide < 0].sum()), positive + int(wide[wide > 0].sum())
         if positive - negative > LARGEST_COST:
-            found = f"coefficients whose sizes sum up to {positive - negative}"
+            found = f"absolute coefficients that sum up to {positive - negative}"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
         self.cost_range = negative, positive
         self.coefficients = frozen(given, np.int32)

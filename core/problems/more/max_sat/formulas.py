@@ -17,11 +17,11 @@ from core.arguments import frozen
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import instance_name, read_text
-from core.problems.instances.generators import random_words
+from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tsplib_layout import quoted
+from core.problems.instances.tokens import parse_integer, quoted
 
-LARGEST_COST = 2**31 - 1
 MOST_VARIABLES = 65_535
 """As many bits as a solution has at most."""
 MOST_CLAUSES = 10_000_000
@@ -33,7 +33,6 @@ _SIZE = Quantity("variables", 1, MOST_VARIABLES)
 _OPTIONS = (Quantity("ratio", 0, 1000, "4.2", decimals=6), Quantity("length", 1, 100, "3"), SEED)
 
 _HEADER = re.compile(r"p\s+(w?cnf)\s+([0-9]{1,19})\s+([0-9]{1,19})(?:\s+[0-9]{1,19})?")
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 class SatInstance:
@@ -215,8 +214,8 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
     if matched is None:
         expected = "'p cnf VARIABLES CLAUSES' or 'p wcnf VARIABLES CLAUSES [TOP]'"
         raise InstanceError(path, line, quoted(header) if header else "an empty file", expected)
-    n = _integer(path, line, matched[2], "number of variables", 1, MOST_VARIABLES)
-    m = _integer(path, line, matched[3], "number of clauses", 1, MOST_CLAUSES)
+    n = parse_integer(path, line, matched[2], "number of variables", 1, MOST_VARIABLES)
+    m = parse_integer(path, line, matched[3], "number of clauses", 1, MOST_CLAUSES)
     clauses: list[list[int]] = []
     weights: list[int] = []
     weighted = matched[1] == "wcnf"
@@ -227,9 +226,9 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
             if len(clauses) == m:
                 raise InstanceError(path, line, f"{quoted(token)} after them", f"{m} clauses")
             if not weight:
-                weight = _integer(path, line, token, "weight", 1, LARGEST_COST)
+                weight = parse_integer(path, line, token, "weight", 1, LARGEST_COST)
                 continue
-            literal = _integer(path, line, token, "literal", -n, n)
+            literal = parse_integer(path, line, token, "literal", -n, n)
             if literal:
                 clause.append(literal)
                 continue
@@ -256,9 +255,3 @@ def _rows(text: str) -> Iterator[tuple[int, str]]:
             return
         if row and not row.startswith("c"):
             yield line, row
-
-
-def _integer(path: str | os.PathLike, line: int, token: str, what: str, least: int, most: int) -> int:
-    if not _INTEGER.fullmatch(token) or not least <= int(token) <= most:
-        raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {least} to {most}")
-    return int(token)

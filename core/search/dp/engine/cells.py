@@ -17,9 +17,8 @@ from core.errors import UserError
 from core.kernels.dp.waves import PackedChoices, Wave, Window, clear, wave_kernel
 from core.search.dp.engine.host_memory import host_memory
 from core.search.dp.engine.waves import MOST_CELLS, TEAM_SIZE, Waves, upload_problem_data
+from core.search.protocol import CountCallback
 
-CountCallback = Callable[[int, int], None]
-"""Called with the waves that are queued and their number."""
 MOST_IN_FLIGHT = 32
 """Most waves that may be on their way to the host beside those that are still read."""
 MOST_BYTES_IN_FLIGHT = 64 << 20

@@ -20,7 +20,7 @@ from core.search.dp.engine.waves import MOST_CELLS, WaveDecisions, WaveEngine, W
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    CountCallback = Callable[[int, int], None]
+    from core.search.protocol import CountCallback
 
 TILINGS = ("tiles", "none")
 

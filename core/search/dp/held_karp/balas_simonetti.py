@@ -33,6 +33,7 @@ from core.kernels.dp.restricted_tour import (
 )
 from core.kernels.two_opt import climbs as two_opt_climbs
 from core.problems.tsp import tour_length
+from core.problems.tsp.distance_matrices import square_matrix
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, permutation_fault
 from core.search.dp.engine.pauses import refuse_checkpoints
@@ -270,7 +271,7 @@ class BalasSimonettiSearch:
     ) -> None:
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked_distances(distances)
+        self.distances = nonnegative_integers(distances)
         self.name = name
         self.n = n = len(self.distances)
         if tiling not in TILINGS:
@@ -439,12 +440,9 @@ class BalasSimonettiSearch:
             raise UserError(f"start tour: {error}") from error
 
 
-def checked_distances(distances: np.ndarray) -> np.ndarray:
-    """The distances; raises `UserError` if they are none."""
-    array = np.asarray(distances)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
-        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    check_cities(len(array))
+def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
+    """Return the distances in their own type of integers; raise `UserError` if they are of another kind."""
+    array = square_matrix(distances, check_cities)
     if array.dtype.kind not in "iu":
         raise UserError(f"distances of {array.dtype}: expected integers")
     negative = array < 0
@@ -466,7 +464,7 @@ def check_k(k: int, n: int, name: str) -> None:
     if k < LEAST_K:
         raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
     if k > MOST_K:
-        raise UserError(f"k = {k}: at most {MOST_K}, whose layers have {states_of(MOST_K):,} states each")
+        raise UserError(f"k = {k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
     kept = (n - 1) * states_of(k)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if kept > memory // 2:

@@ -30,6 +30,7 @@ NOTHING = 2**64 - 1
 AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
 
 StepCallback = Callable[[int, str], None]
+"""Called with the number of steps since the last call, and with a name for them."""
 
 
 class CheckpointedHeldKarp:
@@ -78,7 +79,7 @@ class CheckpointedHeldKarp:
             most = max(size for size in range(1, self.plan.size) if self.bytes_of(size) <= self.most_bytes)
             warnings.warn(
                 f"layers of more than {most} cities are no part of a state, of which they would make more than "
-                f"{self.most_bytes} bytes: a run that goes on computes them again",
+                f"{self.most_bytes} bytes: a resumed run computes them again",
                 stacklevel=2,
             )
         while self.size < self.plan.size:

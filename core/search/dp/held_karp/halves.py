@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,14 +10,11 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import NUMBER_BITS, Layer, Paths
 from core.search.checkpoint import Checkpointer
-from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
+from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp, StepCallback
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
 from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
 from core.search.dp.held_karp.table import HeldKarpTable, bytes_of_rank, has_distributed_memory
 from core.search.dp.held_karp.trace import HeldKarpTrace
-
-StepCallback = Callable[[int, str], None]
-"""Called with the steps that are new since the last call, and what they were."""
 
 
 class HeldKarpHalves:
@@ -110,7 +106,7 @@ class HeldKarpHalves:
         self, trace: bool, report: StepCallback | None, keeper: Checkpointer | None = None
     ) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        assert self.table is not None, "nobody has settled"
+        assert self.table is not None, "expected `settle` before `run`"
         if keeper is None:
             best = self._best(self.table, report)
         else:

@@ -2,7 +2,7 @@
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
 half the cities are enough (`core.kernels.dp.held_karp`). Of the tours that are as short, and of their directions that
-count (`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
+count (see `plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
 city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
 every backend and over any number of ranks.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
+from core.problems.tsp.distance_matrices import checked_distances
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.dp.held_karp.cells import HeldKarpOnHost
@@ -109,9 +110,9 @@ class HeldKarp:
     distances : ndarray, shape (n, n)
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
-        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
+        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`).
     mapping
-        ``published``: a launch per layer, whose cells go to the host (`held_karp_cells`), whatever the tiling.
+        ``published``: a launch per layer, whose cells go to the host (`cells`), whatever the tiling.
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
@@ -142,7 +143,7 @@ class HeldKarp:
             raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         self.backend = backend
         self.communicator = communicator
-        self.distances = checked_distances(distances)
+        self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
         self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
@@ -299,12 +300,8 @@ class HeldKarp:
         return min(lengths), tours[int(np.argmin(lengths))]
 
 
-def checked_distances(distances: np.ndarray) -> np.ndarray:
-    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no such problem."""
-    array = np.asarray(distances)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
-        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    n = len(array)
+def check_cities(n: int) -> None:
+    """Raise `UserError` if layers of so many cities have no element of the kernels."""
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
         more = "more than " if n > 2 * MOST_CITIES else ""
@@ -312,14 +309,6 @@ def checked_distances(distances: np.ndarray) -> np.ndarray:
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
             f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
-        raise UserError("distances that are not integers: multiply and round them first")
-    np.fill_diagonal(whole, 0)
-    if whole.min(initial=0) < 0 or whole.max(initial=0) >= 2**31:
-        i, j = np.argwhere((whole < 0) | (whole >= 2**31))[0]
-        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {2**31 - 1}")
-    return whole
 
 
 def report_layers(watch: ProgressMonitor, steps: int, what: str) -> None:

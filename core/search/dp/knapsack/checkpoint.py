@@ -20,7 +20,7 @@ from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.pauses import CheckpointPauses
-from core.search.dp.knapsack.waves import CountCallback
+from core.search.protocol import CountCallback
 
 NUMBERS, TAKEN = "numbers", "taken"
 

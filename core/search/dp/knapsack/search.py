@@ -20,8 +20,8 @@ from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
 from core.search.dp.knapsack.table import LEAST_PART, KnapsackTable, KnapsackTableItems, RowBlocking
-from core.search.dp.knapsack.waves import CountCallback, KnapsackByWaves, KnapsackWaves
-from core.search.protocol import Callback, hex_digest, table_monitor
+from core.search.dp.knapsack.waves import KnapsackByWaves, KnapsackWaves
+from core.search.protocol import Callback, CountCallback, hex_digest, table_monitor
 from core.search.stop import Stop
 
 TILINGS = ("auto", "none")

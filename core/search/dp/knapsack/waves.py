@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,7 @@ import numpy as np
 from core.kernels.dp.knapsack import KnapsackItems, best_value
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.waves import WaveEngine, Waves
-
-CountCallback = Callable[[int, int], None]
-"""Called with the number of items that are done and that of all that can be taken."""
+from core.search.protocol import CountCallback
 
 
 class KnapsackWaves(Waves):

@@ -30,7 +30,7 @@ from core.search.dp.lcs.table import (
 )
 
 if TYPE_CHECKING:
-    from core.search.dp.lcs.table import CountCallback
+    from core.search.protocol import CountCallback
 
 
 class Stair(NamedTuple):

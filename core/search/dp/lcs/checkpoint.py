@@ -23,7 +23,7 @@ from core.search.dp.lcs.table import LcsLaunchShape, LcsTable, LcsTableLayout, l
 
 if TYPE_CHECKING:
     from core.search.checkpoint import Checkpointer
-    from core.search.dp.lcs.table import CountCallback
+    from core.search.protocol import CountCallback
 
 FILLS = 4
 """A stretch has so many times as many launches as its wave takes to begin, at least."""

@@ -34,7 +34,7 @@ from core.search.stop import Stop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.search.dp.lcs.table import CountCallback
+    from core.search.protocol import CountCallback
 
     Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 

@@ -29,7 +29,7 @@ from core.search.dp.engine.decisions import DecisionRows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    CountCallback = Callable[[int, int], None]
+    from core.search.protocol import CountCallback
 
 LETTERS = (8, 32, 128, 257)
 """Kernels are compiled for so many letters, one of which stands for all that b has not."""

@@ -122,7 +122,7 @@ def repeatable_cost(scorer: CheckedScorer, solution: np.ndarray) -> int:
     second = scorer.cost(given)
     if first != second:
         raise WrongCost(
-            f"{scorer.problem.name}: `cost` says {first} of a solution, and {second} when it is asked again: expected "
+            f"{scorer.problem.name}: `cost` returns {first} for a solution, and {second} on the second call: expected "
             f"the same ({scorer.place_of('cost')})"
         )
     return first

@@ -176,7 +176,7 @@ class EvaluationCheck:
         added = self.course.added
         parts = [added(station, with_only(moves, place)) for place in range(3) if moves[0, place] >= 0]
         found = {
-            "what the changed elements add alone, as if the others stayed": sum(parts[1:], parts[0]),
+            "the sum over the changed elements, each as if the others stayed": sum(parts[1:], parts[0]),
             "that of the first element alone: is move.j forgotten?": parts[0],
         }
         if len(parts) > 2:

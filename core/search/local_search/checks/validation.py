@@ -47,7 +47,7 @@ WHOLE, SCORING_SECONDS = 10_000, 5.0
 """Neighbours that are tried of a random solution, and of one near a local optimum; and the processor seconds in which
 `cost` scores them, of all neighbourhoods together."""
 TOO_SLOW = (
-    "plain Python is too slow for this instance, so nobody looked at subscripts and overflow: check a smaller one too"
+    "plain Python is too slow for this instance, so subscripts and overflow were not checked: check a smaller one too"
 )
 WIDE_TEAMS = (1, 32, 256)
 SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"

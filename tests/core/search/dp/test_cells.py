@@ -16,13 +16,14 @@ from core.errors import UserError
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
-from core.search.dp.diagonals import KnapsackByDiagonals, KnapsackDiagonals, LcsByDiagonals, LcsDiagonals
 from core.search.dp.engine import cells, host_memory
 from core.search.dp.engine.cells import CellEngine
 from core.search.dp.held_karp.cells import HeldKarpOnHost
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.subset_ranks import subset_of_rank
+from core.search.dp.knapsack.diagonals import KnapsackByDiagonals, KnapsackDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.lcs.diagonals import LcsByDiagonals, LcsDiagonals
 from core.search.dp.lcs.search import LongestCommonSubsequence
 from tests.core.search.dp.tables import (
     BIG,

@@ -13,7 +13,6 @@ from core.errors import UserError
 from core.problems.tables.knapsack import Knapsack, generate
 from core.search import checkpoint
 from core.search.checkpoint import Checkpointer, Terminated
-from core.search.dp.diagonals import KnapsackByDiagonals, LcsByDiagonals
 from core.search.dp.engine import checkpoints, pauses
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.pauses import CheckpointPauses
@@ -22,9 +21,11 @@ from core.search.dp.held_karp import table
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack import search as knapsack_search
+from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.dp.lcs.search import LongestCommonSubsequence
 from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances

@@ -72,7 +72,11 @@ def said_by(device, mistake, problem, name):
     ("name", "delta", "cause"),
     [
         ("flip1", wrong.whole, "every one of 24 tried is the neighbour's whole cost: "),
-        ("flip2", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone, as if the others"),
+        (
+            "flip2",
+            wrong.one_by_one,
+            r"every one of \d+ tried is the sum over the changed elements, each as if the others",
+        ),
         ("flip1", wrong.wrong_for_one, ""),
     ],
     ids=lambda value: getattr(value, "name", None),
@@ -209,10 +213,10 @@ def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
 
     scale = 1
     said = said_of("WrongData", Wide())
-    assert re.match(r"ring:24: data 'weights' is int64: added\(\) wants Array\[i32\], use .astype\(np.int32\) ", said)
+    assert re.match(r"ring:24: data 'weights' is int64: added\(\) expects Array\[i32\], use .astype\(np.int32\) ", said)
     assert re.search(rf"{PLACE}added\)$", said)
     scale = 2**31
-    assert "which values from 0 to 49392123904 do not fit" in said_of("WrongData", Wide())
+    assert "but values from 0 to 49392123904 do not fit" in said_of("WrongData", Wide())
     with pytest.raises(local_search.WrongData, match=r"data 'weights' is float64: expected Array\[i32\], use .astype"):
         RingCut(weights=np.ones(24))
 
@@ -273,7 +277,7 @@ WRONG_COSTS = [
     (lambda self, bits: None, {}, "`cost` gives None, NoneType: expected an int; is there a return?"),
     (lambda self, bits: bits[0] == 1, {}, r"`cost` gives .*(True|False).*, bool_?: expected an int"),
     (write, {}, r"`cost` changes its solution, element 3 from (\d) to (?!\1)\d: expected that it only reads"),
-    (lambda self, bits: next(COUNTS), {}, r"`cost` says 0 of a solution, and 1 when it is asked again"),
+    (lambda self, bits: next(COUNTS), {}, r"`cost` returns 0 for a solution, and 1 on the second call"),
     (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s))}, r"`costs` gives an array of float64, \(3,\) for 3"),
     (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s), int)}, "`costs` says 0 of a solution: expected [1-9]"),
     (RingCut.cost, {"cost_range": lambda self: (0, 9)}, r"a solution costs \d+: expected 0 to 9, as `cost_range` says"),
@@ -339,7 +343,7 @@ def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
     monkeypatch.setattr(validation, "READS", 300)
     checked = check(RingCut(2000), "flip1", moves=64)
     assert (checked.moves, checked.notes) == (0, [validation.TOO_SLOW])
-    assert str(checked).endswith("subscripts and overflow: check a smaller one too")
+    assert str(checked).endswith("subscripts and overflow were not checked: check a smaller one too")
 
 
 def test_the_same_moves_are_tried_again():

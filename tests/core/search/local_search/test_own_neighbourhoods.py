@@ -122,8 +122,8 @@ def racing(order: Array[i32], move: Move, n: i32):
 @pytest.mark.parametrize(
     ("name", "decode", "apply", "words"),
     [
-        ("exchange2", left_one, "exchange", "by the name 'exchange2', which is taken: expected another"),
-        ("a b", left_one, "exchange", "by the name 'a b', which is no identifier"),
+        ("exchange2", left_one, "exchange", "custom neighbourhood 'exchange2': the name is taken: expected another"),
+        ("a b", left_one, "exchange", "custom neighbourhood 'a b': the name is no identifier"),
         ("mine", (left_one,) * 4, "exchange", "expected one @function to three"),
         ("mine", left_one, "swap", "`apply` is 'swap': expected a @function or flip, exchange, assign, insert"),
     ],

@@ -1,0 +1,51 @@
+"""Random words of the generators, equal on every machine and with every NumPy: all arithmetic is in integers.
+
+Sources: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014 (SplitMix64, a
+counter that is hashed); P. A. W. Lewis, A. S. Goodman, J. M. Miller, "A pseudo-random number generator for the
+System/360", 1969 (x <- 16807 * x mod (2**31 - 1)), which E. D. Taillard's instances use.
+"""
+
+import numpy as np
+
+MODULUS = 2**31 - 1
+MULTIPLIER = 16807
+"""Of the generator of Lewis, Goodman and Miller."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def random_words(seed: int, start: int, count: int) -> np.ndarray:
+    """Return words `start` to `start + count - 1` of SplitMix64's sequence.
+
+    Parameters
+    ----------
+    seed : int, 0 to 2**63 - 1
+    start, count : int
+
+    Returns
+    -------
+    ndarray, shape (count,), uint64
+    """
+    steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
+    z = np.uint64(seed) + steps * _GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def lehmer_words(seed: int, count: int) -> np.ndarray:
+    """Return the first words after `seed`: word k is MULTIPLIER**k * seed mod MODULUS, k from 1.
+
+    Parameters
+    ----------
+    seed : int, 1 to MODULUS - 1
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,), int64
+    """
+    powers = np.array([MULTIPLIER])
+    while len(powers) < count:
+        powers = np.concatenate([powers, powers * powers[-1] % MODULUS])
+    return powers[:count] * seed % MODULUS

@@ -1,0 +1,29 @@
+"""Tokens of instance files: their quotation in messages, and integers of a range."""
+
+import os
+import re
+
+from core.problems.instances.errors import InstanceError
+
+LONGEST_NUMBER = 64
+"""Characters of a number."""
+
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
+
+
+def quoted(text: str) -> str:
+    """Return `text` in quotes for a message, shortened to what fits on a line."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def parse_integer(path: str | os.PathLike, line: int, token: str, what: str, least: int, most: int) -> int:
+    """Return the integer of a token, which the message calls `what`.
+
+    Raises
+    ------
+    InstanceError
+        No integer, or one outside `least` to `most`.
+    """
+    if not _INTEGER.fullmatch(token) or not least <= int(token) <= most:
+        raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {least} to {most}")
+    return int(token)

@@ -1,0 +1,139 @@
+"""QUBO for local search: bits that minimise a quadratic form.
+
+Kept fields: F. Glover, G. A. Kochenberger, B. Alidaee, "Adaptive memory tabu search for binary quadratic programs",
+1998; U. Benlic, J.-K. Hao, "Breakout local search for the max-cut problem", 2013 (there called move gains).
+"""
+
+import os
+
+import numpy as np
+
+from core.arguments import loaded_instance
+from core.kernels.local_search.walks import Move
+from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.problems.encodings import Bits
+from core.problems.more.max_cut import beasley, quadratic_forms
+from core.problems.problem import Evaluation, Problem
+
+
+@bundle
+class QuadraticCoefficients:
+    """The coefficients of a quadratic form, a symmetric matrix; those of single bits are its diagonal."""
+
+    coefficients: Array[i32]
+    n: i32
+
+
+@bundle
+class LocalFields(QuadraticCoefficients):
+    """The same, and what a walk keeps: of every bit what it costs to be 1 beside the others as they are."""
+
+    fields: Row(i32, "n")
+
+
+@function
+def flip_step(bits: Array[i32], p: i32) -> i32:
+    """By how much bit p grows when it flips; 0 where there is no bit p."""
+    return 0 if p < 0 else 1 - 2 * bits[p]
+
+
+@function
+def field_change(bits: Array[i32], p: i32, q: i32, form: QuadraticCoefficients) -> i32:
+    """What flipping bit q adds to the field of another one; 0 where there are no two of them."""
+    return 0 if p < 0 or q < 0 or p == q else form.coefficients[p * form.n + q] * flip_step(bits, q)
+
+
+@function
+def local_field(bits: Array[i32], p: i32, form: QuadraticCoefficients) -> i32:
+    """What bit p costs when it is 1, in O(n)."""
+    total = 0 if p < 0 else form.coefficients[p * form.n + p]
+    for q in range(form.n):
+        if p >= 0 and q != p:
+            total += form.coefficients[p * form.n + q] * bits[q]
+    return total
+
+
+@function
+def added_for_fields(of_i: i32, of_j: i32, of_k: i32, bits: Array[i32], move: Move, form: QuadraticCoefficients) -> i32:
+    """What flipping up to three bits adds, given their fields: one after another, each pulls at those behind it."""
+    i, j, k = move.i, move.j, move.k
+    by_j = flip_step(bits, j) * (of_j + field_change(bits, j, i, form))
+    return (
+        flip_step(bits, i) * of_i
+        + by_j
+        + flip_step(bits, k) * (of_k + field_change(bits, k, i, form) + field_change(bits, k, j, form))
+    )
+
+
+@function
+def added(bits: Array[i32], move: Move, form: QuadraticCoefficients) -> i32:
+    """What a move adds, in O(n)."""
+    of_i, of_j = local_field(bits, move.i, form), local_field(bits, move.j, form)
+    return added_for_fields(of_i, of_j, local_field(bits, move.k, form), bits, move, form)
+
+
+@function
+def added_by_fields(bits: Array[i32], move: Move, form: LocalFields) -> i32:
+    """What a move adds, in O(1)."""
+    of_j = 0 if move.j < 0 else form.fields[move.j]
+    return added_for_fields(form.fields[move.i], of_j, 0 if move.k < 0 else form.fields[move.k], bits, move, form)
+
+
+@function
+def sum_fields(bits: Array[i32], form: LocalFields):
+    """The fields of all bits."""
+    for p in range(lane(), form.n, team_size()):
+        form.fields[p] = local_field(bits, p, form)
+
+
+@function
+def update_fields(bits: Array[i32], move: Move, form: LocalFields):
+    """The same after a move that is about to be made."""
+    for p in range(lane(), form.n, team_size()):
+        form.fields[p] += (
+            field_change(bits, p, move.i, form)
+            + field_change(bits, p, move.j, form)
+            + field_change(bits, p, move.k, form)
+        )
+
+
+class Qubo(Problem):
+    """Find bits whose quadratic form is least.
+
+    Parameters
+    ----------
+    instance : core.problems.more.max_cut.quadratic_forms.QuadraticForm or str
+        See `core.problems.more.max_cut.quadratic_forms.of_matrix` for any square matrix; or a form's path, name or
+        generator, see `core.problems.more.max_cut.beasley.load`: ``bqp50:3``, ``random:50:density=0.1``.
+    data : path, optional
+        Folder of instances, searched first.
+
+    """
+
+    tested = True
+
+    def __init__(self, instance: quadratic_forms.QuadraticForm | str, data: str | os.PathLike | None = None) -> None:
+        instance = loaded_instance(instance, quadratic_forms.QuadraticForm, lambda name: beasley.load(name, data))
+        super().__init__(instance.name, Bits(instance.n), QuadraticCoefficients(instance.coefficients, instance.n))
+        self.instance, self.sha256 = instance, instance.sha256
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The value of the form."""
+        return int(self.instance.values(np.asarray(solution)[None])[0])
+
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        return self.instance.values(solutions)
+
+    def cost_range(self) -> tuple[int, int]:
+        """At best all negative coefficients count and no other, at worst the others."""
+        return self.instance.cost_range
+
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """``fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
+        faster = Evaluation(added_by_fields, begin=sum_fields, update=update_fields, work=2)
+        return {"fields": faster, "linear": Evaluation(added, work=self.encoding.n)}
+
+    def data_for(self, evaluation: str) -> QuadraticCoefficients:
+        """The form; with room for the fields that a walk keeps, if the evaluation reads them."""
+        return LocalFields(self.data.coefficients, self.encoding.n) if evaluation == "fields" else self.data
