@@ -16,7 +16,7 @@ from core.search.exact import ENUMERATIONS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.exact import DEFAULT_INSTANCE, GENERATED_INSTANCE, ExactOptions
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
 from drivers.workload.history import keeps_history, save_history
 from drivers.workload.run_time import RepetitionWork
@@ -32,7 +32,7 @@ def load(options: ExactOptions, ranks: int) -> Task:
     options.refuse_idle()
     task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
     options.refuse_checks_of(task.problem)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task
 
 
@@ -123,7 +123,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
 
 def save(run: PreparedRun[ExactOptions], outcome: Any) -> None:
     """The shortest tour, and the incumbents before it."""
-    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
+    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
     save_history(run, outcome, unit=EXACT.unit, noun=EXACT.noun)
 
 

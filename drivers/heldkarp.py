@@ -13,11 +13,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from core.problems.tsp.distances import is_symmetric
 from drivers.cli.exit_codes import run_driver
-from drivers.options.dynamic_programming import profile_details
-from drivers.options.held_karp import HeldKarpOptions, is_symmetric
+from drivers.options.held_karp import HeldKarpOptions
+from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
 from drivers.workload.run_time import RepetitionWork
 
@@ -26,7 +27,7 @@ def load(options: HeldKarpOptions, ranks: int) -> Task:
     """The instance, and whether the search is restricted."""
     options.refuse_idle()
     task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task._replace(options=options.settled(task.problem).by_mapping())
 
 
@@ -129,7 +130,7 @@ def verdicts(run: PreparedRun[HeldKarpOptions], outcome: Any, result: Repetition
 
 def cross_check(instance: Any) -> tuple[str, int]:
     """Name and result of another algorithm: branch and bound on one core, or NumPy where distances are asymmetric."""
-    if is_symmetric(instance):
+    if is_symmetric(instance.distances):
         from drivers.exact import solve
 
         return "branch and bound", int(solve(instance.distances).length)
@@ -155,7 +156,7 @@ HELDKARP = Workload(
     work=work,
     ways=lambda run: run.options.ways(),
     headline=headline,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
+    save=lambda run, tour: tour_files.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
     details=lambda task, ranks, argv: profile_details(
         task, ranks, argv, "heldkarp", sized=bool(task.options.instance or task.options.matrix)
     ),

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
+from drivers.options import tours as tour_options
 from drivers.options.declaration import OptionGroup, Options, mapping_option, option, positive, scaled_option
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
-from drivers.workload.history import curve_option, history_option, keeps_history, plot_option, save_history
+from drivers.workload.history import keeps_history, save_history
 from drivers.workload.run_time import RepetitionWork
 
 CLIMBING = OptionGroup("hill climbing")
@@ -54,8 +56,8 @@ class ClimbOptions(Options):
         decides="search",
     )
     scaled: int | None = scaled_option("--climbers")
-    tour: OutputFile | None = tours.tour_option(CLIMBING)
-    svg: OutputFile | None = tours.svg_option(CLIMBING)
+    tour: OutputFile | None = tour_options.tour_option(CLIMBING)
+    svg: OutputFile | None = tour_options.svg_option(CLIMBING)
     history: bool = history_option(CLIMBING)
     curve: OutputFile | None = curve_option(CLIMBING)
     plot: OutputFile | None = plot_option(CLIMBING)
@@ -72,7 +74,7 @@ def load(options: ClimbOptions, ranks: int) -> Task:
     if options.seeds and options.start == "oneil2011":
         raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
     task = tours.available_instance(options)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task
 
 
@@ -133,7 +135,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
 
 def save(run: PreparedRun[ClimbOptions], outcome: Any) -> None:
     """The shortest tour, and how the search came to it."""
-    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
+    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
     save_history(run, outcome, unit=IHC.unit, noun=IHC.noun)
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.dynamic_programming import profile_details
 from drivers.options.lcs import MOST_VERIFIED_CELLS, LcsOptions
 from drivers.options.output_files import reporting_write_errors
+from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
 from drivers.workload.run_time import RepetitionWork

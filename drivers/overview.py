@@ -23,7 +23,7 @@ from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cli.messages import set_quiet
-from drivers.compare import STANDARD_REASON, ComparisonDependencies, build_cases, survey
+from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependencies, build_cases, survey
 from drivers.experiments.comparison_options import add_where_options
 from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
 from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prepare_folder

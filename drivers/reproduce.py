@@ -21,7 +21,7 @@ from typing import Any
 
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cli.messages import print_note, print_status, set_quiet
-from drivers.compare import survey
+from drivers.experiments.comparison import survey
 from drivers.experiments.execution import (
     CommandBuilder,
     ExperimentCase,

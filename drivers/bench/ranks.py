@@ -16,7 +16,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from drivers.bench.runner import format_rough_time, format_spread, speedup
+from drivers.bench.runner import format_spread, speedup
+from drivers.cli.quantities import format_long_time
 from drivers.options.declaration import Options, options_for_rank
 from drivers.options.output_files import require_writable_files
 from drivers.runs.device_selection import gpus_here, select_backend
@@ -228,8 +229,7 @@ class RankBenchmarkTable:
         for number, row in enumerate(rows, 1):
             if self.is_over:
                 self.say(
-                    f"\n{format_rough_time(self.options.limit)} are over: "
-                    f"{len(rows) - number + 1} rows are not measured"
+                    f"\n{format_long_time(self.options.limit)} are over: {len(rows) - number + 1} rows are not measured"
                 )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")

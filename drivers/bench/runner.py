@@ -15,16 +15,13 @@ from core.errors import UserError
 from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate
 from drivers.bench.devices import OpenDevices
 from drivers.bench.recording import BenchmarkRecorder, BenchmarkTimes
+from drivers.cli.quantities import format_long_time, metric_prefix, short_time_unit
 
 if TYPE_CHECKING:
     from reports.records.meters import Meter
 
 PREPARING_S = 0.5
 """What a contestant takes to be made ready, roughly, when its machine code is in the cache."""
-PERIODS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
-"""Seconds, and what so many are called; the longest that fits twice is said."""
-UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
-PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (0.0, ""))
 
 
 class CandidateRuns:
@@ -104,7 +101,7 @@ class BenchmarkRun:
         print(
             f"{format_count(len(self.contests), 'contest')} of {format_count(contestants, 'contestant')}, in turn, "
             f"{format_count(self.repeats, 'repetition')} each unless a contest has its own number: about "
-            f"{format_rough_time(self.seconds)}, and what compiles for the first time; medians (least .. most)",
+            f"{format_long_time(self.seconds)}, and what compiles for the first time; medians (least .. most)",
             flush=True,
         )
         began = time.perf_counter()
@@ -112,7 +109,7 @@ class BenchmarkRun:
             print(f"\n[{number}/{len(self.contests)}] {contest.title}", flush=True)
             with OpenDevices() as devices:
                 self.hold(contest, devices)
-        print(f"\ndone in {format_rough_time(time.perf_counter() - began)}", flush=True)
+        print(f"\ndone in {format_long_time(time.perf_counter() - began)}", flush=True)
 
     def hold(self, contest: BenchmarkCase, devices: OpenDevices) -> None:
         """Run one contest and show how it went."""
@@ -207,7 +204,7 @@ def speedup(seconds: Sequence[float], others: Sequence[float]) -> float:
 def format_spread(seconds: Sequence[float]) -> str:
     """Median, least and most in one unit of time."""
     median = statistics.median(seconds)
-    unit, name = next((one for one in UNITS_OF_TIME if median >= one[0]), UNITS_OF_TIME[-1])
+    unit, name = short_time_unit(median)
     least, middle, most = (f"{value / unit:.4g}" for value in (min(seconds), median, max(seconds)))
     return f"{middle:>6} {name} ({least} .. {most})"
 
@@ -217,14 +214,8 @@ def format_rate(amount: float, seconds: float, unit: str) -> str:
     if seconds <= 0:
         return f"too short to count {unit}/s"
     per_second = amount / seconds
-    factor, prefix = next(one for one in PREFIXES if per_second >= one[0])
-    return f"{per_second / (factor or 1):8.4g} {prefix + ' ' if prefix else ''}{unit}/s"
-
-
-def format_rough_time(seconds: float) -> str:
-    """A time that is only roughly known: 45 s, 3 min."""
-    period, name = next((one for one in PERIODS if seconds >= 2 * one[0]), PERIODS[-1])
-    return f"{seconds / period:.2g} {name}" if seconds / period < 9.95 else f"{seconds / period:,.0f} {name}"
+    factor, prefix = metric_prefix(per_second)
+    return f"{per_second / factor:8.4g} {prefix}{unit}/s"
 
 
 def format_count(number: int, what: str) -> str:

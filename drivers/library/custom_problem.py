@@ -94,9 +94,9 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     words = [text("argv", one) for one in sequence("argv", argv or (), "a list of texts")]
     workload = declare_workload(problem, started)
     if words[:1] == ["compare"]:
-        from drivers import compare
+        from drivers.experiments import comparison
 
-        return compare.main(words[1:], workload=workload)
+        return comparison.main(words[1:], workload=workload)
     from drivers.runs import workload_main
 
     options = workload_main.parse_options(workload, help_description(problem), words)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
+from drivers.options import tours
 from drivers.options.declaration import (
     OptionGroup,
     Options,
@@ -17,9 +18,8 @@ from drivers.options.declaration import (
     positive,
     scaled_option,
 )
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
-from drivers.workload import tours
-from drivers.workload.history import curve_option, history_option, plot_option
 
 if TYPE_CHECKING:
     from core.search.stop import Stop

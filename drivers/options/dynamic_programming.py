@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from drivers.options.declaration import OptionGroup, Options, folder, mapping_option, option
-from drivers.workload.declaration import Task
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 """Bytes of the suffixes of a size."""
@@ -117,16 +115,3 @@ class DpOptions(Options):
     def by_mapping(self: AnyDp) -> AnyDp:
         """These options with the tiling that the mapping means: the paper's is a launch for every wave."""
         return replace(self, tiling="none") if self.published else self
-
-
-def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
-    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
-
-    `sized` says whether the command line names what to compute.
-    """
-    if not task.options.profile:
-        return {}
-    from drivers.runs.kernel_profile import run_profiled as counted
-
-    found = counted(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
-    return {} if found is None else {"profile": found}

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivers.cli.messages import print_note
+from drivers.options import tours
 from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option, positive
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
-from drivers.workload import tours
 
 DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""
@@ -94,13 +94,9 @@ class HeldKarpOptions(DpOptions):
     def check_others(self, instance: Any) -> None:
         """Refuse checks by others that cannot take so many cities."""
         from core.errors import UserError
+        from core.problems.tsp.distances import is_symmetric
         from core.search.exact import MOST_CITIES
 
-        most = MOST_CITIES if is_symmetric(instance) else MOST_ASYMMETRIC
+        most = MOST_CITIES if is_symmetric(instance.distances) else MOST_ASYMMETRIC
         if self.verify and instance.n > most:
             raise UserError(f"--verify: found {instance.n} cities in {instance.name}, expected at most {most}")
-
-
-def is_symmetric(instance: Any) -> bool:
-    """Whether every way back is as long as the way there."""
-    return bool((instance.distances == instance.distances.T).all())

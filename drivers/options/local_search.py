@@ -16,8 +16,8 @@ from drivers.options.declaration import (
     positive,
     scaled_option,
 )
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
-from drivers.workload.history import curve_option, history_option, plot_option
 
 ITERATIONS = 10_000
 """What ends a search that nobody limits."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cluster.launch.commands import python_command
+from drivers.workload.declaration import Task
 
 TOOL = "ncu"
 PAPER = "oconnell2014"
@@ -107,6 +108,17 @@ def run_profiled(
     words = shlex.join(["python", *arguments])
     print("\n".join(table(workload, words, kernels)), flush=True)
     return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
+
+
+def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
+    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
+
+    `sized` says whether the command line names what to compute.
+    """
+    if not task.options.profile:
+        return {}
+    found = run_profiled(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
+    return {} if found is None else {"profile": found}
 
 
 def profile_record(kernel: KernelProfile) -> dict[str, Any]:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
+from drivers.cli.quantities import format_with_prefix
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.parallel_benefit import ParallelBenefitCheck
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.single_rank import SingleRankRepetition
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload
 from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
-from drivers.workload.run_time import announce_run_time, format_with_prefix
+from drivers.workload.run_time import announce_run_time
 
 if TYPE_CHECKING:
     from core.search.protocol import Callback

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import ComparisonDependencies, main
+from drivers.experiments.comparison import ComparisonDependencies, main
 from drivers.experiments.comparison_options import workload_options
 from drivers.workload.registry import all_workloads
 from reports.records.files import load

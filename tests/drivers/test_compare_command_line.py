@@ -3,8 +3,9 @@
 import pytest
 
 from drivers.cli.exit_codes import run_driver
-from drivers.compare import ComparisonDependencies, default_arguments, main, workload_options
 from drivers.experiments import comparison_options
+from drivers.experiments.comparison import ComparisonDependencies, main
+from drivers.experiments.comparison_options import default_arguments, workload_options
 from drivers.workload.registry import NAMES, all_workloads, get_workload
 from tests.drivers.made_up_comparison import device
 
@@ -55,7 +56,7 @@ def refused(monkeypatch, capsys):
         return said.err
 
     monkeypatch.setattr(comparison_options, "cores", lambda: 2)
-    monkeypatch.setattr("drivers.compare.cores", lambda: 2)
+    monkeypatch.setattr("drivers.experiments.comparison.cores", lambda: 2)
     return run
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from drivers.compare import main
+from drivers.experiments.comparison import main
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS
 from reports.records.files import load
 from tests.conftest import ROOT

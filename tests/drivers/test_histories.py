@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from drivers import aco, exact, ihc, qap
-from drivers.workload.history import plot_file, thin_rows
+from drivers.options.history import plot_file
+from drivers.workload.history import thin_rows
 from reports.records.files import load
 from tests.drivers.small_runs import workload_of
 

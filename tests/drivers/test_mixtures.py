@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from core.errors import UserError
-from drivers.compare import main
+from drivers.experiments.comparison import main
 from drivers.experiments.execution import ExperimentCase
 from drivers.experiments.hybrid_configurations import (
     HybridConfiguration,

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import STANDARD_REASON, ComparisonDependencies
+from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependencies
 from drivers.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS, main
 from drivers.workload.registry import PAPER_WORKLOADS, get_workload
 from reports.records.files import load

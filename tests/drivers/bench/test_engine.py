@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate, RecordSubject
-from drivers.bench.runner import BenchmarkRun, format_rate, format_rough_time, format_spread
+from drivers.bench.runner import BenchmarkRun, format_rate, format_spread
 from reports.records.files import load
 
 INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
@@ -126,9 +126,6 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
         (format_spread([0.0]), "0 us (0 .. 0)"),
         (format_rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
         (format_rate(5, 0.0, "cells"), "too short to count cells/s"),
-        (format_rough_time(0.4), "0.4 s"),
-        (format_rough_time(150), "2.5 min"),
-        (format_rough_time(9000), "2.5 h"),
     ],
 )
 def test_times_and_rates_have_their_unit(shown, expected):
