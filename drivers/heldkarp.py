@@ -1,12 +1,12 @@
 """A shortest tour by Held and Karp's dynamic programming (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.heldkarp                                   a first run, in seconds
-python -m drivers.heldkarp --instance gr24 --verify          checked by branch and bound with 1-trees
+python -m drivers.heldkarp                                   a first run of some seconds
+python -m drivers.heldkarp --instance gr24 --verify          verified by branch and bound with 1-trees
 python -m drivers.heldkarp --matrix roads.txt                distances from a file, symmetric or not
-python -m drivers.heldkarp --instance gr17 --mapping published   the same form, and all layers go to the host
-python -m drivers.heldkarp --instance gr17 --tiling none     the paper's form, a launch for every size of subsets
-python -m drivers.heldkarp --instance a280 --k 10            more cities: the best of a neighbourhood of a start tour
-mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers, computed by 2 ranks
+python -m drivers.heldkarp --instance gr17 --mapping published   the paper's mapping: all layers are copied to the host
+python -m drivers.heldkarp --instance gr17 --tiling none     the paper's launches: one for each subset size
+python -m drivers.heldkarp --instance a280 --k 10            more cities: the best tour near a start tour
+mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers on 2 ranks
 """
 
 import sys
@@ -83,8 +83,8 @@ def headline(run: PreparedRun[HeldKarpOptions]) -> str | None:
         return None
     lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
     device, devices = search.backend.device.name, search.devices
-    where = f"{device} has" if devices == 1 else f"{devices} of {device} that reach each other's memory have"
-    return f"{where} room for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
+    where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
+    return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
 
 def result(run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:

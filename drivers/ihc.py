@@ -1,9 +1,9 @@
 """Iterative hill climbing for the TSP: 2-opt climbs from random tours, on any backend and over any number of ranks.
 
-python -m drivers.ihc                                       a first run, in seconds
-python -m drivers.ihc --instance kroA100 --climbers 100000  the experiment of the paper
-mpirun -n 64 python -m drivers.ihc --instance kroA100       the same work shared by 64 ranks
-python -m drivers.ihc --mapping published                   a climber for every lane, as in the paper
+python -m drivers.ihc                                       a first run of some seconds
+python -m drivers.ihc --instance kroA100 --climbers 100000  the paper's experiment
+mpirun -n 64 python -m drivers.ihc --instance kroA100       the same climbs on 64 ranks
+python -m drivers.ihc --mapping published                   the paper's mapping: one climber per lane
 """
 
 import sys
@@ -31,26 +31,30 @@ MOVES = 10**9
 class ClimbOptions(Options):
     """What hill climbing understands."""
 
-    climbers: int = option(2000, "climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work")
+    climbers: int = option(
+        2000, "number of climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work"
+    )
     start: str = option(
         "oneil2011",
-        "random start tours: the paper's generator (at most 2^31 climbers, no seed), or counter-based from --seed",
+        "generator of the random start tours: the paper's (oneil2011; at most 2^31 climbers, no seed), or "
+        "counter-based from --seed (philox) (%(default)s)",
         choices=("oneil2011", "philox"),
         group=CLIMBING,
         decides="work",
     )
     scan: str = option(
         "auto",
-        "evaluate every move of a step (full), or leave out those that cannot win (pruned); same trajectory",
+        "moves evaluated in a step: all (full), or only those that can win (pruned); same trajectory (%(default)s: "
+        "by the size of the instance)",
         choices=("auto", "pruned", "full"),
         group=CLIMBING,
         decides="way",
     )
-    mapping: str = mapping_option("a climber for every lane, which evaluates all its moves", CLIMBING)
+    mapping: str = mapping_option("one climber per lane, which evaluates all its moves", CLIMBING)
     assign: str | None = option(
         None,
-        "with --mapping published: a lane has its climbers beforehand (static), or takes the next one when it is done "
-        "(worklist) (default: as in the paper, static on CPUs and worklist on GPUs)",
+        "with --mapping published: assign climbers to lanes before the launch (static), or one after another from a "
+        "worklist (default: as in the paper, static on CPUs and worklist on GPUs)",
         choices=("static", "worklist"),
         group=CLIMBING,
         decides="search",

@@ -1,7 +1,7 @@
 """Local search for the travelling salesman problem, on any backend and over any number of ranks.
 
-python -m drivers.tsp                                                         iterated 2-opt, in seconds
-python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg          keep the best tour, and draw it
+python -m drivers.tsp                                                         iterated 2-opt, some seconds
+python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg          save and draw the best tour
 python -m drivers.tsp --instance pr1002 --algorithm annealing --plateau 100000 --seconds 30    a thousand cities
 python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64    tabu search by swaps, as in the paper
 """

@@ -17,18 +17,18 @@ PLOTS = (".svg", ".png", ".pdf")
 
 def history_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--history`."""
-    text = "record after which iteration, how many evaluations and which time the best cost improved"
+    text = "record each improvement of the best cost, with its iteration, evaluations and time"
     return option(False, text, bool, group=group)
 
 
 def curve_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--curve`, which asks for the history too."""
-    return option(None, "save the history, all of it, as CSV", OutputFile, "FILE", group=group)
+    return option(None, "save the whole history as CSV", OutputFile, "FILE", group=group)
 
 
 def plot_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--plot`, which asks for the history too."""
-    text = "draw the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
+    text = "plot the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
     return option(None, text, plot_file, "FILE", group=group)
 
 

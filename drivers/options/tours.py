@@ -11,10 +11,10 @@ from drivers.options.output_files import OutputFile
 
 def matrix_option(directed: bool) -> Any:
     """Declare `--matrix`; where distances may be directed, the way back may have another length."""
-    form = "a NumPy .npy file or a text with a row a line"
-    ways = f"a matrix of distances, {form}; the way back may have another length"
-    both = f"a symmetric matrix of distances, {form}"
-    return option(None, f"in place of --instance: {ways if directed else both}", metavar="FILE")
+    form = "a NumPy .npy file or a text with one row per line"
+    ways = f"a matrix of distances, symmetric or not: {form}"
+    both = f"a symmetric matrix of distances: {form}"
+    return option(None, f"instead of --instance: {ways if directed else both}", metavar="FILE")
 
 
 def tour_option(group: OptionGroup = RESULTS) -> Any:
@@ -24,7 +24,7 @@ def tour_option(group: OptionGroup = RESULTS) -> Any:
 
 def svg_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--svg`."""
-    return option(None, "draw the best tour", OutputFile, "FILE", group=group)
+    return option(None, "draw the best tour as SVG", OutputFile, "FILE", group=group)
 
 
 def refuse_seed(options: Options) -> None:
