@@ -62,7 +62,7 @@ class TableMethod(NamedTuple):
     def name(self) -> str:
         """In words."""
         if self.room is not None:
-            return f"{TRACED}, {self.room >> 20} MiB of room"
+            return f"{TRACED}, {self.room >> 20} MiB of memory"
         return TRACED if self.trace else NOT_TRACED
 
 
@@ -78,7 +78,7 @@ def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
     for module in PACKAGES if field.cores else ():
         if importlib.util.find_spec(module) is None:
             name = module.replace("_", "-")
-            print(f"no {name} beside dynamic programming: pip install {name}", flush=True)
+            print(f"reference solver {name} not measured: pip install {name}", flush=True)
     if field.cores:
         yield from device_cases(field, one_core_first(field.cores), ON_CORES, beside=True)
     for gpu in field.gpus:

@@ -99,9 +99,9 @@ class BenchmarkRun:
         """
         contestants = sum(len(contest.contestants) for contest in self.contests)
         print(
-            f"{format_count(len(self.contests), 'contest')} of {format_count(contestants, 'contestant')}, in turn, "
-            f"{format_count(self.repeats, 'repetition')} each unless a contest has its own number: about "
-            f"{format_long_time(self.seconds)}, and what compiles for the first time; medians (least .. most)",
+            f"{format_count(len(self.contests), 'benchmark case')} with {format_count(contestants, 'candidate')} in "
+            f"turn, {format_count(self.repeats, 'repetition')} each unless a case sets another number: about "
+            f"{format_long_time(self.seconds)}, plus compilation; medians (minimum .. maximum)",
             flush=True,
         )
         began = time.perf_counter()
@@ -123,7 +123,7 @@ class BenchmarkRun:
             own = [] if together else [describe_result(entrant)]
             print("    " + "  ".join([self.line(contest, entrant, entrants), *own]), flush=True)
         if together:
-            print(f"    {'found by all: ' if len(entrants) > 1 else ''}{describe_result(entrants[0])}", flush=True)
+            print(f"    {'same result: ' if len(entrants) > 1 else ''}{describe_result(entrants[0])}", flush=True)
         for remark in contest.remark({one.contestant.name: statistics.median(one.seconds) for one in entrants}):
             print(f"    {remark}", flush=True)
 
@@ -156,7 +156,9 @@ class BenchmarkRun:
         entrant.outcomes.append(outcome)
         entrant.finding = finding
         if finding.confirmed is False:
-            raise RuntimeError(f"{contest.work}: what {entrant.contestant.name} found is NOT CONFIRMED by the scorer")
+            raise RuntimeError(
+                f"{contest.work}: the result of {entrant.contestant.name} is NOT CONFIRMED by the scorer"
+            )
 
     def compare(self, contest: BenchmarkCase, entrant: CandidateRuns, finding: CandidateResult) -> bool:
         """Remember what somebody found, or compare it with what is known; whether the cost is confirmed.

@@ -34,8 +34,8 @@ WEAK_SUFFIX = "-weak"
 """Behind the workload in the names of files with work that grows: none of it may be taken for another comparison's."""
 HYBRID_SUFFIX = "-hybrid"
 """The same for mixtures of ranks and threads."""
-STANDARD_REASON = "the one that this workload is compared on if nothing is asked of it"
-"""Why an instance was chosen that nobody described."""
+STANDARD_REASON = "the default for comparisons of this workload"
+"""Reason for an instance that the command line does not name."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def run_comparison(
     runner = ExperimentRunner(sum(len(contest.of(configurations)) for contest in contests), dependencies.command)
     print_status(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
-        print_status(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
+        print_status(f"reference solvers with the run on one core: {', '.join(beside) or 'none installed'}")
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
         found, failures = [], list(not_run)
@@ -204,7 +204,7 @@ def build_cases(
     for message in wrong:
         print(f"error: {message}", file=sys.stderr)
     if not contests:
-        raise UserError(f"--instance: none of {', '.join(missing)} can be compared, expected one at least")
+        raise UserError(f"--instance: none of {', '.join(missing)} can be compared, expected at least one")
     return contests, list(missing)
 
 
@@ -218,8 +218,8 @@ def _cases_on(
     asked = workload_options(workload, [*given, *seeded])
     if getattr(asked, "seconds", None) is not None:
         raise UserError(
-            "--seconds: the clock ends every run elsewhere, and those of a comparison do equal work; expected "
-            "another limit, such as --iterations"
+            "--seconds: a time limit ends each run at another iteration, but runs of a comparison must do equal "
+            "work; expected another limit, such as --iterations"
         )
 
     names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
@@ -257,10 +257,10 @@ def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:
     if not workload.scaled:
         others = ", ".join(one.name for one in all_workloads() if one.scaled)
         raise UserError(
-            f"--weak: found {workload.name}, whose work is one problem and cannot grow; expected one of {others}"
+            f"--weak: found {workload.name}, a single problem that cannot grow with the ranks; expected one of {others}"
         )
     if max(ranks, default=1) < 2:
-        raise UserError("--weak: found one rank alone, expected more besides, as in --ranks 2 4")
+        raise UserError("--weak: found one rank, expected several, as in --ranks 2 4")
 
 
 def scale_case(contest: ExperimentCase, ranks: int) -> ExperimentCase:

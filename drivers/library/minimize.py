@@ -160,7 +160,7 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     own = {name: getattr(algorithm, name) for name in ALGORITHMS[algorithm.name]}
     said = {name: value for name, value in own.items() if value != getattr(usual, name)}
     if SearchOptions(algorithm=algorithm.name, **said).chosen_algorithm() != algorithm:
-        raise UserError(f"{algorithm}: no options say that: expected best improvement with {algorithm.name}")
+        raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")
     return {"algorithm": algorithm.name, **said}
 
 

@@ -46,9 +46,9 @@ def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any],
 
     def refuses(instance: Any) -> str | None:
         if not FEWEST <= instance.n <= most:
-            return f"{instance.n:,} cities, it is run with {FEWEST} to {most:,}"
+            return f"{instance.n:,} cities, expected {FEWEST} to {most:,}"
         if not asymmetric and not is_symmetric(instance.distances):
-            return "asymmetric distances, it takes symmetric ones"
+            return "asymmetric distances, expected symmetric ones"
         return None
 
     return refuses

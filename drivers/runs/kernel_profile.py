@@ -140,9 +140,7 @@ def find_profiler(backend: str, ranks: int) -> str:
     """
     if backend not in (select_profiled_backend(), "auto"):
         expected = select_profiled_backend()
-        raise ProfileError(
-            f"found --backend {backend}, expected {expected}: Nsight Compute counts what CUDA kernels do"
-        )
+        raise ProfileError(f"found --backend {backend}, expected {expected}: Nsight Compute profiles CUDA kernels")
     if ranks > 1:
         raise ProfileError(f"found {ranks} ranks, expected one: start the driver without mpirun")
     path = shutil.which(TOOL)
@@ -286,7 +284,7 @@ def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[s
     profile = load(PAPER).extra["profile"]
     titles = profile["metrics"]
     lines = [
-        f"Nsight Compute, {words}: least / average / most of a kernel's first nine launches and every tenth",
+        f"Nsight Compute, {words}: minimum / average / maximum over a kernel's first nine launches and every tenth",
         f"  {'kernel':28}{'launches':>9}" + "".join(f"{titles[name]:>28}" for name in METRICS),
     ]
     for kernel in kernels:

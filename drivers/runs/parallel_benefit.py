@@ -70,11 +70,14 @@ class SingleRankVerdict(NamedTuple):
         """The line that says so."""
         if self.iterations is None:
             together, alone = format_short_time(self.together_s), format_short_time(self.alone_s)
-            took = f"together they take {together}, the first alone {alone}"
+            took = f"all ranks take {together}, rank 0 alone {alone}"
         else:
             together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
-            took = f"an iteration takes them {together} together, and the first alone {alone}"
-        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
+            took = f"an iteration takes all ranks {together}, rank 0 alone {alone}"
+        return (
+            f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--share always "
+            "distributes it)"
+        )
 
 
 class ParallelBenefitCheck:

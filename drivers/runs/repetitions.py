@@ -217,7 +217,7 @@ class Repetitions:
         """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
         if why and self.sharing.verdict is None:
-            print_note(f"the ranks' devices talk over the host: {why}")
+            print_note(f"the ranks' devices communicate over the host: {why}")
         if identity:
             from reports.records.files import merge_lines
 
@@ -227,7 +227,7 @@ class Repetitions:
         if self.contradicted:
             print(
                 f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
-                "CONFIRMED; recorded and saved all the same",
+                "CONFIRMED; recorded and saved anyway",
                 file=sys.stderr,
             )
 
@@ -505,4 +505,4 @@ def overall_verdict(
         return None, f"NOT PROVED: {result.gave_up}"
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(confirmed_by)}"
-    return None, f"not confirmed: nobody was asked ({unasked})"
+    return None, f"not confirmed: no verifier was run ({unasked})"

@@ -74,8 +74,8 @@ def refuse_clocked_records(options: Any) -> None:
     """
     if options.record and options.seconds is not None and options.repeats > 1:
         raise UserError(
-            f"--record with --seconds and --repeats {options.repeats}: the clock ends every repetition elsewhere, and "
-            "those of a record do equal work; expected another limit instead of --seconds"
+            f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "
+            "iteration, but repetitions of a record must do equal work; expected another limit instead of --seconds"
         )
 
 
