@@ -44,12 +44,12 @@ class ConsoleProgram(NamedTuple):
 
 
 PROGRAMS_BEFORE_WORKLOADS = {
-    "devices": ConsoleProgram("list the devices of this machine, and the reasons for missing ones", "backends")
+    "devices": ConsoleProgram("list this machine's devices, and reasons for missing ones", "backends")
 }
 """Programs above the workloads in the list."""
 OTHER_PROGRAMS = {
     "compare": ConsoleProgram("run a workload on every device here, and report the speed-ups", "drivers.compare"),
-    "overview": ConsoleProgram("run the papers' workloads on every device here, some seconds each", "drivers.overview"),
+    "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
     "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
     "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),

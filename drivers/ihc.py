@@ -37,7 +37,7 @@ class ClimbOptions(Options):
     start: str = option(
         "oneil2011",
         "generator of the random start tours: the paper's (oneil2011; at most 2^31 climbers, no seed), or "
-        "counter-based from --seed (philox) (%(default)s)",
+        "counter-based from --seed (philox) (default: %(default)s)",
         choices=("oneil2011", "philox"),
         group=CLIMBING,
         decides="work",

@@ -106,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="W",
         help=f"workloads to run, from {', '.join(NAMES)} (default: the first {len(PAPER_WORKLOADS)})",
     )
-    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched first")
+    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
     add_where_options(made)
     made.set_defaults(instance=None, seed=None, seeds=None, repeats=LEAST_REPETITIONS, peers=False)
     return made

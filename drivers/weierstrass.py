@@ -31,7 +31,13 @@ class WeierstrassOptions(SearchOptions):
         group=RESULTS,
         decides="work",
     )
-    dtype: str = option("float32", "(%(default)s)", choices=("float32", "float64"), group=RESULTS, decides="work")
+    dtype: str = option(
+        "float32",
+        "type of coordinates and costs (%(default)s)",
+        choices=("float32", "float64"),
+        group=RESULTS,
+        decides="work",
+    )
 
 
 def load(options: WeierstrassOptions) -> tuple[Any, str]:

@@ -1,10 +1,10 @@
-"""Measure the ranks that this is started with: messages between pairs, reductions, and how fast each one computes.
+"""Measure the ranks of this job: messages between pairs, reductions, and the speed of each rank.
 
-mpirun -n 4 python -m cluster check                          what the ranks of this machine are worth
-mpirun -n 4 python -m cluster check --output cluster.json    the same, kept for `python -m cluster model`
+mpirun -n 4 python -m cluster check                          the ranks of this machine
+mpirun -n 4 python -m cluster check --output cluster.json    the same, saved for `python -m cluster model`
 python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
 
-Prints tables and what is doubtful: slow, throttled or crowded ranks, unequal versions, clocks that are apart.
+Prints tables and anomalies: slow, throttled or crowded ranks, different versions, and clocks that differ.
 """
 
 from __future__ import annotations

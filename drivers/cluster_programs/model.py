@@ -1,4 +1,4 @@
-"""How long a search would take on clusters and grids, from records of one core.
+"""Estimate the duration of a search on clusters and grids, from records of one core.
 
 python -m cluster model --records runs.jsonl                                   tables 10 and 11, every network
 python -m cluster model --records runs.jsonl --network ethernet check.json --ranks 1..512 --watts 350 700

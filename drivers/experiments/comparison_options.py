@@ -174,7 +174,7 @@ def _parser(workload: Workload[Any]) -> _ComparisonParser:
     parser.add_argument(
         "--instance", nargs="+", metavar="NAME", help=("one or more instances, each with a section in the report")
     )
-    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched first")
+    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
     parser.add_argument(
         "--repeats", type=positive, default=7, metavar="R", help=("number of timed repetitions (%(default)s)")
     )

@@ -78,7 +78,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         metavar="R",
         help=("repetitions of each run, instead of the number that --scale sets"),
     )
-    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched first")
+    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
     made.add_argument(
         "--backends",
         nargs="+",

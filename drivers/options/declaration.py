@@ -16,7 +16,7 @@ from drivers.options.output_files import OutputFile
 
 MOST_SEEDS = 10_000
 UNIFORM = "uniform:100:seed=1"
-AVAILABLE_DEFAULT = "by the instance files that are found"
+AVAILABLE_DEFAULT = "kroA100 if it is found, else pcb442, else a generated one"
 
 OptionEffect = Literal["work", "way", "search", "place", "nothing"]
 """What an option decides.
@@ -184,7 +184,9 @@ class Options:
     """What all workloads understand."""
 
     instance: str | None = instance_option()
-    data: str | None = option(None, "folder with instance files, searched first", metavar="DIR", decides="place")
+    data: str | None = option(
+        None, "folder with instance files, searched before all others", metavar="DIR", decides="place"
+    )
     repeats: int = option(1, "number of timed repetitions (%(default)s)", positive, "R")
     seed: int = option(0, "random seed of the run (%(default)s)", natural, "S")
     seeds: tuple[int, ...] | None = option(
@@ -213,8 +215,8 @@ class Options:
     )
     share: str = option(
         "auto",
-        "over several ranks: share the work always, or unless a rehearsal shows that rank 0 alone is faster (auto) "
-        "(%(default)s)",
+        "over several ranks: share the work always, or (auto) unless a rehearsal shows that rank 0 alone is faster "
+        "(default: %(default)s)",
         choices=("auto", "always"),
         decides="search",
     )

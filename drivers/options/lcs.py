@@ -21,7 +21,7 @@ class LcsOptions(DpOptions):
 
     strings: tuple[str, ...] | list[str] = option(
         (),
-        "two files: FASTA (the first record, or FILE:RECORD) or any bytes; or one argument of the form of --instance",
+        "two files: FASTA (the first record, or FILE:RECORD) or any bytes; or one instance, as for --instance",
         metavar="FILE",
         spelled="strings",
         nargs="*",

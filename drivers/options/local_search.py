@@ -128,8 +128,8 @@ class SearchOptions(Options):
     )
     iterations: int | None = option(
         None,
-        f"iterations of each walk (default: {ITERATIONS}, or unlimited with --seconds; without options for the work, "
-        "some seconds of one core)",
+        f"iterations of each walk (default: {ITERATIONS}, or unlimited with --seconds; some seconds of one core if no "
+        "option sets the work)",
         positive,
         "N",
         group=STOP,
@@ -162,8 +162,8 @@ class SearchOptions(Options):
     )
     walks: int | None = option(
         None,
-        "number of walks over all ranks, sequential with --mapping published (default: 1; without options for the "
-        f"work, {DEFAULT_WALKS} or one per rank)",
+        f"number of walks over all ranks, sequential with --mapping published (default: 1; {DEFAULT_WALKS} or one per "
+        "rank if no option sets the work)",
         positive,
         "W",
         group=PARALLEL,
@@ -199,7 +199,7 @@ class SearchOptions(Options):
     shape: str = option(
         "fixed",
         "teams and lanes of a launch: computed from the sizes (fixed), or tuned during the first iterations (the "
-        "paper's thread control, algorithm 3, section 6.5) (%(default)s)",
+        "paper's thread control, algorithm 3, section 6.5) (default: %(default)s)",
         choices=("fixed", "tuned"),
         group=EXPERIMENTS,
         decides="search",

@@ -58,7 +58,7 @@ WRONG = {
     ],
     "ppp": [
         ("--instance 0-0", "0-0"),
-        ("--peers", "--peers: found no solver that knows ppp"),
+        ("--peers", "--peers: found no reference solver for ppp"),
     ],
     "weierstrass": [
         ("--instance 0", "weierstrass:0"),

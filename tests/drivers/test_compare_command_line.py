@@ -14,7 +14,7 @@ MISTAKES = {
     "option of another workload": ("qap --climbers 5", "--climbers: expected an option of qap, found one of ihc"),
     "workload not first": ("--fresh qap", "found 'qap' among the options, expected the workload first"),
     "too many ranks": ("ihc --ranks 1 3", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
-    "the clock": ("qap --seconds 3", "--seconds: the clock ends every run elsewhere"),
+    "the clock": ("qap --seconds 3", "--seconds: a time limit ends each run at another iteration"),
     "a seed of nothing": ("lcs --seed 4", "--seed changes nothing here"),
     "single runs' backend": ("ihc --backend cpu", "--backend: found an option of single runs, expected --backends"),
     "single runs' file": (
@@ -27,7 +27,7 @@ MISTAKES = {
     "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),
     "unequal mixtures": ("ppp --hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all"),
     "no mixture": ("ppp --hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
-    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
+    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, expected at least 2"),
     "mixtures and ranks": ("ppp --hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
     "mixtures of one core": (
         "ppp --hybrid --rank-backend cpu",

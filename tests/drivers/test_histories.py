@@ -131,13 +131,13 @@ def test_a_history_cannot_begin_or_end_where_a_run_goes_on(name, drive, cut_shor
     for asked in (["--history"], ["--curve", tmp_path / "c.csv"]):
         code, said, error = drive(*going_on, *asked, driver=driver)
         assert code == 2 and "hash" not in said
-        assert error.splitlines()[-1] == f"error: {path}: the state of another run: {WITHOUT}"
+        assert error.splitlines()[-1] == f"error: {path}: a checkpoint of another run: {WITHOUT}"
         assert path.read_bytes() == kept and not (tmp_path / "c.csv").exists()
     assert drive(*going_on, driver=driver)[0] == 0
     driver, going_on, path = cut_short(name, "--history")
     code, said, error = drive(*going_on, driver=driver)
     assert code == 2 and error.splitlines()[-1] == (
-        f"error: {path}: the state of another run: found one with a history, expected --history too"
+        f"error: {path}: a checkpoint of another run: found one with a history, expected --history too"
     )
 
 

@@ -84,7 +84,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     code, output, error = stopped(endless, how, several, environment)
     if how == "Ctrl-C":
         assert code == 130
-        assert "the same command goes on" in output
+        assert "the same command continues" in output
         assert error.splitlines()[-1] == "interrupted"
     kept = [sample for record in load(records) for sample in record.samples]
     assert len(kept) >= 3

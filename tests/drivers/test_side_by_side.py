@@ -98,5 +98,5 @@ def test_options_become_words():
 )
 def test_algorithms_become_options(algorithm, options):
     assert options_of_algorithm(algorithm) == options
-    with pytest.raises(UserError, match="no options say that"):
+    with pytest.raises(UserError, match="no options describe it"):
         options_of_algorithm(ok.IteratedLocalSearch(first=True))

@@ -70,7 +70,7 @@ def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, c
     assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ant_colonies.C_FORMS]
     assert all(float(re.search(r"(\S+) ns a step of a tour", line)[1]) > 0 for line in lines)
     assert said.count("x as fast as cpu") == 2
-    assert "found by all: length" in said
+    assert "same result: length" in said
     assert "nowhere: not measured (" in said
     records = load(path)
     assert [(record.backend, record.scored) for record in records] == [("cpu", True), ("C", True), ("C", True)]
@@ -99,7 +99,7 @@ def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, mon
     assert "nowhere: not measured (" in said
     titles = [line for line in said.splitlines() if line.startswith("[")]
     assert [title.split(", ")[2] for title in titles] == ["2 ants", "5 ants"]
-    assert said.count("found by all: length") == 2
+    assert said.count("same result: length") == 2
     assert said.count("not published") == 4
     found = [(one.parameters["ants"], one.ways["strategy"], one.scored, len(one.samples)) for one in load(path)]
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]

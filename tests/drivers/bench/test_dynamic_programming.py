@@ -15,7 +15,7 @@ from drivers.cli.exit_codes import run_driver
 from reports.records.files import load
 
 TINY = dp.TableSizes(700, 300, 12, 400, (5, 8), (9,), 4096)
-WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of room"]
+WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of memory"]
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +89,8 @@ def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monk
     monkeypatch.setattr(dp.importlib.util, "find_spec", lambda name: None)
     assert "rapidfuzz" not in str(entered(dp.cases(make_field())))
     assert capsys.readouterr().out.splitlines() == [
-        "no rapidfuzz beside dynamic programming: pip install rapidfuzz",
-        "no held-karp beside dynamic programming: pip install held-karp",
+        "reference solver rapidfuzz not measured: pip install rapidfuzz",
+        "reference solver held-karp not measured: pip install held-karp",
     ]
 
 

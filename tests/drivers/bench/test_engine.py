@@ -59,7 +59,7 @@ def test_each_contestant_has_a_line_as_soon_as_its_contest_is_over(capsys):
     assert re.search(r"^A +\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", lines[0])
     assert re.search(r"^B .*steps/s  \d+\.\d\dx as fast as A  2 runs$", lines[1])
     assert re.search(r"^C .*x as fast as B  2 runs$", lines[2])
-    assert lines[3:] == ["found by all: cost 7, hash 0123"]
+    assert lines[3:] == ["same result: cost 7, hash 0123"]
 
 
 @pytest.mark.parametrize("same_contest", [True, False])
@@ -72,7 +72,7 @@ def test_a_contestant_that_finds_something_else_ends_the_bench(same_contest):
 
 
 def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such(tmp_path):
-    with pytest.raises(RuntimeError, match="what A found is NOT CONFIRMED by the scorer"):
+    with pytest.raises(RuntimeError, match="the result of A is NOT CONFIRMED by the scorer"):
         BenchmarkRun([contest(contestant("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
     (record,) = load(tmp_path / "r.jsonl")
     assert (record.scored, len(record.samples)) == (False, 1)
