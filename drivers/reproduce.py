@@ -181,7 +181,7 @@ def show_commands(
 def format_rough_time(seconds: float | None, *, at_least: bool = False) -> str:
     """A time that is only roughly known, in words."""
     if seconds is None:
-        return f"at least {format_estimate(START_S)}, unknown otherwise"
+        return f"at least {format_estimate(START_S)} (no estimate)"
     return f"{'at least' if at_least else 'about'} {format_estimate(seconds)}"
 
 

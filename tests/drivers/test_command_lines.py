@@ -101,7 +101,7 @@ WRONG = {
     ],
     "lcs": [
         ("text.txt", "expected two files, or --instance, or --text"),
-        ("--spill missing", "expected a folder in which files can be made"),
+        ("--spill missing", "expected a writable folder"),
         ("--no-trace --spill folder", "--spill changes nothing here"),
         ("--no-trace --output common.txt", "--output needs --trace"),
     ],

@@ -24,7 +24,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
     printed = capsys.readouterr().out
     for text in (report, printed):
         assert "no driver" in text
-        assert "the oracle" in text
+        assert "the reference interpreter" in text
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
     assert "oversubscribed: 4 ranks on 3 cores" in report
