@@ -128,7 +128,7 @@ CROWDED = replace(MYRI, crowds=(CrowdingFactor(8, 4.0),))
         (
             MYRI,
             [made("1301-1317", truth("1301-1317", n, MYRI) + 100 * core_s("73-73"), n) for n in (8, 16)],
-            "no constant",
+            "not a constant",
         ),
     ],
     ids=["noise", "ranks that share cores", "more than half of the smallest instance"],
@@ -208,7 +208,7 @@ def test_a_size_that_nobody_recorded_is_scaled_and_named(drive, file, cores):
     assert code == 0
     assert "## 201-217" in out and "23,436 neighbours" in out
     code, out, _ = drive("--records", file(cores[:1], "small.jsonl"), "--network", "ethernet")
-    assert "therefore scaled: 81-81, 101-117" in out
+    assert "that one core has recorded: 81-81, 101-117" in out
 
 
 def test_the_papers_own_machines_are_modelled_without_records(drive):
@@ -272,7 +272,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
         ("--price nothing 1", "expected a positive number"),
         ("--instance kroA100", "kroA100: found no record and no size in the name"),
         ("--validate {records}", "expected one --network"),
-        ("--validate {records} --network ethernet", "no run of several ranks"),
+        ("--validate {records} --network ethernet", "found no run on several ranks"),
         ("--out {records}", "runs.jsonl: cannot make this folder"),
         ("--records {folder}/gpu.jsonl", "no run of ppp on one core, only on cuda"),
         ("--records {folder}/broken.jsonl", "broken.jsonl:1"),

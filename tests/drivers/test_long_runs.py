@@ -231,7 +231,7 @@ def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
         return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
 
     edited(path, "about", change)
-    with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
+    with pytest.raises(UserError, match="state: (expected a checkpoint|a checkpoint of another run)") as refusal:
         RunCheckpointFile(path).read(WHOSE)
     assert str(refusal.value).isprintable()
 

@@ -46,7 +46,7 @@ def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys
     assert bench.seconds == 40 + 120 + 30 + 1.5
     bench.run()
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("2 contests of 3 contestants, in turn, 2 repetitions each")
+    assert said[0].startswith("2 benchmark cases with 3 candidates in turn, 2 repetitions each")
     assert "about 3.2 min" in said[0]
     assert [line for line in said if line.startswith("[")] == ["[1/2] counting", "[2/2] counting"]
 

@@ -91,7 +91,7 @@ def test_the_table_says_where_one_rank_has_no_room():
     lines = [ranks.RankBenchmarkLine("a", 1.0, 0.5, 2.0, 0.01), ranks.RankBenchmarkLine("b", None, 7.25, None, 0.5)]
     assert list(ranks.format_table(lines, 2))[2:] == [
         "| a | 1 | 0.5 | 2.00 | 1.0% |",
-        "| b | no room | 7.25 |  | 50.0% |",
+        "| b | not enough memory | 7.25 |  | 50.0% |",
     ]
 
 
