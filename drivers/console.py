@@ -129,7 +129,7 @@ def print_list(_: Sequence[str] | None) -> int:
     titles |= {name: program.title for name, program in OTHER_PROGRAMS.items()}
     print(f"usage: {COMMAND} PROGRAM [options]\n")
     print(format_list(titles))
-    print(f"\n`{COMMAND} PROGRAM --help` explains one, `{COMMAND} --version` prints the version.")
+    print(f"\nMore: `{COMMAND} PROGRAM --help`; version: `{COMMAND} --version`.")
     return 0
 
 

@@ -28,11 +28,11 @@ WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "dp": dynamic_programming.cases,
     "aco-strategies": ant_strategies.cases,
 }
-"""What `--workload` takes, and what lists the contests of each."""
+"""What `--workload` takes, and what lists the cases of each."""
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
 RANKS = "ranks"
-"""What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
+"""What `--workload` takes besides: not cases on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 TIME_LIMITS = "time-limits"
 """What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
@@ -141,7 +141,7 @@ def refuse_rank_options(options: argparse.Namespace) -> None:
 
 
 def chosen_cases(field: BenchmarkContext) -> list[BenchmarkCase]:
-    """The contests that the command line asks for."""
+    """The cases that the command line asks for."""
     asked = field.options.workload
     names = [name for name in WORKLOADS if name not in ONLY_WHEN_NAMED] if asked == "all" else [asked]
-    return [contest for name in names for contest in WORKLOADS[name](field)]
+    return [case for name in names for case in WORKLOADS[name](field)]
