@@ -1,10 +1,10 @@
 """`make compare`: the same work of any workload on every device of this machine, checked to be equal, and a report.
 
 python -m drivers.compare                                                   hill climbing
-python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, each with a section in the report
+python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section for each
 python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
 python -m drivers.compare ihc --ranks 2 4 --weak                            weak scaling
-python -m drivers.compare ppp --hybrid 1x8 2x4 8x1                          ranks with threads, compared with one rank per core
+python -m drivers.compare ppp --hybrid 1x8 2x4 8x1                          ranks with threads, and one rank per core
 """
 
 import sys

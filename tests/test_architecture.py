@@ -26,6 +26,11 @@ MAY_IMPORT = {
     "reports": ("reports", "core"),
     "drivers": HOUSE,
 }
+BELOW_DRIVERS = HOUSE[:-1]
+LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")
+"""Packages of `drivers`; each imports only those before it, and no program."""
+for layer, name in enumerate(LAYERS):
+    MAY_IMPORT[f"drivers.{name}"] = (*BELOW_DRIVERS, *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "rich", "jinja2"),
