@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from core.problems.tsp.distances import is_symmetric
 from drivers.cli.exit_codes import run_driver
 from drivers.options.held_karp import HeldKarpOptions
 from drivers.runs.kernel_profile import profile_details
@@ -130,6 +129,8 @@ def verdicts(run: PreparedRun[HeldKarpOptions], outcome: Any, result: Repetition
 
 def cross_check(instance: Any) -> tuple[str, int]:
     """Name and result of another algorithm: branch and bound on one core, or NumPy where distances are asymmetric."""
+    from core.problems.tsp.distances import is_symmetric
+
     if is_symmetric(instance.distances):
         from drivers.exact import solve
 

@@ -9,19 +9,16 @@ What `run_profiled` returns is a part of the details of a run's records.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.launch.commands import python_command
 from drivers.workload.declaration import Task
 
 TOOL = "ncu"
@@ -175,6 +172,10 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
         Nsight Compute or the program failed, or it saw no kernel.
 
     """
+    import subprocess
+
+    from cluster.launch.commands import python_command
+
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
         log = Path(folder) / "profile.csv"
         command = [
@@ -210,6 +211,8 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 
     A row is one metric of one launch; they are told by as many cells as the heading has.
     """
+    import csv
+
     heading: list[str] | None = None
     for cells in csv.reader(line for line in lines if line.startswith('"')):
         if heading is None and "Metric Name" in cells:
