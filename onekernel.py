@@ -55,7 +55,7 @@ sys.meta_path.insert(0, _House)
 
 if __name__ == "__main__":
     # `python -m onekernel` is the command, which imports what its program needs and no more.
-    from drivers.cli import console
+    from drivers import console
 
     sys.exit(console.main())
 

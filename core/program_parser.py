@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from core.errors import UserError
 
 COMMAND = "onekernel"
-"""The command that starts any program, `drivers.cli.console`."""
+"""The command that starts any program, `drivers.console`."""
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """The variable by which a shell asks, through `argcomplete`, which words may follow."""
 

@@ -1,10 +1,10 @@
 """Ant colony optimisation for the TSP (`menezes2019`), on any backend and over any number of ranks.
 
-python -m drivers.aco                                              a first run, in seconds: Ant System
+python -m drivers.aco                                              a first run of some seconds: Ant System
 python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
-python -m drivers.aco --instance pcb442 --ants 4096 --seconds 20 --plot course.svg
-python -m drivers.aco --instance pcb442 --strategy fine --mapping published        as the paper lays it on a GPU
-mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants shared by 4 ranks
+python -m drivers.aco --instance pcb442 --ants 4096 --seconds 20 --plot history.svg   a time limit and a plot
+python -m drivers.aco --instance pcb442 --strategy fine --mapping published        the paper's GPU mapping
+mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants on 4 ranks
 """
 
 import sys
@@ -16,7 +16,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.ant_colony import AntOptions
 from drivers.runs.parallel_benefit import report_idle_ranks
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import (
     PreparedRun,
     RepetitionResult,
@@ -42,7 +42,7 @@ def load(options: AntOptions, ranks: int) -> Task:
     settled = options.settled()
     refuse_clocked_records(settled)
     task = tours.available_instance(settled)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     settings = settled.settings()
     # Before the distances are computed, which takes a minute for 46,000 cities.
     settings.check(task.problem.n)
@@ -156,7 +156,7 @@ def verdicts(run: PreparedRun[AntOptions], outcome: Any, result: RepetitionResul
 
 def save(run: PreparedRun[AntOptions], outcome: Any) -> None:
     """The best tour, and how the search came to it."""
-    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.aco")
+    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.aco")
     save_history(run, outcome, unit=ACO.unit, noun=ACO.noun)
 
 

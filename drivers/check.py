@@ -1,7 +1,7 @@
-"""Try the functions of a problem of one's own, the same as `python FILE.py --check`.
+"""Check the functions of a user-defined problem, as `python FILE.py --check` does.
 
-python -m drivers.check myproblem.py                    the one problem that the file defines
-python -m drivers.check myproblem.py:MaxSat --n 20      one of several; parameters of its constructor are options
+python -m drivers.check myproblem.py                    the only problem class of the file
+python -m drivers.check myproblem.py:MaxSat --n 20      one of several classes; constructor parameters are options
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def find_problem(path: str, name: str) -> Any:
     if is_problem_class(found) or isinstance(found, Problem):
         return found
     known = ", ".join(problem_class_names(module)) or "none"
-    raise UserError(f"{path}: found no problem {name!r}, expected one of those defined there: {known}")
+    raise UserError(f"{path}: found no problem {name!r}, expected one that the file defines: {known}")
 
 
 def find_only_problem(path: str) -> Any:

@@ -1,11 +1,11 @@
-"""A shortest tour, proved, for the TSP up to 30 cities (`xavier2022`), on any backend and over any number of ranks.
+"""Exact search for a shortest tour of up to 30 cities (`xavier2022`), on any backend and over any number of ranks.
 
-python -m drivers.exact                                            a first run, in seconds
-python -m drivers.exact --instance gr17 --verify --count           checked independently; how many shortest tours
-python -m drivers.exact --instance bays29 --peers                  beside Concorde, LKH, elkai and OR-tools
-python -m drivers.exact --instance gr21 --bound edges              the thesis' own branch and bound
-python -m drivers.exact --instance gr21 --bound edges --mapping published  the same, launched as the thesis says
-mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same search shared by 4 ranks
+python -m drivers.exact                                            a first run of some seconds
+python -m drivers.exact --instance gr17 --verify --count           verified independently, all shortest tours counted
+python -m drivers.exact --instance bays29 --peers                  compared with Concorde, LKH, elkai and OR-tools
+python -m drivers.exact --instance gr21 --bound edges              the thesis's branch and bound
+python -m drivers.exact --instance gr21 --bound edges --mapping published  the same with the thesis's launches
+mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same search on 4 ranks
 """
 
 import sys
@@ -16,12 +16,12 @@ from core.search.exact import ENUMERATIONS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.exact import DEFAULT_INSTANCE, GENERATED_INSTANCE, ExactOptions
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
 from drivers.workload.history import keeps_history, save_history
 from drivers.workload.run_time import RepetitionWork
 
-GAVE_UP = "the search was ended, and this is its incumbent"
+GAVE_UP = "the search stopped early; this is its incumbent"
 MOST_ENUMERATED = 10
 MOST_BY_EDGES = 17
 """Cities up to which the thesis' bound takes seconds on one core."""
@@ -32,7 +32,7 @@ def load(options: ExactOptions, ranks: int) -> Task:
     options.refuse_idle()
     task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
     options.refuse_checks_of(task.problem)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task
 
 
@@ -85,7 +85,7 @@ def result(run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
         gave_up="" if outcome.finished else GAVE_UP,
         details={
             **tours.instance_details(run.problem),
-            "evaluations_per_step": "nodes, whose number differs from run to run",
+            "evaluations_per_step": "nodes; their number differs from run to run",
             "tour": outcome.tour.tolist(),
             "bound": run.search.bound,
             "nodes_per_depth": outcome.nodes.tolist(),
@@ -123,7 +123,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
 
 def save(run: PreparedRun[ExactOptions], outcome: Any) -> None:
     """The shortest tour, and the incumbents before it."""
-    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
+    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
     save_history(run, outcome, unit=EXACT.unit, noun=EXACT.noun)
 
 

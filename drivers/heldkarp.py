@@ -1,12 +1,12 @@
 """A shortest tour by Held and Karp's dynamic programming (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.heldkarp                                   a first run, in seconds
-python -m drivers.heldkarp --instance gr24 --verify          checked by branch and bound with 1-trees
+python -m drivers.heldkarp                                   a first run of some seconds
+python -m drivers.heldkarp --instance gr24 --verify          verified by branch and bound with 1-trees
 python -m drivers.heldkarp --matrix roads.txt                distances from a file, symmetric or not
-python -m drivers.heldkarp --instance gr17 --mapping published   the same form, and all layers go to the host
-python -m drivers.heldkarp --instance gr17 --tiling none     the paper's form, a launch for every size of subsets
-python -m drivers.heldkarp --instance a280 --k 10            more cities: the best of a neighbourhood of a start tour
-mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers, computed by 2 ranks
+python -m drivers.heldkarp --instance gr17 --mapping published   the paper's mapping: all layers are copied to the host
+python -m drivers.heldkarp --instance gr17 --tiling none     the paper's launches: one for each subset size
+python -m drivers.heldkarp --instance a280 --k 10            more cities: the best tour near a start tour
+mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers on 2 ranks
 """
 
 import sys
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.dynamic_programming import profile_details
-from drivers.options.held_karp import HeldKarpOptions, is_symmetric
+from drivers.options.held_karp import HeldKarpOptions
+from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
 from drivers.workload.run_time import RepetitionWork
 
@@ -26,7 +26,7 @@ def load(options: HeldKarpOptions, ranks: int) -> Task:
     """The instance, and whether the search is restricted."""
     options.refuse_idle()
     task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task._replace(options=options.settled(task.problem).by_mapping())
 
 
@@ -82,8 +82,8 @@ def headline(run: PreparedRun[HeldKarpOptions]) -> str | None:
         return None
     lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
     device, devices = search.backend.device.name, search.devices
-    where = f"{device} has" if devices == 1 else f"{devices} of {device} that reach each other's memory have"
-    return f"{where} room for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
+    where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
+    return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
 
 def result(run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
@@ -129,7 +129,9 @@ def verdicts(run: PreparedRun[HeldKarpOptions], outcome: Any, result: Repetition
 
 def cross_check(instance: Any) -> tuple[str, int]:
     """Name and result of another algorithm: branch and bound on one core, or NumPy where distances are asymmetric."""
-    if is_symmetric(instance):
+    from core.problems.tsp.distances import is_symmetric
+
+    if is_symmetric(instance.distances):
         from drivers.exact import solve
 
         return "branch and bound", int(solve(instance.distances).length)
@@ -155,7 +157,7 @@ HELDKARP = Workload(
     work=work,
     ways=lambda run: run.options.ways(),
     headline=headline,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
+    save=lambda run, tour: tour_files.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
     details=lambda task, ranks, argv: profile_details(
         task, ranks, argv, "heldkarp", sized=bool(task.options.instance or task.options.matrix)
     ),

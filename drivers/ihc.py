@@ -1,9 +1,9 @@
 """Iterative hill climbing for the TSP: 2-opt climbs from random tours, on any backend and over any number of ranks.
 
-python -m drivers.ihc                                       a first run, in seconds
-python -m drivers.ihc --instance kroA100 --climbers 100000  the experiment of the paper
-mpirun -n 64 python -m drivers.ihc --instance kroA100       the same work shared by 64 ranks
-python -m drivers.ihc --mapping published                   a climber for every lane, as in the paper
+python -m drivers.ihc                                       a first run of some seconds
+python -m drivers.ihc --instance kroA100 --climbers 100000  the paper's experiment
+mpirun -n 64 python -m drivers.ihc --instance kroA100       the same climbs on 64 ranks
+python -m drivers.ihc --mapping published                   the paper's mapping: one climber per lane
 """
 
 import sys
@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
+from drivers.options import tours as tour_options
 from drivers.options.declaration import OptionGroup, Options, mapping_option, option, positive, scaled_option
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
-from drivers.workload.history import curve_option, history_option, keeps_history, plot_option, save_history
+from drivers.workload.history import keeps_history, save_history
 from drivers.workload.run_time import RepetitionWork
 
 CLIMBING = OptionGroup("hill climbing")
@@ -29,33 +31,37 @@ MOVES = 10**9
 class ClimbOptions(Options):
     """What hill climbing understands."""
 
-    climbers: int = option(2000, "climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work")
+    climbers: int = option(
+        2000, "number of climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work"
+    )
     start: str = option(
         "oneil2011",
-        "random start tours: the paper's generator (at most 2^31 climbers, no seed), or counter-based from --seed",
+        "generator of the random start tours: the paper's (oneil2011; at most 2^31 climbers, no seed), or "
+        "counter-based from --seed (philox) (default: %(default)s)",
         choices=("oneil2011", "philox"),
         group=CLIMBING,
         decides="work",
     )
     scan: str = option(
         "auto",
-        "evaluate every move of a step (full), or leave out those that cannot win (pruned); same trajectory",
+        "moves evaluated in a step: all (full), or only those that can win (pruned); same trajectory (%(default)s: "
+        "by the size of the instance)",
         choices=("auto", "pruned", "full"),
         group=CLIMBING,
         decides="way",
     )
-    mapping: str = mapping_option("a climber for every lane, which evaluates all its moves", CLIMBING)
+    mapping: str = mapping_option("one climber per lane, which evaluates all its moves", CLIMBING)
     assign: str | None = option(
         None,
-        "with --mapping published: a lane has its climbers beforehand (static), or takes the next one when it is done "
-        "(worklist) (default: as in the paper, static on CPUs and worklist on GPUs)",
+        "with --mapping published: assign climbers to lanes before the launch (static), or one after another from a "
+        "worklist (default: as in the paper, static on CPUs and worklist on GPUs)",
         choices=("static", "worklist"),
         group=CLIMBING,
         decides="search",
     )
     scaled: int | None = scaled_option("--climbers")
-    tour: OutputFile | None = tours.tour_option(CLIMBING)
-    svg: OutputFile | None = tours.svg_option(CLIMBING)
+    tour: OutputFile | None = tour_options.tour_option(CLIMBING)
+    svg: OutputFile | None = tour_options.svg_option(CLIMBING)
     history: bool = history_option(CLIMBING)
     curve: OutputFile | None = curve_option(CLIMBING)
     plot: OutputFile | None = plot_option(CLIMBING)
@@ -72,7 +78,7 @@ def load(options: ClimbOptions, ranks: int) -> Task:
     if options.seeds and options.start == "oneil2011":
         raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
     task = tours.available_instance(options)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return task
 
 
@@ -133,7 +139,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
 
 def save(run: PreparedRun[ClimbOptions], outcome: Any) -> None:
     """The shortest tour, and how the search came to it."""
-    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
+    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
     save_history(run, outcome, unit=IHC.unit, noun=IHC.noun)
 
 

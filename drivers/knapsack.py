@@ -1,12 +1,12 @@
 """The 0-1 knapsack problem by dynamic programming (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.knapsack                                                   a first run, in seconds
+python -m drivers.knapsack                                                   a first run of some seconds
 python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the paper's generator
 python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
-python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, checked independently
-python -m drivers.knapsack --items 100 --method bb                           the paper's yardstick: branch and bound
-python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   as the paper does it, by diagonals
-mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table, computed by 2 ranks
+python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, verified in NumPy
+python -m drivers.knapsack --items 100 --method bb                           the paper's baseline: branch and bound
+python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   the paper's mapping, by diagonals
+mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table on 2 ranks
 """
 
 import sys
@@ -14,16 +14,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.dynamic_programming import profile_details
 from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
+from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
 from drivers.workload.run_time import RepetitionWork
 
 SPEEDS = {"auto": 2e9, "none": 1e8}
 """Cells per second that a core usually reaches with each way to cut the table."""
-GAVE_UP = "the search gave up, as --nodes or --seconds says, and this is its incumbent"
+GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incumbent"
 
 
 def load(options: KnapsackOptions, ranks: int) -> Task:

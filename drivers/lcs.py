@@ -1,11 +1,11 @@
 """A longest common subsequence of two strings (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.lcs                                       a first run, in seconds
-python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records, or FILE:RECORD, or two plain files
+python -m drivers.lcs                                       a first run of some seconds
+python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records (or FILE:RECORD) or plain files
 python -m drivers.lcs --text HUMAN CHIMPANZEE               two words
-python -m drivers.lcs random:1000000 --no-trace --peers     the length alone, beside rapidfuzz
-python -m drivers.lcs half:3000 --mapping published         as the paper does it: every cell goes to the host
-mpirun -n 4 python -m drivers.lcs random:100000             the same table, computed by 4 ranks
+python -m drivers.lcs random:1000000 --no-trace --peers     the length alone, compared with rapidfuzz
+python -m drivers.lcs half:3000 --mapping published         the paper's mapping: every cell is copied to the host
+mpirun -n 4 python -m drivers.lcs random:100000             the same table on 4 ranks
 """
 
 import sys
@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.dynamic_programming import profile_details
 from drivers.options.lcs import MOST_VERIFIED_CELLS, LcsOptions
 from drivers.options.output_files import reporting_write_errors
+from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
 from drivers.workload.run_time import RepetitionWork

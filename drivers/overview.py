@@ -1,11 +1,11 @@
-"""`make overview`: the papers' workloads for some seconds each on every device of this machine, table and heat map.
+"""`make overview`: the papers' workloads, some seconds each, on every device of this machine: a table and a heat map.
 
 python -m drivers.overview                                        ten workloads, about 10 s each
-python -m drivers.overview --workloads labs lcs --ranks 2         two of all there are, on two ranks besides
-python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; elsewhere/overview.md
+python -m drivers.overview --workloads labs lcs --ranks 2         labs and lcs, on two ranks too
+python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; report in elsewhere/overview.md
 
-Each work but that of lcs takes a second or more of one core, and it is the same on every device. The first device runs
-it three times, and from that follows how often all of them do. A run that was stopped goes on where it was.
+Every workload except lcs takes one core a second or more, and does the same work on every device. Three repetitions on
+the first device determine the number of repetitions for all. An interrupted overview continues where it stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cli.messages import set_quiet
-from drivers.compare import STANDARD_REASON, ComparisonDependencies, build_cases, survey
+from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependencies, build_cases, survey
 from drivers.experiments.comparison_options import add_where_options
 from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
 from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prepare_folder
@@ -50,8 +50,8 @@ WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
 """Options of works that take one core at least a second, so that launches and copies weigh little: 1.3 to 2.3 s of
 processor time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core."""
 DEFAULT_REASON = (
-    "A work whose line gives no other reason was chosen to take one core a second or more, so that launches and copies "
-    "weigh little in it"
+    "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
+    "little effect"
 )
 OTHER_DEVICES_SHARE = 0.5
 """Of one core's time, what any other device is taken to need."""
@@ -97,16 +97,16 @@ def parser() -> argparse.ArgumentParser:
         type=number,
         default=10.0,
         metavar="S",
-        help="how long a workload runs on all devices together, roughly (%(default)g); decides the repetitions, "
-        f"{LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device",
+        help="approximate seconds of a workload on all devices together (%(default)g), which determine the number of "
+        f"repetitions, {LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device",
     )
     made.add_argument(
         "--workloads",
         nargs="+",
         metavar="W",
-        help=f"only these of {', '.join(NAMES)} (without it: the first {len(PAPER_WORKLOADS)})",
+        help=f"workloads to run, from {', '.join(NAMES)} (default: the first {len(PAPER_WORKLOADS)})",
     )
-    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
+    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
     add_where_options(made)
     made.set_defaults(instance=None, seed=None, seeds=None, repeats=LEAST_REPETITIONS, peers=False)
     return made
@@ -161,7 +161,7 @@ def compare_runs(workload: Workload[Any], found: Sequence[Record], failures: Seq
 def write_overview(found: Overview, folder: Path, made_by: str) -> int:
     """Show and write what there is; returns the exit code."""
     if not found.rows:
-        print("error: of no workload is there a run to show", file=sys.stderr)
+        print("error: no workload has a run to show", file=sys.stderr)
         return FAILED
     print(f"\n{overview.plain_text(found)}\n")
     for path in overview.write(found, folder, made_by):

@@ -1,8 +1,8 @@
 """Local search for the permuted perceptron problem, on any backend and over any number of ranks.
 
-python -m drivers.ppp                                            tabu search on 73-73, in seconds
-python -m drivers.ppp --instance 73-73:seed=5 --target 0         until the secret's cost is found
-mpirun -n 64 python -m drivers.ppp                               the first one's work shared by 64 ranks
+python -m drivers.ppp                                            tabu search on 73-73, some seconds
+python -m drivers.ppp --instance 73-73:seed=5 --target 0         a stop at the cost of the secret
+mpirun -n 64 python -m drivers.ppp                               the first command's work on 64 ranks
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class PppOptions(SearchOptions):
     neighbourhood: str = neighbourhood_option("flip2")
     layout: str | None = option(
         None,
-        "where lanes that evaluate by histograms keep them: in their local memory, or in global memory, coalesced "
-        "(columns) or not (rows) (section 5.3; default with --mapping published: local)",
+        "with histogram evaluation: memory of each lane's histogram, local, or global and coalesced (columns) or not "
+        "(rows) (section 5.3; default with --mapping published: local)",
         choices=("local", "columns", "rows"),
         group=EXPERIMENTS,
         decides="way",

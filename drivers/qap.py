@@ -1,8 +1,8 @@
 """Local search for the quadratic assignment problem, on any backend and over any number of ranks.
 
-python -m drivers.qap                                         tabu search on tai30a, in seconds
-python -m drivers.qap --instance nug30 --data FOLDER          a file of QAPLIB
-mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that go on from the best of them
+python -m drivers.qap                                         tabu search on tai30a, some seconds
+python -m drivers.qap --instance nug30 --data FOLDER          an instance file from QAPLIB
+mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that continue from the best one
 """
 
 import sys

@@ -1,12 +1,12 @@
-"""`make paper PAPER=luong2013`: a paper's tables and figures, run on this machine and shown beside what was published.
+"""`make paper PAPER=luong2013`: run a paper's tables and figures here, and show them next to the published ones.
 
 python -m drivers.reproduce luong2013                                     all of them, some minutes each
-python -m drivers.reproduce luong2013 --table 4 --scale quick --dry-run   what would run, and about how long
-python -m drivers.reproduce menezes2019 --figure 3 --scale full           as much as the paper ran
-python -m drivers.reproduce luong2013 --table 5 --row 1=50                a row of which the paper names no instance
-python -m drivers.reproduce --list                                        what there is, and what of it is recorded
+python -m drivers.reproduce luong2013 --table 4 --scale quick --dry-run   the commands and their estimated times
+python -m drivers.reproduce menezes2019 --figure 3 --scale full           the paper's full amount of work
+python -m drivers.reproduce luong2013 --table 5 --row 1=50                an instance for a row without one in the paper
+python -m drivers.reproduce --list                                        all tables and figures, and what is recorded
 
-A reproduction that was stopped goes on where it was; runs that several tables need are made once.
+An interrupted reproduction continues where it stopped. Runs that several tables need are made once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cli.messages import print_note, print_status, set_quiet
-from drivers.compare import survey
+from drivers.experiments.comparison import survey
 from drivers.experiments.execution import (
     CommandBuilder,
     ExperimentCase,
@@ -153,7 +153,7 @@ def summary(
     """How many runs there are, how many are recorded, and about how long the others take, in words."""
     words = f"{_count(len(plan.needed), 'run')}, {len(plan.needed) - len(left)} recorded already"
     reasons = sum(len(part.missing()) for part in plan.parts)
-    refused = f", {reasons} of what the paper has cannot run here (the report says why)" if reasons else ""
+    refused = f", {reasons} of the paper's series cannot run here (the report has the reasons)" if reasons else ""
     if not left:
         return words + refused
     times = [recorded.left_s(run, here) for run in left]
@@ -171,7 +171,7 @@ def show_commands(
     """Print the runs that are left as a shell takes them, and behind each about how long it takes."""
     for part in plan.parts:
         for what, why in part.missing():
-            print(f"# {part.exhibit.name}, not here: {what}: {why}")
+            print(f"# {part.exhibit.name}, cannot run here: {what}: {why}")
     for run in left:
         print(
             f"{shlex.join(command(run.contest, run.configuration))}  # {format_rough_time(recorded.left_s(run, here))}"
@@ -181,7 +181,7 @@ def show_commands(
 def format_rough_time(seconds: float | None, *, at_least: bool = False) -> str:
     """A time that is only roughly known, in words."""
     if seconds is None:
-        return f"at least {format_estimate(START_S)}: nobody can tell"
+        return f"at least {format_estimate(START_S)} (no estimate)"
     return f"{'at least' if at_least else 'about'} {format_estimate(seconds)}"
 
 
@@ -248,7 +248,7 @@ def write_report(
     for path in written:
         print(path)
     if plan.needed and not found:
-        failed = [*failed, "nothing ran, so the report has published figures alone"]
+        failed = [*failed, "nothing ran: the report has only published figures"]
     # A scale leaves out exhibits of a whole paper; an exhibit chosen by its number must have a run.
     if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
         failed = [*failed, *gaps]
@@ -266,7 +266,7 @@ def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[
     gaps = {}
     for one in page.exhibits:
         gaps[one] = gap_reason(one, fill_exhibit(page.paper.drawn(one), there, page.paper.machines, not_made[one]))
-    return [f"{one.name}: nothing of ours is in it: {why}" for one, why in gaps.items() if why]
+    return [f"{one.name}: no run of this machine in it: {why}" for one, why in gaps.items() if why]
 
 
 def newest_records(records: Sequence[Record]) -> list[Record]:
@@ -296,7 +296,7 @@ def report_unused_runs(plan: ReproductionPlan, recorded: PlannedRunRecords) -> N
         lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if find_series(part.exhibit, one) is None)
         if lost:
             words = "; ".join(lost)
-            print_note(f"{part.exhibit.name}: belongs to none of its series, so it does not show: {words}")
+            print_note(f"{part.exhibit.name}: not shown, because it belongs to no series: {words}")
 
 
 # --- the list ---
@@ -327,7 +327,7 @@ def exhibit_state(plan: ReproductionPlan, paper: Paper, exhibit: Exhibit, record
     words = f"{_count(len(runs), 'run')}, {sum(map(recorded.holds, runs))} recorded"
     refused = len(part.missing())
     words += f"; {refused} cannot run here" if refused else ""
-    return words + (f"; not at hand: {', '.join(part.absent)}" if part.absent else "")
+    return words + (f"; missing: {', '.join(part.absent)}" if part.absent else "")
 
 
 def align_columns(lines: Sequence[tuple[str, ...]]) -> list[str]:

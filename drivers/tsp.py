@@ -1,7 +1,7 @@
 """Local search for the travelling salesman problem, on any backend and over any number of ranks.
 
-python -m drivers.tsp                                                         iterated 2-opt, in seconds
-python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg          keep the best tour, and draw it
+python -m drivers.tsp                                                         iterated 2-opt, some seconds
+python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg          save and draw the best tour
 python -m drivers.tsp --instance pr1002 --algorithm annealing --plateau 100000 --seconds 30    a thousand cities
 python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64    tabu search by swaps, as in the paper
 """
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
+from drivers.options import tours as tour_options
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
-from drivers.workload import tours
+from drivers.workload import tour_files, tours
 from drivers.workload.local_search import local_search
 
 PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
@@ -27,8 +28,8 @@ class TspOptions(SearchOptions):
 
     algorithm: str = algorithm_option("ils")
     neighbourhood: str = neighbourhood_option("2opt")
-    tour: OutputFile | None = tours.tour_option(RESULTS)
-    svg: OutputFile | None = tours.svg_option(RESULTS)
+    tour: OutputFile | None = tour_options.tour_option(RESULTS)
+    svg: OutputFile | None = tour_options.svg_option(RESULTS)
 
 
 def load(options: TspOptions) -> tuple[Any, str]:
@@ -36,7 +37,7 @@ def load(options: TspOptions) -> tuple[Any, str]:
     from core.problems.tsp.problem import TspTour
 
     task = tours.available_instance(options)
-    tours.refuse_blank_drawing(options, task.problem)
+    tour_files.refuse_blank_drawing(options, task.problem)
     return TspTour(task.problem), task.source
 
 
@@ -56,7 +57,7 @@ TSP = local_search(
     chosen=None,
     standard=(*PAPER_ARGUMENTS, "--walks", "64", "--iterations", "400"),
     fitted=lambda problem: (*PAPER_ARGUMENTS, *fitted(problem)),
-    save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
+    save=lambda run, tour: tour_files.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
     for_peers=lambda problem: problem.instance,
 )
 main = driver(TSP, __doc__)

@@ -1,7 +1,7 @@
 """Local search for the Weierstrass function's minimum, on any backend and over any number of ranks.
 
-python -m drivers.weierstrass                                          ten coordinates, in seconds
-python -m drivers.weierstrass --instance 100 --points 10000 --dtype float64
+python -m drivers.weierstrass                                          ten coordinates, some seconds
+python -m drivers.weierstrass --instance 100 --points 10000 --dtype float64    100 coordinates in double precision
 """
 
 import sys
@@ -24,9 +24,20 @@ class WeierstrassOptions(SearchOptions):
     instance: str | None = instance_option("100 (coordinates)", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("crowns")
     points: int = option(
-        10_000, "neighbours drawn for each solution (%(default)s)", positive, "M", group=RESULTS, decides="work"
+        10_000,
+        "number of neighbours drawn for each solution (%(default)s)",
+        positive,
+        "M",
+        group=RESULTS,
+        decides="work",
     )
-    dtype: str = option("float32", "(%(default)s)", choices=("float32", "float64"), group=RESULTS, decides="work")
+    dtype: str = option(
+        "float32",
+        "type of coordinates and costs (%(default)s)",
+        choices=("float32", "float64"),
+        group=RESULTS,
+        decides="work",
+    )
 
 
 def load(options: WeierstrassOptions) -> tuple[Any, str]:

@@ -26,13 +26,18 @@ MAY_IMPORT = {
     "reports": ("reports", "core"),
     "drivers": HOUSE,
 }
+BELOW_DRIVERS = HOUSE[:-1]
+LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")
+"""Packages of `drivers`; each imports only those before it, and no program."""
+for layer, name in enumerate(LAYERS):
+    MAY_IMPORT[f"drivers.{name}"] = (*BELOW_DRIVERS, *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "rich", "jinja2"),
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.problems", "backends.device", "cluster", "cluster.programs", "drivers.cli.console"),
+    *("core.lang", "core.problems", "backends.device", "cluster", "cluster.programs", "drivers.console"),
     *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)

@@ -42,7 +42,7 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
             "[console_scripts]",
             "onekernel",
             "=",
-            "drivers.cli.console:main",
+            "drivers.console:main",
         ]
         # Type checkers read every part of it.
         assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")

@@ -1,4 +1,4 @@
-"""Contests of ant colonies: one core against C, rates on a GPU, Max-Min Ant System with 2-opt, candidate lists.
+"""Benchmark cases of ant colonies: one core against C, rates on a GPU, Max-Min Ant System with 2-opt, candidate lists.
 
 The C program `yardsticks/ant_system.c` does the same work draw for draw, in plain loops or with GNU C's vector types
 (`ant_system_vectors.h`); its digest must be ours. The strategies of `menezes2019` are in `ant_strategies.py`.
@@ -73,11 +73,11 @@ class CProgramOutcome(NamedTuple):
     constructing: float
 
 
-# --- contests ---
+# --- cases ---
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """All contests that this machine can hold."""
+    """All cases that this machine can hold."""
     for name, ants, iterations in ON_CORES if field.cores else ():
         instance = field.instances.at_hand(name)
         if instance is not None:
@@ -86,11 +86,11 @@ def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
         yield from gpu_cases(field, gpu)
 
 
-def ant_system_case(work: ColonyTask, contestants: Sequence[BenchmarkCandidate], where: str = "") -> BenchmarkCase:
-    """A contest of Ant System."""
+def ant_system_case(work: ColonyTask, candidates: Sequence[BenchmarkCandidate], where: str = "") -> BenchmarkCase:
+    """A case of Ant System."""
     instance, ants, iterations = work.instance, work.settings.ants, work.iterations
     title = f"Ant System, {instance.name}, {ants:,} ants, {iterations} iterations"
-    return BenchmarkCase(title, tuple(contestants), UNIT, float(ants * instance.n**2 * iterations), SPEED, where)
+    return BenchmarkCase(title, tuple(candidates), UNIT, float(ants * instance.n**2 * iterations), SPEED, where)
 
 
 def cases_against_c(field: BenchmarkContext, instance: Any, ants: int, iterations: int) -> BenchmarkCase:
@@ -168,13 +168,13 @@ def roulette_cases(
     return BenchmarkCase(title, both, UNIT, amount, SPEED, f"{gpu.label} on {gpu.name}")
 
 
-# --- contestants on backends ---
+# --- candidates on backends ---
 
 
 class ColonyTask(NamedTuple):
     """What a colony does: so many iterations, with the first seed in the first repetition, and so on in turn.
 
-    ``label`` tells apart what contestants of one contest find who make different tours.
+    ``label`` tells apart what candidates of one case find who make different tours.
     """
 
     instance: Any
@@ -277,7 +277,7 @@ def optimum_gaps(work: ColonyTask, colony: Any, outcomes: Sequence[Any], median:
     return "gaps " + " ".join(f"{length / optimum - 1:+.2%}" for length in lengths)
 
 
-# --- contestants in C ---
+# --- candidates in C ---
 
 
 def prepare_c_program(

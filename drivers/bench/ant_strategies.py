@@ -1,4 +1,4 @@
-"""Contests of the strategies of `menezes2019`: all cells of its table II, our ratios beside the paper's."""
+"""Benchmark cases of the strategies of `menezes2019`: all cells of its table II, our ratios beside the paper's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class IterationTiming(NamedTuple):
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """A contest of three strategies for every cell of the table, on GPUs of the backend that is automatic for them."""
+    """A case of three strategies for every cell of the table, on GPUs of the backend that is automatic for them."""
     chosen = [gpu for gpu in field.gpus if gpu.backend == backends.automatic("gpu")] or field.gpus
     asked = field.options.instance
     for gpu in chosen:
@@ -44,13 +44,13 @@ def make_case(field: BenchmarkContext, instance: Any, ants: int, device: Benchma
     from core.search.ant_colony import STRATEGIES
 
     theirs = published_seconds().get((instance.name, ants))
-    contestants = [
+    candidates = [
         BenchmarkCandidate(strategy, partial(prepare_iteration, instance, ants, strategy, field.options.seed), device)
         for strategy in STRATEGIES
     ]
     return BenchmarkCase(
         f"an iteration of Ant System, {instance.name}, {ants:,} ants",
-        tuple(contestants),
+        tuple(candidates),
         UNIT,
         float(ants * instance.n**2),
         SPEED,

@@ -1,4 +1,4 @@
-"""What a benchmark is made of, as data: contests between contestants that do the same work.
+"""Data of a benchmark: cases, and the candidates of a case, which do the same work.
 
 `drivers.bench.runner` runs them, one file for each family of workloads lists them.
 """
@@ -16,7 +16,7 @@ from drivers.bench.instances import BenchmarkInstances
 
 
 class RecordSubject(NamedTuple):
-    """What a record says of all runs of a contestant; see `reports.records.schema.Record`.
+    """What a record says of all runs of a candidate; see `reports.records.schema.Record`.
 
     ``instance`` has a ``name`` and a ``sha256``.
     """
@@ -44,7 +44,7 @@ class CandidateResult(NamedTuple):
         For the record: seed, best_cost, best_index, evaluations, trajectory_hash and details. None: no record is kept,
         because others than the suite's programs and its yardsticks say too little of themselves.
     seconds : float or None
-        What the contestant took by its own clock; None: it is timed from outside.
+        What the candidate took by its own clock; None: it is timed from outside.
 
     """
 
@@ -61,7 +61,7 @@ def no_note(outcomes: Sequence[Any], median: float) -> str:
 
 
 class PreparedCandidate(NamedTuple):
-    """A contestant that is compiled and ready.
+    """A candidate that is compiled and ready.
 
     Attributes
     ----------
@@ -84,20 +84,20 @@ class PreparedCandidate(NamedTuple):
 
 @dataclass(frozen=True)
 class BenchmarkCandidate:
-    """Somebody who does a contest's work.
+    """A program that does the work of a case.
 
     Attributes
     ----------
     name : str
-        Unique in its contest.
+        Unique in its case.
     prepare : callable
         Takes the backend on ``place``, None where there is none, and compiles and allocates.
     place : Place or None
         None: a program or package of its own on one core.
     against : str
-        The contestant whose time stands beside this one's; empty: the contest's first.
+        The candidate whose time stands beside this one's; empty: the case's first.
     effort : float
-        Its time on one core as a multiple of the contest's first, for the estimate.
+        Its time on one core as a multiple of the case's first, for the estimate.
 
     """
 
@@ -110,19 +110,19 @@ class BenchmarkCandidate:
 
 @dataclass(frozen=True)
 class BenchmarkCase:
-    """Contestants that are run in turn, A B A B ..., so that a machine whose speed drifts treats all alike.
+    """Candidates that are run in turn, A B A B ..., so that a machine whose speed drifts treats all alike.
 
     Attributes
     ----------
     work : str
         In words. What is found under equal words must be equal, on whatever device.
-    contestants : tuple of Contestant
+    candidates : tuple of Candidate
     unit : str
         Of work, plural, in which rates are shown.
     amount, speed : float
         Units of one run, and units a second that one core usually reaches, for the estimate.
     where : str
-        The device, where all contestants share one.
+        The device, where all candidates share one.
     repeats : int or None
         Repetitions, where not as many as the user asked for.
     rehearsed : bool
@@ -130,12 +130,12 @@ class BenchmarkCase:
     by_kernels : bool
         Whether the time of a run is that of its kernels alone, and not from end to end.
     remark : callable
-        From the medians by contestants' names to further lines.
+        From the medians by candidates' names to further lines.
 
     """
 
     work: str
-    contestants: tuple[BenchmarkCandidate, ...]
+    candidates: tuple[BenchmarkCandidate, ...]
     unit: str
     amount: float
     speed: float
@@ -151,10 +151,10 @@ class BenchmarkCase:
         return f"{self.work}, {self.where}" if self.where else self.work
 
     def seconds(self, repeats: int) -> float:
-        """About how long all repetitions of all contestants take."""
+        """About how long all repetitions of all candidates take."""
         runs = (self.repeats or repeats) + self.rehearsed
         return sum(
-            runs * self.amount * one.effort / (self.speed * equivalent_cores(one.place)) for one in self.contestants
+            runs * self.amount * one.effort / (self.speed * equivalent_cores(one.place)) for one in self.candidates
         )
 
 

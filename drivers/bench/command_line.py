@@ -16,9 +16,9 @@ from drivers.options.declaration import add_common_option, number, positive
 from drivers.options.output_files import OutputFile, require_writable_files
 
 DESCRIPTION = """\
-Measures the speeds that the project promises, on every device here. Contestants that do the same work are run in turn,
-A B A B ..., so that a machine whose speed drifts treats all alike; medians are shown, and what was found must be equal.
-C programs that do the same on one core serve as outside yardsticks with `--yardsticks`."""
+Measure the project's benchmark cases on every device here. The candidates of a case do the same work in turn, A B A B,
+so that a drift of the machine's speed affects all of them alike. The output has medians, and results must be equal.
+`--yardsticks` adds C programs that do the same work on one core."""
 
 WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "ihc": hill_climbing.cases,
@@ -28,11 +28,11 @@ WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "dp": dynamic_programming.cases,
     "aco-strategies": ant_strategies.cases,
 }
-"""What `--workload` takes, and what lists the contests of each."""
+"""What `--workload` takes, and what lists the cases of each."""
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
 RANKS = "ranks"
-"""What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
+"""What `--workload` takes besides: not cases on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 TIME_LIMITS = "time-limits"
 """What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
@@ -48,41 +48,45 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     for name in COMMON_OPTIONS:
         add_common_option(parser, name)
     parser.set_defaults(repeats=5)
-    parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")
     parser.add_argument(
-        "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
+        "--climbers", type=positive, default=2000, metavar="C", help=("number of climbs on a CPU (%(default)s)")
     )
     parser.add_argument(
-        "--yardsticks", action="store_true", help="compile C programs that do the same with gcc, and measure them too"
+        "--gpu-climbers", type=positive, default=100_000, metavar="C", help="number of climbs on a GPU (%(default)s)"
+    )
+    parser.add_argument(
+        "--yardsticks", action="store_true", help="also measure C programs of the same work, compiled with gcc"
     )
     parser.add_argument(
         "--workload",
         choices=("all", *WORKLOADS, RANKS, TIME_LIMITS),
         default="all",
-        help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
-        "be several, with commas between; ranks, under mpirun -n 2, is ten workloads by one rank and by all; "
-        "time-limits is the lateness of runs with --seconds (%(default)s)",
+        help=(
+            "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
+            "several instances, separated by commas; ranks: ten workloads on one rank and on all, under mpirun -n 2; "
+            "time-limits: lateness of runs with --seconds"
+        ),
     )
     parser.add_argument(
-        "--rows", metavar="PARTS", help="with ranks or time-limits: only rows whose names have one of these parts"
+        "--rows", metavar="PARTS", help="with ranks or time-limits: only rows with one of these parts in the name"
     )
-    parser.add_argument(
-        "--limit", type=number, metavar="S", help="with ranks: begin no repetition S seconds after the start"
-    )
+    parser.add_argument("--limit", type=number, metavar="S", help="with ranks: start no repetition after S seconds")
     parser.add_argument(
         "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="with dp on a GPU also Held-Karp with 34 cities, which takes most of 80 GB and minutes",
+        help="with dp on a GPU: also Held-Karp with 34 cities, which takes most of 80 GB and some minutes",
     )
     parser.add_argument(
         "--record",
         type=OutputFile,
         metavar="FILE",
-        help="append every repetition as soon as it is over to a file of run records, for `python -m reports`; another "
-        "bench with the same file adds its own",
+        help=(
+            "append every repetition to a file of run records, for `python -m reports`; several benchmarks can share "
+            "a file"
+        ),
     )
     return parser.parse_args(argv)
 
@@ -137,7 +141,7 @@ def refuse_rank_options(options: argparse.Namespace) -> None:
 
 
 def chosen_cases(field: BenchmarkContext) -> list[BenchmarkCase]:
-    """The contests that the command line asks for."""
+    """The cases that the command line asks for."""
     asked = field.options.workload
     names = [name for name in WORKLOADS if name not in ONLY_WHEN_NAMED] if asked == "all" else [asked]
-    return [contest for name in names for contest in WORKLOADS[name](field)]
+    return [case for name in names for case in WORKLOADS[name](field)]

@@ -50,7 +50,7 @@ def all_cores(devices: Sequence[BenchmarkDevice]) -> BenchmarkDevice | None:
 
 
 def one_core_first(devices: Sequence[BenchmarkDevice]) -> list[BenchmarkDevice]:
-    """These devices, one core ahead of all others: the first of a contest is what others are compared with."""
+    """These devices, one core ahead of all others: the first of a case is what others are compared with."""
     return sorted(devices, key=lambda place: place.kind != "core")
 
 
@@ -62,7 +62,7 @@ def equivalent_cores(place: BenchmarkDevice | None) -> float:
 
 
 class OpenDevices:
-    """Backends of one contest, made when the first contestant needs them; a context manager that closes them all.
+    """Backends of one case, made when the first candidate needs them; a context manager that closes them all.
 
     No others are open meanwhile: idle workers of another backend would take the cores.
     """

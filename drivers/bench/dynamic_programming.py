@@ -1,4 +1,4 @@
-"""Contests of dynamic programming: LCS, 0-1 knapsack and Held-Karp, with and without a trace.
+"""Benchmark cases of dynamic programming: LCS, 0-1 knapsack and Held-Karp, with and without a trace.
 
 Solves are timed and nothing else, after one that is not timed. What was found must be the same everywhere: on every
 backend, with and without a trace, with decisions on the device or streamed, and by the packages beside them.
@@ -62,7 +62,7 @@ class TableMethod(NamedTuple):
     def name(self) -> str:
         """In words."""
         if self.room is not None:
-            return f"{TRACED}, {self.room >> 20} MiB of room"
+            return f"{TRACED}, {self.room >> 20} MiB of memory"
         return TRACED if self.trace else NOT_TRACED
 
 
@@ -70,15 +70,15 @@ ON_CORES = TableSizes(200_000, 50_000, 1500, 10**6, (20,), (), 64 << 20)
 ON_GPU = TableSizes(1_000_000, 200_000, 1500, 10**7, (25, 28, 30), (34,), 512 << 20)
 
 
-# --- contests ---
+# --- cases ---
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """All contests that this machine can hold; rapidfuzz and held-karp, where they are installed, beside the cores."""
+    """All cases that this machine can hold; rapidfuzz and held-karp, where they are installed, beside the cores."""
     for module in PACKAGES if field.cores else ():
         if importlib.util.find_spec(module) is None:
             name = module.replace("_", "-")
-            print(f"no {name} beside dynamic programming: pip install {name}", flush=True)
+            print(f"reference solver {name} not measured: pip install {name}", flush=True)
     if field.cores:
         yield from device_cases(field, one_core_first(field.cores), ON_CORES, beside=True)
     for gpu in field.gpus:
@@ -126,21 +126,21 @@ def device_cases(
         yield held_karp_case(tour, entrants, where, 1 if cities in sizes.full_cities else None)
 
 
-def lcs_case(pair: Any, contestants: Sequence[BenchmarkCandidate], where: str) -> BenchmarkCase:
-    """A contest of common subsequences."""
+def lcs_case(pair: Any, candidates: Sequence[BenchmarkCandidate], where: str) -> BenchmarkCase:
+    """A case of common subsequences."""
     letters = len(pair.a)
     work = f"LCS, {letters:,} random letters of {LETTERS}"
-    return BenchmarkCase(work, tuple(contestants), "cells", float(letters) ** 2, LCS_SPEED, where, rehearsed=True)
+    return BenchmarkCase(work, tuple(candidates), "cells", float(letters) ** 2, LCS_SPEED, where, rehearsed=True)
 
 
 def held_karp_case(
-    instance: Any, contestants: Sequence[BenchmarkCandidate], where: str, repeats: int | None
+    instance: Any, candidates: Sequence[BenchmarkCandidate], where: str, repeats: int | None
 ) -> BenchmarkCase:
-    """A contest of shortest tours, by paths through half of the cities."""
+    """A case of shortest tours, by paths through half of the cities."""
     n = instance.n
     return BenchmarkCase(
         f"Held-Karp, {n} cities",
-        tuple(contestants),
+        tuple(candidates),
         "transitions",
         float((n - 1) * (n - 2)) * 2.0 ** (n - 4),
         HELD_KARP_SPEED,
@@ -166,7 +166,7 @@ def package_candidates(
     return [BenchmarkCandidate(module.replace("_", "-"), prepare, effort=effort)]
 
 
-# --- contestants on backends ---
+# --- candidates on backends ---
 
 
 def prepare_lcs(pair: Any, way: TableMethod, backend: Any) -> PreparedCandidate:

@@ -1,4 +1,4 @@
-"""Contests of exact search: the thesis' 15 instances, and nodes per second with its own bound."""
+"""Benchmark cases of exact search: the thesis' 15 instances, and nodes per second with its own bound."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEW_NODES = 1e3
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """All contests that this machine can hold."""
+    """All cases that this machine can hold."""
     one = one_core(field.cores)
     for name in published() if one else ():
         yield from make_case(field, name, ONE_TREE, FEW_NODES, [one])
@@ -54,7 +54,7 @@ def published() -> dict[str, str]:
 def make_case(
     field: BenchmarkContext, name: str, bound: str, nodes: float, devices: Sequence[BenchmarkDevice | None]
 ) -> Iterator[BenchmarkCase]:
-    """The contest of an instance, if it is at hand; where there is one device, its title says which."""
+    """The case of an instance, if it is at hand; where there is one device, its title says which."""
     instance = field.instances.at_hand(name)
     places = [place for place in devices if place is not None]
     if instance is None:

@@ -1,4 +1,4 @@
-"""Contests of iterative hill climbing: one core against C, all cores against one, both scans on a GPU.
+"""Benchmark cases of iterative hill climbing: one core against C, all cores against one, both scans on a GPU.
 
 The C program `yardsticks/hill_climbing.c` makes the same climbs, move for move; its digest must be ours.
 """
@@ -42,7 +42,7 @@ SPEED = 3e9
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """All contests that this machine can hold."""
+    """All cases that this machine can hold."""
     from core.problems.instances.sources import default_instance
 
     options = field.options
@@ -100,14 +100,14 @@ def gpu_cases(field: BenchmarkContext, instance: Any, climbers: int, gpu: Benchm
 def make_case(
     instance: Any,
     climbers: int,
-    contestants: tuple[BenchmarkCandidate, ...],
+    candidates: tuple[BenchmarkCandidate, ...],
     where: str = "",
     repeats: int | None = None,
 ) -> BenchmarkCase:
-    """A contest of climbs."""
+    """A case of climbs."""
     return BenchmarkCase(
         f"hill climbing, {instance.name}, {climbers:,} climbers",
-        contestants,
+        candidates,
         "moves",
         estimate_moves(instance, climbers),
         SPEED,

@@ -1,4 +1,4 @@
-"""Contests of local search: the experiments of `luong2013` on a GPU, and one core against many."""
+"""Benchmark cases of local search: the experiments of `luong2013` on a GPU, and one core against many."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ALL_CORES_EXPERIMENT = TabuExperiment("ppp", "401-417", "flip2", 50, 86_736, 8e6
 
 
 def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """All contests that this machine can hold."""
+    """All cases that this machine can hold."""
     one = one_core(field.cores)
     for experiment in ON_ONE_CORE if one else ():
         yield make_case(field, experiment, one)
@@ -63,7 +63,7 @@ def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
 
 
 def make_case(field: BenchmarkContext, experiment: TabuExperiment, *devices: BenchmarkDevice | None) -> BenchmarkCase:
-    """A contest between devices; where there is one, its title says which."""
+    """A case between devices; where there is one, its title says which."""
     places = [place for place in devices if place is not None]
     return BenchmarkCase(
         f"tabu search, {experiment.workload} {experiment.instance}, {experiment.neighbourhood}, "

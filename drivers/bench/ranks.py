@@ -16,7 +16,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from drivers.bench.runner import format_rough_time, format_spread, speedup
+from drivers.bench.runner import format_spread, speedup
+from drivers.cli.quantities import format_long_time
 from drivers.options.declaration import Options, options_for_rank
 from drivers.options.output_files import require_writable_files
 from drivers.runs.device_selection import gpus_here, select_backend
@@ -223,13 +224,12 @@ class RankBenchmarkTable:
         rows, places = self.rows()
         self.say(
             f"{len(rows)} rows, one rank alone and {self.ranks.size} together in turn, {self.options.repeats} "
-            f"repetitions each; medians (least .. most); {places}"
+            f"repetitions each; medians (minimum .. maximum); {places}"
         )
         for number, row in enumerate(rows, 1):
             if self.is_over:
                 self.say(
-                    f"\n{format_rough_time(self.options.limit)} are over: "
-                    f"{len(rows) - number + 1} rows are not measured"
+                    f"\n{format_long_time(self.options.limit)} have passed: {len(rows) - number + 1} rows not measured"
                 )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")
@@ -346,7 +346,7 @@ class RankBenchmarkTable:
         told = "" if ratio is None else f"  {ratio:.2f}x as fast"
         times = f"{describe_ranks(self.ranks.size):10} {format_spread(together.seconds)}{told}"
         print(f"    {times}, {share:.1%} in communication")
-        print(f"    found by all: hash {together.hash}, {together.verdict}", flush=True)
+        print(f"    same result: hash {together.hash}, {together.verdict}", flush=True)
         for turns in (single, together):
             if turns is not None:
                 turns.fold()
@@ -364,7 +364,10 @@ def format_table(lines: Sequence[RankBenchmarkLine], ranks: int) -> Iterator[str
     yield f"| workload | 1 rank, s | {ranks} ranks, s | times as fast | in communication |"
     yield "|---|--:|--:|--:|--:|"
     for name, alone_s, together_s, ratio, share in lines:
-        alone, times = ("no room" if alone_s is None else f"{alone_s:.4g}", "" if ratio is None else f"{ratio:.2f}")
+        alone, times = (
+            "not enough memory" if alone_s is None else f"{alone_s:.4g}",
+            "" if ratio is None else f"{ratio:.2f}",
+        )
         yield f"| {name} | {alone} | {together_s:.4g} | {times} | {share:.1%} |"
 
 
@@ -382,7 +385,7 @@ def measure_table(options: argparse.Namespace) -> int:
 
     ranks = default_communicator()
     if ranks.size == 1:
-        raise UserError("--workload ranks: found one rank alone, expected several, as in mpirun -n 2")
+        raise UserError("--workload ranks: found one rank, expected several, as in mpirun -n 2")
     given = {name: str(value) for name, value in sorted(vars(options).items())}
     require_equal_arguments(ranks, {"program": "python -m drivers.bench", **given})
     if ranks.rank == 0:

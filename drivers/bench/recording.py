@@ -54,14 +54,14 @@ class BenchmarkRecorder:
 
     def add(
         self,
-        contestant: BenchmarkCandidate,
+        candidate: BenchmarkCandidate,
         backend: Any,
         subject: RecordSubject | None,
         finding: CandidateResult,
         sample: Mapping[str, Any],
         scored: bool,
     ) -> None:
-        """Append one repetition, unless its contestant keeps no records; a sample's times and what a meter read."""
+        """Append one repetition, unless its candidate keeps no records; a sample's times and what a meter read."""
         if self.path is None or subject is None or finding.result is None:
             return
         from reports.records.files import Record, Sample, append
@@ -75,7 +75,7 @@ class BenchmarkRecorder:
             parameters=subject.parameters,
             ways=subject.ways,
             hash_covers=subject.hash_covers,
-            **self.machine(contestant, backend),
+            **self.machine(candidate, backend),
             ranks=1,
             samples=(Sample(**sample),),
             environment=self.environment,
@@ -86,23 +86,23 @@ class BenchmarkRecorder:
         append(self.path, record)
         self.runs[record.identity] = None
 
-    def meter(self, contestant: BenchmarkCandidate, backend: Any) -> Meter | None:
-        """What reads load, clocks and joules around a repetition of a contestant; nothing without a file of records."""
+    def meter(self, candidate: BenchmarkCandidate, backend: Any) -> Meter | None:
+        """What reads load, clocks and joules around a repetition of a candidate; nothing without a file of records."""
         if self.path is None:
             return None
         from reports.records.meters import Meter
 
-        if backend is None or contestant.place is None:
+        if backend is None or candidate.place is None:
             return Meter(C_PROGRAM_DEVICE["device_kind"], 0)
-        device = contestant.place.device
+        device = candidate.place.device
         index = int(device) if device.isdigit() else device
         return Meter(backend.device.kind, index, device_name=backend.device.name)
 
-    def machine(self, contestant: BenchmarkCandidate, backend: Any) -> dict[str, Any]:
+    def machine(self, candidate: BenchmarkCandidate, backend: Any) -> dict[str, Any]:
         """Backend, device and the device's kind."""
-        if backend is None or contestant.place is None:
+        if backend is None or candidate.place is None:
             return C_PROGRAM_DEVICE
-        return {"backend": backend.name, "device": contestant.place.device, "device_kind": backend.device.kind}
+        return {"backend": backend.name, "device": candidate.place.device, "device_kind": backend.device.kind}
 
     def described(self, backend: Any) -> dict[str, Any]:
         """Details of the device; a yardstick's is the processor."""

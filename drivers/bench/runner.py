@@ -1,6 +1,6 @@
-"""Runs contests: every contestant in turn, a line for each when its contest is over, and a record for each run.
+"""Execution of benchmark cases: candidates run in turn; a line for each candidate, and a record for each run.
 
-What was found under the same name of work must be the same for all, in this contest or an earlier one.
+Results for the same work must be equal, within a case and between cases.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ from core.errors import UserError
 from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate
 from drivers.bench.devices import OpenDevices
 from drivers.bench.recording import BenchmarkRecorder, BenchmarkTimes
+from drivers.cli.quantities import format_long_time, metric_prefix, short_time_unit
 
 if TYPE_CHECKING:
     from reports.records.meters import Meter
 
 PREPARING_S = 0.5
-"""What a contestant takes to be made ready, roughly, when its machine code is in the cache."""
-PERIODS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
-"""Seconds, and what so many are called; the longest that fits twice is said."""
-UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
-PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (0.0, ""))
+"""What a candidate takes to be made ready, roughly, when its machine code is in the cache."""
 
 
 class CandidateRuns:
-    """A contestant that is ready, and what it has done so far."""
+    """A candidate that is ready, and what it has done so far."""
 
-    def __init__(self, contestant: BenchmarkCandidate, backend: Any, meter: Meter | None) -> None:
-        self.contestant = contestant
+    def __init__(self, candidate: BenchmarkCandidate, backend: Any, meter: Meter | None) -> None:
+        self.candidate = candidate
         self.backend = backend
         self.meter = meter
         began_s = self.compiled_s
-        self.prepared: PreparedCandidate = contestant.prepare(backend)
+        self.prepared: PreparedCandidate = candidate.prepare(backend)
         self.unpaid_s = self.compiled_s - began_s
         """Seconds of compilation that no repetition has counted yet: the first one does."""
         self.seconds: list[float] = []
@@ -44,7 +41,7 @@ class CandidateRuns:
 
     @property
     def compiled_s(self) -> float:
-        """Seconds of compilation so far of the backend, which several contestants may share."""
+        """Seconds of compilation so far of the backend, which several candidates may share."""
         return 0.0 if self.backend is None else float(self.backend.timings.compile_s)
 
     def run(self, repetition: int) -> tuple[Any, BenchmarkTimes]:
@@ -65,21 +62,21 @@ class CandidateRuns:
 
 
 class BenchmarkRun:
-    """All contests of a benchmark.
+    """All cases of a benchmark.
 
     Parameters
     ----------
-    contests
+    cases
         In the order in which they are run.
     repeats
-        Repetitions of a contest that does not say itself.
+        Repetitions of a case that does not say itself.
     record
         A file of records to append every repetition to; None: no records.
 
     """
 
-    def __init__(self, contests: Sequence[BenchmarkCase], repeats: int, record: str | None = None) -> None:
-        self.contests = contests
+    def __init__(self, cases: Sequence[BenchmarkCase], repeats: int, record: str | None = None) -> None:
+        self.cases = cases
         self.repeats = repeats
         self.recorder = BenchmarkRecorder(record)
         self.found: dict[tuple[str, str], tuple[Any, str]] = {}
@@ -88,105 +85,103 @@ class BenchmarkRun:
     @property
     def seconds(self) -> float:
         """About how long everything takes."""
-        contestants = sum(len(contest.contestants) for contest in self.contests)
-        return contestants * PREPARING_S + sum(contest.seconds(self.repeats) for contest in self.contests)
+        candidates = sum(len(case.candidates) for case in self.cases)
+        return candidates * PREPARING_S + sum(case.seconds(self.repeats) for case in self.cases)
 
     def run(self) -> None:
-        """Run all contests.
+        """Run all cases.
 
         Raises
         ------
         RuntimeError
-            Two contestants that do the same work found different things, or somebody something wrong.
+            Two candidates that do the same work found different things, or somebody something wrong.
 
         """
-        contestants = sum(len(contest.contestants) for contest in self.contests)
+        candidates = sum(len(case.candidates) for case in self.cases)
         print(
-            f"{format_count(len(self.contests), 'contest')} of {format_count(contestants, 'contestant')}, in turn, "
-            f"{format_count(self.repeats, 'repetition')} each unless a contest has its own number: about "
-            f"{format_rough_time(self.seconds)}, and what compiles for the first time; medians (least .. most)",
+            f"{format_count(len(self.cases), 'benchmark case')} with {format_count(candidates, 'candidate')} in "
+            f"turn, {format_count(self.repeats, 'repetition')} each unless a case sets another number: about "
+            f"{format_long_time(self.seconds)}, plus compilation; medians (minimum .. maximum)",
             flush=True,
         )
         began = time.perf_counter()
-        for number, contest in enumerate(self.contests, 1):
-            print(f"\n[{number}/{len(self.contests)}] {contest.title}", flush=True)
+        for number, case in enumerate(self.cases, 1):
+            print(f"\n[{number}/{len(self.cases)}] {case.title}", flush=True)
             with OpenDevices() as devices:
-                self.hold(contest, devices)
-        print(f"\ndone in {format_rough_time(time.perf_counter() - began)}", flush=True)
+                self.hold(case, devices)
+        print(f"\ndone in {format_long_time(time.perf_counter() - began)}", flush=True)
 
-    def hold(self, contest: BenchmarkCase, devices: OpenDevices) -> None:
-        """Run one contest and show how it went."""
-        entrants = [one for one in (self.entered(contest, who, devices) for who in contest.contestants) if one]
-        for repetition in range(contest.repeats or self.repeats):
+    def hold(self, case: BenchmarkCase, devices: OpenDevices) -> None:
+        """Run one case and show how it went."""
+        entrants = [one for one in (self.entered(case, who, devices) for who in case.candidates) if one]
+        for repetition in range(case.repeats or self.repeats):
             for entrant in entrants:
-                self.measure(contest, entrant, repetition)
+                self.measure(case, entrant, repetition)
         self.recorder.fold()
         together = len({describe_result(one) for one in entrants}) == 1
         for entrant in entrants:
             own = [] if together else [describe_result(entrant)]
-            print("    " + "  ".join([self.line(contest, entrant, entrants), *own]), flush=True)
+            print("    " + "  ".join([self.line(case, entrant, entrants), *own]), flush=True)
         if together:
-            print(f"    {'found by all: ' if len(entrants) > 1 else ''}{describe_result(entrants[0])}", flush=True)
-        for remark in contest.remark({one.contestant.name: statistics.median(one.seconds) for one in entrants}):
+            print(f"    {'same result: ' if len(entrants) > 1 else ''}{describe_result(entrants[0])}", flush=True)
+        for remark in case.remark({one.candidate.name: statistics.median(one.seconds) for one in entrants}):
             print(f"    {remark}", flush=True)
 
-    def entered(
-        self, contest: BenchmarkCase, contestant: BenchmarkCandidate, devices: OpenDevices
-    ) -> CandidateRuns | None:
-        """A contestant made ready, and rehearsed; None, and says why, if it cannot take part here."""
+    def entered(self, case: BenchmarkCase, candidate: BenchmarkCandidate, devices: OpenDevices) -> CandidateRuns | None:
+        """A candidate made ready, and rehearsed; None, and says why, if it cannot take part here."""
         try:
-            backend = devices.backend(contestant.place)
-            entrant = CandidateRuns(contestant, backend, self.recorder.meter(contestant, backend))
-            if contest.rehearsed:
+            backend = devices.backend(candidate.place)
+            entrant = CandidateRuns(candidate, backend, self.recorder.meter(candidate, backend))
+            if case.rehearsed:
                 outcome, times = entrant.run(0)
                 entrant.unpaid_s = times.compile_s
-                self.compare(contest, entrant, entrant.prepared.read(outcome))
+                self.compare(case, entrant, entrant.prepared.read(outcome))
         except UserError as error:
-            print(f"    {contestant.name}: not measured ({error})", flush=True)
+            print(f"    {candidate.name}: not measured ({error})", flush=True)
             return None
         return entrant
 
-    def measure(self, contest: BenchmarkCase, entrant: CandidateRuns, repetition: int) -> None:
-        """One repetition of one contestant: timed, compared with what is known, and recorded."""
+    def measure(self, case: BenchmarkCase, entrant: CandidateRuns, repetition: int) -> None:
+        """One repetition of one candidate: timed, compared with what is known, and recorded."""
         outcome, times = entrant.run(repetition)
         finding = entrant.prepared.read(outcome)
         if finding.seconds is not None:
             times = BenchmarkTimes(0.0, 0.0, finding.seconds, finding.seconds)
-        scored = self.compare(contest, entrant, finding)
+        scored = self.compare(case, entrant, finding)
         sample = {**times._asdict(), **(entrant.meter.values if entrant.meter else {})}
-        self.recorder.add(entrant.contestant, entrant.backend, entrant.prepared.subject, finding, sample, scored)
-        entrant.seconds.append(times.kernel_s if contest.by_kernels else times.running_s)
+        self.recorder.add(entrant.candidate, entrant.backend, entrant.prepared.subject, finding, sample, scored)
+        entrant.seconds.append(times.kernel_s if case.by_kernels else times.running_s)
         entrant.outcomes.append(outcome)
         entrant.finding = finding
         if finding.confirmed is False:
-            raise RuntimeError(f"{contest.work}: what {entrant.contestant.name} found is NOT CONFIRMED by the scorer")
+            raise RuntimeError(f"{case.work}: the result of {entrant.candidate.name} is NOT CONFIRMED by the scorer")
 
-    def compare(self, contest: BenchmarkCase, entrant: CandidateRuns, finding: CandidateResult) -> bool:
+    def compare(self, case: BenchmarkCase, entrant: CandidateRuns, finding: CandidateResult) -> bool:
         """Remember what somebody found, or compare it with what is known; whether the cost is confirmed.
 
-        What is confirmed of one contestant is of all who do the same work and find the same.
+        What is confirmed of one candidate is of all who do the same work and find the same.
         """
-        on_device = contest.where and entrant.contestant.place is not None
-        name = f"{entrant.contestant.name}, {contest.where}" if on_device else entrant.contestant.name
+        on_device = case.where and entrant.candidate.place is not None
+        name = f"{entrant.candidate.name}, {case.where}" if on_device else entrant.candidate.name
         for fact, value in finding.facts.items():
-            known, whose = self.found.setdefault((contest.work, fact), (value, name))
+            known, whose = self.found.setdefault((case.work, fact), (value, name))
             if value != known:
-                raise RuntimeError(f"{contest.work}: {fact} is {value} by {name}, but {known} by {whose}")
-        cost = (contest.work, next(iter(finding.facts.items()), None))
+                raise RuntimeError(f"{case.work}: {fact} is {value} by {name}, but {known} by {whose}")
+        cost = (case.work, next(iter(finding.facts.items()), None))
         if finding.confirmed:
             self.confirmed.add(cost)
         return finding.confirmed is not False and cost in self.confirmed
 
-    def line(self, contest: BenchmarkCase, entrant: CandidateRuns, entrants: Sequence[CandidateRuns]) -> str:
-        """What stands in the table of one contestant."""
+    def line(self, case: BenchmarkCase, entrant: CandidateRuns, entrants: Sequence[CandidateRuns]) -> str:
+        """What stands in the table of one candidate."""
         median, finding = statistics.median(entrant.seconds), entrant.finding
         assert finding is not None
         parts = [
-            f"{entrant.contestant.name:24} {format_spread(entrant.seconds):34} "
-            f"{format_rate(finding.amount, median, contest.unit)}"
+            f"{entrant.candidate.name:24} {format_spread(entrant.seconds):34} "
+            f"{format_rate(finding.amount, median, case.unit)}"
         ]
-        against = entrant.contestant.against or contest.contestants[0].name
-        other = next((one for one in entrants if one.contestant.name == against), entrant)
+        against = entrant.candidate.against or case.candidates[0].name
+        other = next((one for one in entrants if one.candidate.name == against), entrant)
         if other is not entrant:
             parts.append(f"{speedup(entrant.seconds, other.seconds):.2f}x as fast as {against}")
         parts.append(entrant.prepared.note(entrant.outcomes, median))
@@ -207,7 +202,7 @@ def speedup(seconds: Sequence[float], others: Sequence[float]) -> float:
 def format_spread(seconds: Sequence[float]) -> str:
     """Median, least and most in one unit of time."""
     median = statistics.median(seconds)
-    unit, name = next((one for one in UNITS_OF_TIME if median >= one[0]), UNITS_OF_TIME[-1])
+    unit, name = short_time_unit(median)
     least, middle, most = (f"{value / unit:.4g}" for value in (min(seconds), median, max(seconds)))
     return f"{middle:>6} {name} ({least} .. {most})"
 
@@ -217,14 +212,8 @@ def format_rate(amount: float, seconds: float, unit: str) -> str:
     if seconds <= 0:
         return f"too short to count {unit}/s"
     per_second = amount / seconds
-    factor, prefix = next(one for one in PREFIXES if per_second >= one[0])
-    return f"{per_second / (factor or 1):8.4g} {prefix + ' ' if prefix else ''}{unit}/s"
-
-
-def format_rough_time(seconds: float) -> str:
-    """A time that is only roughly known: 45 s, 3 min."""
-    period, name = next((one for one in PERIODS if seconds >= 2 * one[0]), PERIODS[-1])
-    return f"{seconds / period:.2g} {name}" if seconds / period < 9.95 else f"{seconds / period:,.0f} {name}"
+    factor, prefix = metric_prefix(per_second)
+    return f"{per_second / factor:8.4g} {prefix}{unit}/s"
 
 
 def format_count(number: int, what: str) -> str:

@@ -151,7 +151,7 @@ def format_lateness(late_s: Sequence[float]) -> str:
 
 def format_table(lines: Sequence[TimeLimitLine]) -> Iterator[str]:
     """The table of all rows."""
-    yield "| search | limit, s | late by, ms (least .. most) | kept |"
+    yield "| search | limit, s | late by, ms (minimum .. maximum) | kept |"
     yield "|---|--:|--:|---|"
     for line in lines:
         yield f"| {line.name} | {line.limit_s:g} | {format_lateness(line.late_s)} | {'yes' if line.is_kept else 'no'} |"

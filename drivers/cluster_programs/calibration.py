@@ -95,7 +95,7 @@ def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
     """
     shape = SIZED.match(instance)
     if shape is None or neighbourhood not in FLIPS:
-        raise UserError(f"--instance {instance}: no record of it, and its name says no size; expected a recorded one")
+        raise UserError(f"--instance {instance}: found no record and no size in the name, expected a recorded instance")
     neighbours, columns = 1, int(shape[2])
     for chosen in range(FLIPS[neighbourhood]):
         neighbours = neighbours * (columns - chosen) // (chosen + 1)
@@ -278,7 +278,7 @@ def calibrate(
     if not runs:
         return None
     if network is None:
-        return Calibration(kind, runs, 0.0, "taken to be nothing: no network that `check` measured, with runs on it")
+        return Calibration(kind, runs, 0.0, "assumed zero: no runs on a network measured by `check`")
     own = {run.record.instance_sha256: run for run in runs}
     several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
     several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
@@ -286,16 +286,18 @@ def calibrate(
     several = [one for one in several if network.crowding(one.ranks) < CROWDED]
     pairs = [SerialFit.of(own[one.instance_sha256], CalibrationRun(one), network) for one in several]
     if not pairs:
-        return Calibration(kind, runs, 0.0, "taken to be nothing: no runs of several ranks say it")
+        return Calibration(kind, runs, 0.0, "assumed zero: no runs on several ranks to fit it to")
     unshared, deviation = fit_serial_time(pairs)
-    words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs of several ranks"
+    words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs on several ranks"
     if unshared < SIGNIFICANT_DEVIATIONS * deviation:
         found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
-        words = f"not told from nothing: {words} it is {found}"
+        words = f"not distinguishable from zero: {words} it is {found}"
         unshared = 0.0
     quickest = min(runs, key=lambda run: run.seconds)
     if unshared > most_serial_s(kind, quickest.seconds):
-        words = f"no constant: {words} it is {unshared * 1e6:.3g} µs, too much of what {short(quickest)} takes alone"
+        words = (
+            f"not a constant: {words} it is {unshared * 1e6:.3g} µs, too large a part of {short(quickest)} on one rank"
+        )
         unshared = 0.0
     return Calibration(kind, runs, unshared, words)
 

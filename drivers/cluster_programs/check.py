@@ -1,10 +1,10 @@
-"""Measure the ranks that this is started with: messages between pairs, reductions, and how fast each one computes.
+"""Measure the ranks of this job: messages between pairs, reductions, and the speed of each rank.
 
-mpirun -n 4 python -m cluster check                          what the ranks of this machine are worth
-mpirun -n 4 python -m cluster check --output cluster.json    the same, kept for `python -m cluster model`
+mpirun -n 4 python -m cluster check                          the ranks of this machine
+mpirun -n 4 python -m cluster check --output cluster.json    the same, saved for `python -m cluster model`
 python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
 
-Prints tables and what is doubtful: slow, throttled or crowded ranks, unequal versions, clocks that are apart.
+Prints tables and anomalies: slow, throttled or crowded ranks, different versions, and clocks that differ.
 """
 
 from __future__ import annotations
@@ -56,13 +56,16 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__,
     )
     parser.add_argument(
-        "--output", type=OutputFile, metavar="FILE", help="write what was measured, for `python -m cluster model`"
+        "--output",
+        type=OutputFile,
+        metavar="FILE",
+        help=("write the measurements to FILE, for `python -m cluster model`"),
     )
     parser.add_argument(
         "--instance",
         default=INSTANCE,
         metavar="NAME",
-        help="of the permuted perceptron problem, whose neighbours all ranks evaluate (%(default)s)",
+        help="instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)",
     )
     for name in (*PLACE, "own_cores"):
         add_common_option(parser, name)
@@ -85,8 +88,8 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
     ranks = default_communicator()
     if ranks.size == 1:
         raise UserError(
-            "found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`, or over several hosts "
-            "`python -m cluster launch --hosts FILE check`"
+            "found one rank, expected several: `mpirun -n 4 python -m cluster check`, or over several hosts `python "
+            "-m cluster launch --hosts FILE check`"
         )
     given = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
     require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
@@ -241,7 +244,9 @@ def compute_rate_table(measured: ClusterMeasurement) -> list[str]:
         for one in measured.paces
     ]
     unit = measured.ranks[0].unit
-    return plain_text(("ranks that meet after every scan", f"{unit}/s of each", "times slower"), rows, range(1, 3))
+    return plain_text(
+        ("ranks that synchronise after every scan", f"{unit}/s of each", "times slower"), rows, range(1, 3)
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long a search would take on clusters and grids, from records of one core.
+"""Estimate the duration of a search on clusters and grids, from records of one core.
 
 python -m cluster model --records runs.jsonl                                   tables 10 and 11, every network
 python -m cluster model --records runs.jsonl --network ethernet check.json --ranks 1..512 --watts 350 700
@@ -109,20 +109,45 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
     )
     add = made.add_argument
-    add("--workload", default="ppp", metavar="W", help="whose records count (%(default)s)")
-    add("--instance", nargs="+", metavar="I", help="only these (default: all that one core has recorded)")
+    add("--workload", default="ppp", metavar="W", help="workload of the records (%(default)s)")
+    add("--instance", nargs="+", metavar="I", help="only these instances (default: all with records of one core)")
     add("--records", nargs="+", type=Path, default=[], metavar="FILE", help="files of run records")
     names = ", ".join(interconnects.interconnect_names())
     known = f"{names}, or files of `python -m cluster check` ({' '.join(DEFAULT_NETWORKS)})"
     add("--network", nargs="+", default=list(DEFAULT_NETWORKS), metavar="N", help=known)
     usual = [ranks_of("1..4096")]
-    add("--ranks", nargs="+", type=ranks_of, default=usual, metavar="P", help="88 104, or 1..4096: powers of two")
-    add("--validate", type=Path, metavar="FILE", help="hold the model to these runs of several ranks")
-    add("--within", type=share, metavar="PERCENT", help="fail where --validate finds a larger error")
-    add("--published", action="store_true", help="the paper's own machines, from its published times")
-    add("--iterations", type=positive, default=10_000.0, metavar="N", help="of a run, for --watts (%(default)g)")
-    add("--watts", nargs=2, type=positive, metavar=("NODE", "GPU"), help="for the energy of a run")
-    add("--price", nargs=2, type=positive, metavar=("NODE", "GPU"), help="per hour, for the cost of a run")
+    add(
+        "--ranks",
+        nargs="+",
+        type=ranks_of,
+        default=usual,
+        metavar="P",
+        help=("numbers of ranks, as in 88 104, or powers of two, as in 1..4096"),
+    )
+    add("--validate", type=Path, metavar="FILE", help="compare the model with these runs on several ranks")
+    add("--within", type=share, metavar="PERCENT", help="fail if --validate finds a larger error")
+    add("--published", action="store_true", help="model the paper's own machines, from its published times")
+    add(
+        "--iterations",
+        type=positive,
+        default=10_000.0,
+        metavar="N",
+        help=("iterations of a run, for --watts and --price (%(default)g)"),
+    )
+    add(
+        "--watts",
+        nargs=2,
+        type=positive,
+        metavar=("NODE", "GPU"),
+        help=("power of a node and of a GPU in watts, for the energy of a run"),
+    )
+    add(
+        "--price",
+        nargs=2,
+        type=positive,
+        metavar=("NODE", "GPU"),
+        help=("price of a node and of a GPU per hour, for the cost of a run"),
+    )
     add("--out", type=Path, metavar="DIR", help="folder for the report and its plot")
     return made
 

@@ -189,10 +189,10 @@ def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record])
     lines = published_tables.exhibit("10").lines if found.is_of_the_paper else ()
     beyond = [line.key for line in lines if not found.covers(line.key)]
     if beyond:
-        said.append(f"Beyond the sizes that one core has recorded, and therefore scaled: {', '.join(beyond)}.")
-    said.append(f"What every rank does by itself: {seconds(core.unshared_s)} an iteration, {core.why}.")
+        said.append(f"Scaled, because larger than the sizes that one core has recorded: {', '.join(beyond)}.")
+    said.append(f"Work of every rank that is not shared: {seconds(core.unshared_s)} an iteration, {core.why}.")
     said.append(
-        f"A meeting takes {seconds(SYNCHRONISATION_S)} of a rank's own processor besides its messages: assumed."
+        f"A synchronisation takes {seconds(SYNCHRONISATION_S)} of a rank's processor besides its messages (assumed)."
     )
     if any(not record.scored for record in records):
         said.append("Some of the records were not confirmed by the scorer.")
@@ -289,7 +289,7 @@ def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: In
     """
     several = [one for one in runs if one.ranks > 1]
     if not several:
-        raise UserError("--validate: no run of several ranks in it, so there is nothing to hold the model to")
+        raise UserError("--validate: found no run on several ranks to compare the model with")
     return [validate_run(one, [*records, *runs], network) for one in several]
 
 

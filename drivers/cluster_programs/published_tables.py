@@ -110,7 +110,7 @@ def tables(rank_on: Callable[[str], ModelledRank], gpu_s: Callable[[str], float 
                 total = iteration(rank.work, rank.speed, cluster.network, cluster.ranks).total_s
                 row += [published_cell(line.figures[cluster.column]), cell(amount() * total, alone / total)]
             rows.append(row)
-        yield TextTable(f"Table {table}, modelled beside the published: {amount():,} iterations", tuple(headings), rows)
+        yield TextTable(f"Table {table}, modelled and published: {amount():,} iterations", tuple(headings), rows)
 
 
 def cell(run_s: float, speedup: float) -> str:
@@ -190,7 +190,7 @@ def model_tables() -> Iterator[TextTable]:
     captions = {
         "ideal": "cores as fast together as alone",
         "crowded": "cores of a host as slow together as the column of 8 cores says",
-        "collected": "the same, on gigabit Ethernet, and the first machine collects all fitnesses",
+        "collected": "the same on gigabit Ethernet, where the first machine collects all fitnesses",
     }
     for way, caption in captions.items():
         headings = ("instance", *(f">{one.heading}" for one in clusters()))
@@ -223,7 +223,14 @@ def communication_remainder() -> TextTable:
                 f"{number(light)} km" if cluster.table == "11" else "",
             ]
         )
-    headings = ("column", ">published", ">of that work", ">left", ">communication as modelled", ">light there and back")
+    headings = (
+        "column",
+        ">published",
+        ">of that work",
+        ">left",
+        ">communication as modelled",
+        ">distance of light, both ways",
+    )
     return TextTable(f"An iteration on {instance}", headings, rows)
 
 
@@ -245,19 +252,19 @@ def describe_findings() -> list[str]:
     least, most = unexplained_range("10")
     _, most_of_grids = unexplained_range("11")
     return [
-        f"On {last} eight cores of one host, which no network joins, were {number(gain)} times as fast as one core of "
-        "theirs would be alone. Cores of a host slow each other down, by their common memory most likely, and "
-        "speed-ups that fall with the size come from that. The paper calls it communication.",
-        f"Reductions of a word take at most {per_cent(talk)} of that instance's modelled iteration in table 10: what "
-        "its network costs does not explain large instances.",
-        f"With cores as slow as eight together, the model of {last} is off by: {crowded}. What is missing grows with "
-        "the hosts. Were all fitnesses collected by one machine over gigabit Ethernet in every iteration, as a host "
-        f"collects a GPU's, it would be off by: {collected}. The text does not say whether they were.",
+        f"On {last}, eight cores of one host, without a network, were {number(gain)} times as fast as one of these "
+        "cores alone. Cores of a host slow each other down, most likely through their common memory. Therefore "
+        "speed-ups fall with the size. The paper attributes this to communication.",
+        f"Reductions of a word take at most {per_cent(talk)} of that instance's modelled iteration in table 10: the "
+        "network does not explain the times of large instances.",
+        f"With cores as slow as eight together, the model of {last} is off by: {crowded}. The unexplained part grows "
+        "with the number of hosts. If one machine collected all fitnesses over gigabit Ethernet in every iteration, "
+        f"as a host does for a GPU, the model would be off by: {collected}. The text leaves this open.",
         f"The smallest instance takes {seconds(least)} to {seconds(most)} an iteration beyond its work in table 10, "
-        "tens of times what a reduction over Myri-10G does. The model has nothing that takes so long.",
-        "Table 11 cannot be one meeting of all sites in each iteration: what its smallest instance leaves beyond the "
-        f"work is time for light in fibre to get {number(most_of_grids / 2 * FIBRE_M_S / 1000)} km far and back, at "
-        "most, in a line and without a switch. Modelled with round trips of 5 to 20 ms, it is tens of times slower.",
+        "tens of times as long as a reduction over Myri-10G. No part of the model takes this long.",
+        "Table 11 cannot include a synchronisation of all sites in each iteration. The time of its smallest instance "
+        f"beyond the work lets light in fibre travel at most {number(most_of_grids / 2 * FIBRE_M_S / 1000)} km and "
+        "back, in a line and without a switch. Modelled with round trips of 5 to 20 ms, it is tens of times slower.",
     ]
 
 
@@ -276,10 +283,10 @@ def render(made_by: str) -> str:
         "",
         f"Made by `{made_by}`.",
         "",
-        f"One core of the cluster is taken to be the {core['heading']} column of table {core['table']} at "
+        f"One core of the cluster is modelled by the {core['heading']} column of table {core['table']} at "
         f"{core['clock_in_cluster_ghz']} instead of {core['clock_ghz']} GHz; networks are `myri10g` and `grid5000`, "
-        "and ranks reduce by recursive doubling. Speed-ups in the paper are over the core beside each GPU, so that "
-        "columns have four baselines; here are seconds.",
+        "and ranks reduce by recursive doubling. Speed-ups in the paper relate to the core next to each GPU, so "
+        "columns have four baselines; this report has seconds.",
         "",
         *(f"- {sentence}" for sentence in describe_findings()),
         "",

@@ -36,10 +36,10 @@ COMPARISON_OPTIONS = (
 """Options of a workload that a comparison has in its own way, or not at all."""
 REPLACEMENTS = {
     "--backend": "expected --backends",
-    "--device": "expected --backends, whose devices all run",
-    "--record": "expected --out, a folder that has the records too",
+    "--device": "expected --backends, which runs all devices of a backend",
+    "--record": "expected --out, the folder of reports and records",
     "--scaled": "expected --weak",
-    "--own-cores": "expected --hybrid, whose ranks keep to cores of their own",
+    "--own-cores": "expected --hybrid, which binds ranks to separate cores",
 }
 
 
@@ -159,40 +159,52 @@ def comparison_command(workload: Workload[Any]) -> str:
 
 def _parser(workload: Workload[Any]) -> _ComparisonParser:
     standard = " ".join(workload.standard) or "by the size of the problem"
-    others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (without one: {DEFAULT_WORKLOAD})."
+    others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (default: {DEFAULT_WORKLOAD})."
     parser = _ComparisonParser(
         prog=comparison_command(workload) if workload.program else invocation("drivers.compare"),
         usage="%(prog)s [options] [options of the workload]"
         if workload.program
         else "%(prog)s [WORKLOAD] [options] [options of the workload]",
-        description="Run a workload on every usable device, check that all did the same work, and write a speed-up "
-        f"report.{others} The options of {workload.name} follow those of the comparison; what you leave open makes "
-        f"about a second of one core's work: {standard}.",
+        description=(
+            "Run a workload on every usable device, check that all did the same work, and write a speed-up "
+            f"report.{others} Options of {workload.name} follow the options of the comparison. By default the work "
+            f"takes one core about a second: {standard}."
+        ),
     )
-    parser.add_argument("--instance", nargs="+", metavar="NAME", help="one or more, a section of the report for each")
-    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
-    parser.add_argument("--repeats", type=positive, default=7, metavar="R", help="repetitions to time (%(default)s)")
-    parser.add_argument("--seed", type=natural, metavar="S", help="seed of the runs (0)")
-    parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds in place of one: 0..29, or 3,5,8")
+    parser.add_argument(
+        "--instance", nargs="+", metavar="NAME", help=("one or more instances, each with a section in the report")
+    )
+    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
+    parser.add_argument(
+        "--repeats", type=positive, default=7, metavar="R", help=("number of timed repetitions (%(default)s)")
+    )
+    parser.add_argument("--seed", type=natural, metavar="S", help="random seed of the runs (0)")
+    parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds instead of one: 0..29, or 3,5,8")
     parser.add_argument(
         "--peers",
         action=argparse.BooleanOptionalAction,
-        help="run other people's solvers on the same problems too, beside the run on one core (default: those that are "
-        "installed, if there are any)",
+        help=(
+            "also run reference solvers on the same problems, with the run on one core (default: the installed ones, "
+            "if any)"
+        ),
     )
     parser.add_argument(
         "--weak",
         action="store_true",
-        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: climbers, aco: "
-        "ants, local search: walks)",
+        help=(
+            "weak scaling: P times the work on P ranks, compared with the same work on every device (ihc: climbers, "
+            "aco: ants, local search: walks)"
+        ),
     )
     parser.add_argument(
         "--hybrid",
         nargs="*",
         type=read_hybrid_configuration,
         metavar="RxC",
-        help="in place of devices: R ranks with threads on C cores each, as in 1x8 2x4 8x1, where 8x1 is flat MPI; a "
-        "number of cores stands for all its mixtures, nothing after it for those of all cores here",
+        help=(
+            "hybrid configurations instead of devices: R ranks with threads on C cores each, as in 1x8 2x4 8x1 (8x1 "
+            "is flat MPI); a number of cores means all its combinations, and no value those of all cores here"
+        ),
     )
     add_where_options(parser)
     return parser
@@ -204,28 +216,32 @@ def add_where_options(parser: argparse.ArgumentParser) -> None:
         "--backends",
         nargs="+",
         metavar="B",
-        help="only these backends (default: all usable ones but the oracle, python)",
+        help="only these backends (default: all usable ones except the reference interpreter, python)",
     )
     parser.add_argument(
         "--ranks",
         nargs="*",
         type=positive,
         metavar="N",
-        help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
+        help="also run on these numbers of MPI ranks (default: 2 4, if there are enough cores; no value: none)",
     )
     parser.add_argument(
         "--cores",
         nargs="+",
         type=positive,
         metavar="N",
-        help="numbers of cores with which threads and joblib run, a row for each (default: all cores)",
+        help="numbers of cores for threads and joblib, a row for each (default: all cores)",
     )
-    parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
+    parser.add_argument(
+        "--rank-backend", metavar="B", help=("backend of each rank in runs on several ranks (default: one core)")
+    )
     parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
-    parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("reports/out"), metavar="DIR", help="output folder (%(default)s)"
+    )
     add_common_option(parser, "quiet")
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="run everything again; otherwise what is recorded already is taken from the records",
+        help="repeat runs that are recorded already (default: reuse their records)",
     )

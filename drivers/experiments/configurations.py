@@ -81,14 +81,18 @@ def plan_configurations(
             continue
         configuration = Configuration(device.backend, device.device, device.name, kind=device.kind)
         if backends is None and device.oracle:
-            not_run.append(configuration.not_run(f"the oracle, far too slow to race: --backends {device.backend}"))
+            not_run.append(
+                configuration.not_run(
+                    f"the reference interpreter, too slow for comparisons: --backends {device.backend} includes it"
+                )
+            )
         elif device.usable:
             chosen.append((configuration, "" if device.oracle else device.kind))
         else:
             not_run.append(configuration.not_run(_one_line(device.reason)))
     chosen.sort(key=lambda one: one[1] != ONE_CORE)
     if not chosen:
-        raise UserError("no backend is usable here: `python -m backends` says why")
+        raise UserError("no backend is usable here: `python -m backends` lists the reasons")
     configurations = [one for one, _ in chosen]
     of_a_rank = _of_ranks(devices, chosen, rank_backend)
     obstacle = mpi_obstacle()
@@ -167,8 +171,8 @@ def refuse_oversubscription(ranks: Sequence[int], cores: int) -> None:
     most = max(ranks, default=0)
     if most > cores:
         raise UserError(
-            f"--ranks {most}: found {cores} cores, expected at most {cores}, or --oversubscribe, which measures how "
-            "ranks share a core"
+            f"--ranks {most}: found {cores} cores, expected at most {cores}, or --oversubscribe, which lets ranks "
+            "share cores"
         )
 
 
@@ -177,7 +181,7 @@ def mpi_obstacle() -> str | None:
     if importlib.util.find_spec("mpi4py") is None:
         return "mpi4py is missing: pip install -e '.[mpi]'"
     if find_mpirun() is None:
-        return "no mpirun beside this Python or on the path: pip install -e '.[mpi]'"
+        return "found no mpirun next to this Python or on PATH: pip install -e '.[mpi]'"
     return None
 
 

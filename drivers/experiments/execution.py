@@ -197,7 +197,7 @@ class ExperimentRunner:
             print_status(f"recorded already: {describe_outcome(held)}")
             self.warn_of_changes(contest.records)
             if contest.beside_peers(configuration) and all("peers" not in one.details for one in held):
-                print_note(f"{contest.records}: recorded without other people's solvers; --fresh runs them beside it")
+                print_note(f"{contest.records}: recorded without reference solvers; --fresh runs them too")
             if contest.wants_history and any(sample.history is None for one in held for sample in one.samples):
                 print_note(f"{contest.records}: recorded without --history; --fresh runs again with it")
             return held
@@ -205,7 +205,7 @@ class ExperimentRunner:
         try:
             result = process_guard.run_guarded(self.command(contest, configuration), run_environment(configuration))
         except KeyboardInterrupt:
-            print_status(f"\nthe same command goes on from what is recorded in {contest.records}")
+            print_status(f"\nthe same command continues with the records in {contest.records}")
             raise
         took_s = time.perf_counter() - began
         self.took_s.append(took_s)
@@ -240,7 +240,7 @@ class ExperimentRunner:
     def _nothing_recorded(self, printed: str) -> str:
         """Why a run that ended well left no record that counts."""
         if RECORDED_MESSAGE in printed:
-            return "recorded already, but asked for in other words (a default spelled out): --fresh runs it again"
+            return "recorded already with other options of the same meaning (such as a default): --fresh runs it again"
         if environment() != self.environment:
             return "its record is of another version: sources changed while it ran"
         return "wrote no record"
@@ -250,7 +250,9 @@ class ExperimentRunner:
         suite = str(self.environment["suite"])
         if not self.warned and (suite == "None" or suite.endswith("+changes")):
             self.warned = True
-            print_note(f"{records}: sources may have changed since, as no commit names them; --fresh runs again")
+            print_note(
+                f"{records}: sources may have changed since, because the records name no commit; --fresh runs again"
+            )
 
 
 def describe_outcome(records: Sequence[Record]) -> str:

@@ -75,11 +75,11 @@ def chosen_hybrid_configurations(
         )
     total = numbers[0]
     if total < 2:
-        raise UserError(f"--hybrid: found {total} core, of which there is no mixture; expected 2 at least")
+        raise UserError(f"--hybrid: found {total} core, expected at least 2")
     if total > present and not oversubscribe:
         raise UserError(
             f"--hybrid {' '.join(map(str, asked))}: found {present} cores, expected at most {present}, or "
-            "--oversubscribe, which measures how they share a core"
+            "--oversubscribe, which lets ranks share cores"
         )
     named = [one for one in asked if isinstance(one, HybridConfiguration)]
     return sorted(set(named)) if len(named) == len(asked) > 0 else hybrid_configurations(total)
@@ -111,7 +111,9 @@ def plan_hybrid_configurations(
     takers = [one for one in usable if one.takes_cores]
     several = next((one for one in takers if backend in (None, one.backend)), None)
     if core is None:
-        raise UserError("--hybrid: found no backend of one core here, over which speed-ups are: `python -m backends`")
+        raise UserError(
+            "--hybrid: found no backend of one core here, the baseline of speed-ups: see `python -m backends`"
+        )
     if several is None:
         able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
         found = f"--rank-backend {backend}" if backend else "nothing"
@@ -127,7 +129,7 @@ def plan_hybrid_configurations(
         if one.cores == 1:
             mixed = replace(baseline, ranks=one.ranks)
         if one.cores > most:
-            not_run.append(mixed.not_run(f"a rank has {most} cores here, and not {one.cores}"))
+            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {one.cores}"))
         elif obstacle and one.ranks > 1:
             not_run.append(mixed.not_run(obstacle))
         else:

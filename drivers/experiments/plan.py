@@ -74,7 +74,9 @@ class ExperimentPlan:
             seeded = ("--seeds", ",".join(map(str, seeds))) if len(seeds) > 1 else ("--seed", str(seeds[0]))
             asked = workload_options(workload, [*arguments, *seeded])
             if getattr(asked, "seconds", None) is not None:
-                raise UserError("--seconds: the clock ends every run elsewhere, and those of a table do equal work")
+                raise UserError(
+                    "--seconds: a time limit ends each run at another iteration, but runs of a table must do equal work"
+                )
             task = workload.load(replace(asked, seed=seeds[0]), 1)
             light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
             said = (*arguments, *seeded)

@@ -194,7 +194,7 @@ def _plan_exhibit(
     lines = rows_of(exhibit, scale)
     unnamed = [one for one in lines if one.key and exhibit.row_by == INSTANCE and not (one.spec or one.options)]
     for line in unnamed:
-        why = f"the paper does not say which instance it is; --row {line.label}=SPEC names one"
+        why = f"the paper does not name the instance; --row {line.label}=SPEC sets it"
         part.reasons.append(OmissionReason((line.label,), "", why))
     found = {one.name: series_configurations(one, here) for one in exhibit.series}
     part.reasons += [OmissionReason((), what, why, name) for name, one in found.items() for what, why in one.missing]
@@ -218,7 +218,7 @@ def _plan_exhibit(
             if absent is None:
                 part.reasons.append(OmissionReason((line.label,), what, str(error), series.name))
             else:
-                why = f"{absent}; `python -m core.problems fetch {paper.name}` gets what the paper used"
+                why = f"{absent}; `python -m core.problems fetch {paper.name}` downloads the paper's instances"
                 part.reasons.append(OmissionReason((line.label,), "", why))
                 part.absent += [line.label] * (line.label not in part.absent)
             continue
@@ -268,7 +268,9 @@ def map_rows(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]
     keys = list(dict.fromkeys(line.label for one in exhibits for line in paper.drawn(one).lines))
     for name in specs:
         if not any(is_row_name(line, name) for one in exhibits for line in paper.drawn(one).lines):
-            raise UserError(f"--row {name}: expected a row of what is chosen: {', '.join(keys) or 'it has none'}")
+            raise UserError(
+                f"--row {name}: expected a row of the chosen exhibits: {', '.join(keys) or 'they have none'}"
+            )
     return replace(paper, exhibits=tuple(_map_rows(one, specs) for one in paper.exhibits)) if specs else paper
 
 

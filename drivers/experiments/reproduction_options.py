@@ -53,16 +53,16 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         "paper",
         nargs="?",
         metavar="PAPER",
-        help=f"one of {', '.join(files.names())}, or a file of that form, *{SUFFIX}",
+        help=f"paper: one of {', '.join(files.names())}, or a file *{SUFFIX} of the same form",
     )
     which = made.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
-    which.add_argument("--figure", metavar="N", help="only this figure, from the runs of the table that it draws")
+    which.add_argument("--figure", metavar="N", help="only this figure, with the runs of its table")
     made.add_argument(
         "--scale",
         choices=SCALES,
         default=SCALES[1],
-        help="how much of each is run: seconds or minutes of it, or all that the paper ran (%(default)s)",
+        help="amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)",
     )
     made.add_argument(
         "--row",
@@ -70,35 +70,46 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         type=read_row,
         default=[],
         metavar="KEY=SPEC",
-        help="the instance of a row, in place of the paper's: 1=50; may be given several times",
+        help="instance of a row, instead of the paper's, as in 1=50; can be given several times",
     )
-    made.add_argument("--repeats", type=positive, metavar="R", help="repetitions of each run, in place of the scale's")
-    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
+    made.add_argument(
+        "--repeats",
+        type=positive,
+        metavar="R",
+        help=("repetitions of each run, instead of the number that --scale sets"),
+    )
+    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched before all others")
     made.add_argument(
         "--backends",
         nargs="+",
         metavar="B",
-        help="only these backends (default: all usable ones but the oracle, python, and those that run another's "
-        "programs, joblib)",
+        help=(
+            "only these backends (default: all usable ones except the reference interpreter, python, and joblib, "
+            "which runs the programs of threads)"
+        ),
     )
     made.add_argument(
         "--ranks",
         nargs="*",
         type=positive,
         metavar="N",
-        help="numbers of MPI ranks where the paper's runs have several (default: as its file says, as far as there are "
-        "cores; nothing after it: none)",
+        help=(
+            "numbers of MPI ranks for the paper's runs on several ranks (default: the paper's, if there are enough "
+            "cores; no value: none)"
+        ),
     )
     made.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
-    made.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
+    made.add_argument(
+        "--out", type=Path, default=Path("reports/out"), metavar="DIR", help="output folder (%(default)s)"
+    )
     add_common_option(made, "quiet")
     made.add_argument(
         "--fresh",
         action="store_true",
-        help="run everything again; otherwise what is recorded already is taken from the records",
+        help="repeat runs that are recorded already (default: reuse their records)",
     )
-    made.add_argument("--list", action="store_true", help="list tables and figures with what is recorded, and end")
-    made.add_argument("--dry-run", action="store_true", help="print the runs that are left as command lines, and end")
+    made.add_argument("--list", action="store_true", help="list tables and figures with their recorded runs, and exit")
+    made.add_argument("--dry-run", action="store_true", help="print the remaining runs as command lines, and exit")
     return made
 
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from cluster import Solo
+from drivers.cli.quantities import format_long_time
 from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.registry import FURTHER_WORKLOADS
 from drivers.workload.run_time import RepetitionWork, usual_speed
@@ -57,9 +58,7 @@ def estimate_seconds(work: RepetitionWork, place: Any, ranks: int, repetitions: 
 
 def format_estimate(seconds: float) -> str:
     """A time for people who decide whether to wait for it."""
-    from drivers.workload.run_time import format_long_time as long
-
-    return f"{seconds:.0f} s" if seconds < 120 else long(seconds)
+    return f"{seconds:.0f} s" if seconds < 120 else format_long_time(seconds)
 
 
 # --- what searches would say ---

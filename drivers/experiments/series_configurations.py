@@ -136,9 +136,9 @@ def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources
     place = _of_a_rank(alone)
     if place.kind == GPU:
         there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
-        return None if count <= there else f"a rank needs a GPU of its own, and {there} of {place.backend} are here"
+        return None if count <= there else f"each rank needs a GPU, found {there} of {place.backend}"
     if count > here.cores and not here.oversubscribe:
-        return f"a rank needs a core of its own, and {here.cores} are here (--oversubscribe lets them share)"
+        return f"each rank needs a core, found {here.cores} (--oversubscribe lets ranks share cores)"
     return None
 
 

@@ -13,11 +13,11 @@ from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm
 from core.search.local_search.algorithms import checked_algorithm
-from drivers import compare as program
+from drivers.experiments.comparison import ComparisonDependencies, run_comparison, survey
 from drivers.experiments.comparison_options import read_options
 from drivers.library import serialised_problem
-from drivers.library.algorithm_options import options_of_algorithm
 from drivers.library.custom_problem import declare_workload
+from drivers.library.minimize import options_of_algorithm
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
 from reports.comparison.sections import ComparedSection
@@ -127,7 +127,7 @@ def compare(
     given = {**(options_of_algorithm(checked_algorithm(algorithm)) if algorithm is not None else {}), **options}
     words += [word for name, value in given.items() for word in option_words(name, value)]
     workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
-    ran = program.run_comparison(workload, asked, rest, program.ComparisonDependencies(program.survey))
+    ran = run_comparison(workload, asked, rest, ComparisonDependencies(survey))
     if not any(section.records for section in ran.sections):
         raise UserError(f"{workload.name}: nothing ran, so there is nothing to compare")
     sections = experiment.compare_sections(ran.sections)

@@ -48,7 +48,7 @@ class CustomProblemOptions(SearchOptions):
 
     neighbourhood: str = neighbourhood_option("auto")
     check: bool = option(
-        False, "try the problem's functions, in plain Python and on every backend here, and end", bool, group=CHECKS
+        False, "check the problem's functions, in plain Python and on every backend here, and exit", bool, group=CHECKS
     )
     made_of: ClassVar[tuple[str, ...]] = ()
 
@@ -94,9 +94,9 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     words = [text("argv", one) for one in sequence("argv", argv or (), "a list of texts")]
     workload = declare_workload(problem, started)
     if words[:1] == ["compare"]:
-        from drivers import compare
+        from drivers.experiments import comparison
 
-        return compare.main(words[1:], workload=workload)
+        return comparison.main(words[1:], workload=workload)
     from drivers.runs import workload_main
 
     options = workload_main.parse_options(workload, help_description(problem), words)
@@ -169,7 +169,7 @@ def workload_name(owner: ProblemFactory) -> str:
 
 def help_description(problem: ProblemFactory | Problem) -> str:
     """What the help says first."""
-    return inspect.getdoc(problem) or "Local search on a problem of your own."
+    return inspect.getdoc(problem) or "Local search on a user-defined problem."
 
 
 def fitted(problem: Problem) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
             fields.append((name, kind, declare_parameter(name, kind, parameter.default, make.__name__)))
         elif is_needed:
             raise UserError(
-                f"{make.__name__}({name}): no option can say what that is: expected a default, or int, float, str, "
+                f"{make.__name__}({name}): no option can hold this value: expected a default, or int, float, str, "
                 "bool or Path as its type"
             )
     more = {"made_of": tuple(names)}
@@ -262,7 +262,7 @@ def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
     # An instance's content is in the record, and the same file may lie elsewhere on another machine.
     decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
-    text = f"of {owner} ({'needed' if is_needed else '%(default)s'})"
+    text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
     return option(plain, text, *READERS[kind], group=PROBLEM_GROUP, decides=decides)
 
 

@@ -27,7 +27,7 @@ class InterruptRequest:
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
-        print("ending with the best so far; Ctrl-C again interrupts at once", file=sys.stderr)
+        print("stopping with the best solution so far; press Ctrl-C again to interrupt at once", file=sys.stderr)
 
 
 @contextmanager

@@ -25,11 +25,11 @@ from core.search.local_search.algorithms import checked_algorithm
 from core.search.local_search.plan import as_list
 from core.search.protocol import Callback, Progress
 from drivers.cli.interrupts import repeat_dropped_interrupts
-from drivers.library.algorithm_options import options_of_algorithm
 from drivers.library.custom_problem import declare_workload
 from drivers.library.interrupt_handling import deferred_interrupt
 from drivers.library.results import Result, Results
 from drivers.options.declaration import OptionDeclaration, Options, seeds
+from drivers.options.local_search import ALGORITHMS, SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.runs.checkpointing import RecoveryState
 from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
@@ -145,6 +145,23 @@ def run_workload(workload: Workload[Any], given: dict[str, Any], callback: Callb
 
         runs = rerun_on_survivors(ranks, attempt)
     return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
+
+
+def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
+    """The options that make an algorithm, by name; what its maker would choose is left out.
+
+    Raises
+    ------
+    UserError
+        No options make it.
+
+    """
+    usual = SearchOptions(algorithm=algorithm.name).chosen_algorithm()
+    own = {name: getattr(algorithm, name) for name in ALGORITHMS[algorithm.name]}
+    said = {name: value for name, value in own.items() if value != getattr(usual, name)}
+    if SearchOptions(algorithm=algorithm.name, **said).chosen_algorithm() != algorithm:
+        raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")
+    return {"algorithm": algorithm.name, **said}
 
 
 def read_named_options(workload: Workload[Any], given: dict[str, Any]) -> Options:

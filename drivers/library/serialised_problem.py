@@ -55,9 +55,9 @@ def load_problem(path: Path) -> Problem:
     except OSError as error:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError) as error:
-        raise UserError(f"{path}: found {error}, expected a problem that `handed_over.save` wrote") from None
+        raise UserError(f"{path}: found {error}, expected a problem that `save_problem` wrote") from None
     if not isinstance(found, Problem):
-        raise UserError(f"{path}: found {type(found).__name__}, expected a problem that `handed_over.save` wrote")
+        raise UserError(f"{path}: found {type(found).__name__}, expected a problem that `save_problem` wrote")
     return found
 
 
@@ -65,9 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the problem of a file, with its own options; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0].startswith("-"):
-        raise UserError(
-            "python -m drivers.library.serialised_problem: expected the file of a problem before all options"
-        )
+        raise UserError("python -m drivers.library.serialised_problem: expected a problem file before the options")
     return run_program(load_problem(Path(words[0])), start_command(words[0]), words[1:])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
+from drivers.options import tours
 from drivers.options.declaration import (
     OptionGroup,
     Options,
@@ -17,9 +18,8 @@ from drivers.options.declaration import (
     positive,
     scaled_option,
 )
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
-from drivers.workload import tours
-from drivers.workload.history import curve_option, history_option, plot_option
 
 if TYPE_CHECKING:
     from core.search.stop import Stop
@@ -28,7 +28,7 @@ DEFAULTS = Settings()
 ITERATIONS = 100
 """What ends a search that nobody limits."""
 ANTS = OptionGroup("ants")
-STOP = OptionGroup("stop", "the first that holds ends the search")
+STOP = OptionGroup("stop", "the search ends at the first one reached")
 PHEROMONE = OptionGroup("pheromone")
 MMAS = OptionGroup("Max-Min Ant System", "only with --variant mmas")
 COLONIES = OptionGroup("several colonies")
@@ -49,7 +49,9 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 class AntOptions(Options):
     """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
 
-    ants: int | None = option(None, f"of each colony ({DEFAULTS.ants})", positive, "M", group=ANTS, decides="search")
+    ants: int | None = option(
+        None, f"number of ants of each colony ({DEFAULTS.ants})", positive, "M", group=ANTS, decides="search"
+    )
     alpha: float | None = option(
         None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A", group=ANTS, decides="search"
     )
@@ -58,7 +60,8 @@ class AntOptions(Options):
     )
     candidates: int | None = option(
         None,
-        f"choose among the K nearest cities while one of them is left, at most 32; 0: all ({DEFAULTS.candidates})",
+        "choose among the K nearest cities while one of them is unvisited, at most 32; 0: all cities "
+        f"({DEFAULTS.candidates})",
         natural,
         "K",
         group=ANTS,
@@ -66,27 +69,27 @@ class AntOptions(Options):
     )
     local_search: str | None = option(
         None,
-        "climb from every tour to a local optimum: by the best of all 2-opt moves (2opt), or by neighbour lists, "
-        f"many times faster (2opt-near) ({DEFAULTS.local_search})",
+        "improve every tour to a local optimum: by the best of all 2-opt moves (2opt), or with neighbour lists, many "
+        f"times faster (2opt-near) ({DEFAULTS.local_search})",
         choices=LOCAL_SEARCHES,
         group=ANTS,
         decides="search",
     )
     strategy: str = option(
         STRATEGIES[-1],
-        "an ant is one lane (coarse) or a group of lanes (fine), which update the pheromone too (fine-deposit); "
-        "same tours, other times (%(default)s)",
+        "one lane per ant (coarse), a group of lanes (fine), or a group that also updates the pheromone "
+        "(fine-deposit); same tours, different times (%(default)s)",
         choices=STRATEGIES,
         group=ANTS,
         decides="way",
     )
     mapping: str = mapping_option(
-        "a lane an ant or a lane a city, cities weighed anew in every step, one lane chooses; plain Ant System alone",
+        "one lane per ant or per city, weights recomputed in every step, one lane chooses; only for plain Ant System",
         ANTS,
     )
     rho: float | None = option(
         None,
-        f"part that evaporates in an iteration ({DEFAULTS.rho:g})",
+        f"fraction of the pheromone that evaporates in an iteration ({DEFAULTS.rho:g})",
         number,
         "R",
         group=PHEROMONE,
@@ -94,7 +97,7 @@ class AntOptions(Options):
     )
     variant: str | None = option(
         None,
-        "as: Ant System, all ants deposit; mmas: Max-Min Ant System, the best ant deposits, within limits "
+        "as: Ant System, all ants deposit; mmas: Max-Min Ant System, only the best ant deposits, within limits "
         f"({DEFAULTS.variant})",
         choices=VARIANTS,
         group=PHEROMONE,
@@ -102,7 +105,7 @@ class AntOptions(Options):
     )
     best_every: int | None = option(
         None,
-        "every N iterations the best ant so far deposits, else the iteration's best; 0: always the latter "
+        "every N iterations the best ant so far deposits, instead of the iteration's best; 0: never "
         f"({DEFAULTS.best_every})",
         natural,
         "N",
@@ -119,7 +122,7 @@ class AntOptions(Options):
     )
     smoothing: float | None = option(
         None,
-        f"with --stagnation: how far towards its upper limit, 0 to 1 ({DEFAULTS.smoothing:g})",
+        f"with --stagnation: strength of the smoothing, from 0 to 1 (the upper limit) ({DEFAULTS.smoothing:g})",
         number,
         "D",
         group=MMAS,
@@ -127,7 +130,7 @@ class AntOptions(Options):
     )
     colonies: int | None = option(
         None,
-        f"each with its own pheromone ({DEFAULTS.colonies})",
+        f"number of colonies, each with separate pheromone ({DEFAULTS.colonies})",
         positive,
         "C",
         group=COLONIES,
@@ -135,7 +138,7 @@ class AntOptions(Options):
     )
     exchange: int | None = option(
         None,
-        f"with --colonies: every N iterations all colonies take over the best tour; 0: never ({DEFAULTS.exchange})",
+        f"with --colonies: every N iterations all colonies adopt the best tour; 0: never ({DEFAULTS.exchange})",
         natural,
         "N",
         group=COLONIES,
@@ -143,18 +146,23 @@ class AntOptions(Options):
     )
     iterations: int | None = option(
         None,
-        f"tours an ant (default: {ITERATIONS}, or unlimited with --seconds)",
+        f"number of iterations, a tour per ant in each (default: {ITERATIONS}, or unlimited with --seconds)",
         positive,
         "N",
         group=STOP,
         decides="work",
     )
     seconds: float | None = option(
-        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP, decides="search"
+        None,
+        "wall-clock time in seconds; runs then end at different iterations",
+        number,
+        "S",
+        group=STOP,
+        decides="search",
     )
     target: int | None = option(
         None,
-        "a length that is good enough, which is looked for after every iteration",
+        "length at which the search ends, checked after every iteration",
         int,
         "LENGTH",
         group=STOP,

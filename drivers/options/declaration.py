@@ -16,7 +16,7 @@ from drivers.options.output_files import OutputFile
 
 MOST_SEEDS = 10_000
 UNIFORM = "uniform:100:seed=1"
-AVAILABLE_DEFAULT = "chosen by what is at hand"
+AVAILABLE_DEFAULT = "kroA100 if it is found, else pcb442, else a generated one"
 
 OptionEffect = Literal["work", "way", "search", "place", "nothing"]
 """What an option decides.
@@ -140,7 +140,7 @@ def seeds(text: str) -> tuple[int, ...]:
 def folder(text: str) -> str:
     """Read the name of a folder in which files can be made."""
     if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
-        raise argparse.ArgumentTypeError(f"expected a folder in which files can be made, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a writable folder, found {text!r}")
     return text
 
 
@@ -148,7 +148,7 @@ def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -
     """Declare `--instance`; the help names a generator of instances, and what is chosen without the option."""
     return option(
         None,
-        f"a file, the name of a known instance, or a generator such as {generator} (default: {chosen})",
+        f"instance: a file, a known name, or a generator such as {generator} (default: {chosen})",
         metavar="NAME",
     )
 
@@ -157,7 +157,7 @@ def scaled_option(grows: str) -> Any:
     """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
     return option(
         None,
-        f"note in the record that {grows} is P times what one rank would do (`drivers.compare --weak` does)",
+        f"record that {grows} is P times the amount for one rank (set by `drivers.compare --weak`)",
         positive,
         "P",
     )
@@ -171,8 +171,8 @@ def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
     """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
     return option(
         MAPPINGS[0],
-        f"how the work is laid on the device: the suite's own way, or the paper's ({published}); same answer, other "
-        "times (%(default)s)",
+        f"mapping of the work to the device: the suite's, or the paper's ({published}); same answer, different times "
+        "(%(default)s)",
         choices=MAPPINGS,
         group=group,
         decides="way",
@@ -185,73 +185,71 @@ class Options:
 
     instance: str | None = instance_option()
     data: str | None = option(
-        None, "folder with instance files, searched by name first", metavar="DIR", decides="place"
+        None, "folder with instance files, searched before all others", metavar="DIR", decides="place"
     )
-    repeats: int = option(1, "repetitions to time (%(default)s)", positive, "R")
-    seed: int = option(0, "seed of the run (%(default)s)", natural, "S")
+    repeats: int = option(1, "number of timed repetitions (%(default)s)", positive, "R")
+    seed: int = option(0, "random seed of the run (%(default)s)", natural, "S")
     seeds: tuple[int, ...] | None = option(
-        None, "a run for each of several seeds, in place of --seed: 0..29, or 3,5,8", seeds, "A..B"
+        None, "several seeds instead of --seed, a run for each: 0..29, or 3,5,8", seeds, "A..B"
     )
     backend: str = option(
         "auto",
-        "where kernels run: auto (the fastest here), cpu, threads, joblib, cuda, opencl or python (%(default)s); "
-        "`python -m backends` lists what is usable here",
+        "backend that runs the kernels: auto (the fastest here), cpu, threads, joblib, cuda, opencl or python "
+        "(%(default)s); `python -m backends` lists the usable ones",
         metavar="B",
         decides="place",
     )
-    device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
+    device: str = option("0", "device of the backend (%(default)s)", metavar="D", decides="place")
     cores: int | None = option(
         None,
-        "how many cores threads and joblib use (default: all that the process may)",
+        "number of cores for threads and joblib (default: all cores that the process may use)",
         positive,
         "N",
         decides="place",
     )
     own_cores: bool = option(
         False,
-        "over several ranks: keep each to cores of its own, as many as it uses (with cpu, threads or joblib)",
+        "over several ranks: bind each rank to separate cores, as many as it uses (with cpu, threads or joblib)",
         bool,
         decides="search",
     )
     share: str = option(
         "auto",
-        "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "
-        "always (%(default)s)",
+        "over several ranks: share the work always, or (auto) unless a rehearsal shows that rank 0 alone is faster "
+        "(default: %(default)s)",
         choices=("auto", "always"),
         decides="search",
     )
     record: OutputFile | None = option(
         None,
-        "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
+        "append a record of the run to FILE (JSON Lines); an interrupted run continues where it stopped",
         OutputFile,
         "FILE",
     )
     state: OutputFile | None = option(
         None,
-        "keep the state of the search in FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
+        "save checkpoints of the search to FILE, regularly and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
         "FILE",
         group=CHECKPOINTS,
     )
     resume: bool = option(
         False,
-        "go on from the state in --state FILE, if there is one; the result is the same, also on another backend or "
-        "number of ranks",
+        "resume from the checkpoint in --state FILE, if there is one; the result is the same, also on another "
+        "backend or number of ranks",
         bool,
         group=CHECKPOINTS,
     )
-    state_every: float = option(
-        60.0, "seconds from one state to the next (%(default)g)", number, "SECONDS", group=CHECKPOINTS
-    )
+    state_every: float = option(60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS)
     peers: bool = option(
         False,
-        "run the solvers of other people that are here on the same problem, --repeats times each, and show them beside "
+        "also run the installed reference solvers on the same problem, --repeats times each, and compare them with "
         "this search (pip install 'onekernel[peers]')",
         bool,
         group=CHECKS,
     )
     progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
-    quiet: bool = option(False, "print results and errors alone", bool, decides="place", short="-q")
+    quiet: bool = option(False, "print only results and errors", bool, decides="place", short="-q")
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from drivers.options.declaration import OptionGroup, Options, folder, mapping_option, option
-from drivers.workload.declaration import Task
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 """Bytes of the suffixes of a size."""
@@ -23,7 +21,7 @@ def tiling_option(tilings: tuple[str, ...]) -> Any:
     """Declare `--tiling`: ways to cut the table that a problem offers, the first of which is the default."""
     return option(
         tilings[0],
-        "how the table is cut into launches; none: a launch for every wave, as in the paper (%(default)s)",
+        "division of the table into launches; none: one launch per wave, as in the paper (%(default)s)",
         choices=tilings,
         group=DP,
         decides="way",
@@ -45,21 +43,20 @@ class DpOptions(Options):
 
     trace: bool = option(
         True,
-        "find a solution, from decisions that are kept, and not its value alone (default: --trace)",
+        "trace a solution from stored decisions, instead of its value alone (default: --trace)",
         bool,
         group=DP,
         decides="work",
     )
     mapping: str = mapping_option(
-        "a launch for every wave, all of whose cells, not bits of decision, are copied to the host while the next ones "
-        "are computed",
+        "one launch per wave; all its cells, not decision bits, are copied to the host during the next waves",
         DP,
     )
     tiling: str = tiling_option(("auto", "none"))
     device_memory: int | None = option(
         None,
-        "bytes of the device, as in 512M or 1.5G, that kept decisions may take; older ones are copied to the host "
-        "while later ones are computed (default: half of the device's memory)",
+        "device memory for stored decisions in bytes, as in 512M or 1.5G; older ones are copied to the host during "
+        "the computation (default: half of the device's memory)",
         memory_size,
         "SIZE",
         group=DP,
@@ -67,7 +64,7 @@ class DpOptions(Options):
     )
     spill: str | None = option(
         None,
-        "what leaves the device, decisions or with --mapping published cells, goes to files in DIR, not to the host's "
+        "write decisions (with --mapping published: cells) that leave the device to files in DIR, instead of host "
         "memory",
         folder,
         "DIR",
@@ -76,8 +73,8 @@ class DpOptions(Options):
     )
     profile: bool = option(
         False,
-        "first run this once under Nsight Compute on CUDA, at the paper's size if no other is given, and show global "
-        "load efficiency, warp execution efficiency and instructions per clock of kernels beside the paper's",
+        "first profile one run under Nsight Compute on CUDA, by default with the paper's size, and compare global "
+        "load efficiency, warp execution efficiency and instructions per clock with the paper's",
         bool,
         group=OptionGroup("profile"),
     )
@@ -98,15 +95,15 @@ class DpOptions(Options):
         from core.errors import UserError
 
         if self.spill is not None and not self.trace:
-            raise UserError("--spill changes nothing here: expected with --trace, which keeps decisions")
+            raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
         if not self.published:
             return
         if self.tiling not in ("auto", "none"):
-            raise UserError(f"--tiling {self.tiling} with --mapping published: expected none, a launch for every wave")
+            raise UserError(f"--tiling {self.tiling} with --mapping published: expected none, one launch per wave")
         if self.device_memory is not None:
             raise UserError(
-                "--device-memory changes nothing with --mapping published: every cell leaves the device, which keeps "
-                "those that later waves read"
+                "--device-memory changes nothing with --mapping published: all cells are copied to the host, and the "
+                "device keeps only those that later waves read"
             )
 
     @property
@@ -117,16 +114,3 @@ class DpOptions(Options):
     def by_mapping(self: AnyDp) -> AnyDp:
         """These options with the tiling that the mapping means: the paper's is a launch for every wave."""
         return replace(self, tiling="none") if self.published else self
-
-
-def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
-    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
-
-    `sized` says whether the command line names what to compute.
-    """
-    if not task.options.profile:
-        return {}
-    from drivers.runs.kernel_profile import run_profiled as counted
-
-    found = counted(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
-    return {} if found is None else {"profile": found}

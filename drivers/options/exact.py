@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.search.exact import BOUNDS, ENUMERATIONS
+from drivers.options import tours
 from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option, option, positive
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
-from drivers.workload import tours
-from drivers.workload.history import curve_option, history_option, plot_option
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
@@ -22,43 +22,42 @@ class ExactOptions(Options):
     """What exact search understands; an option of the search that is not given is None."""
 
     instance: str | None = instance_option(
-        "uniform:20:seed=1", f"{DEFAULT_INSTANCE}, or {GENERATED_INSTANCE} without it"
+        "uniform:20:seed=1", f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}"
     )
     matrix: str | None = tours.matrix_option(directed=False)
     bound: str | None = option(
         None,
-        "what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
-        f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
+        "bound that cuts branches: Held and Karp's 1-trees (one-tree), the shortest edge of every remaining city, as "
+        f"in the thesis (edges), or none (default: {BOUNDS[0]}; up to 7 cities: all tours, on the host)",
         choices=BOUNDS,
         group=SEARCH,
         decides="search",
     )
     enumerate: str | None = option(
         None,
-        "with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
-        f"(permutations) ({ENUMERATIONS[0]})",
+        "with --bound none: distribute beginnings of tours (worklist), or let each lane derive a tour from its "
+        f"number (permutations) ({ENUMERATIONS[0]})",
         choices=ENUMERATIONS,
         group=SEARCH,
         decides="search",
     )
     depth: int | None = option(
         None,
-        "with --bound edges or none: cities in an item of the worklist (chosen for the device; with --mapping "
-        "published 7, or with fewer than 11 cities 4 less than there are)",
+        "with --bound edges or none: number of cities in a worklist item (default: chosen for the device; with "
+        "--mapping published 7, or n - 4 for fewer than 11 cities)",
         positive,
         "D",
         group=SEARCH,
         decides="way",
     )
     mapping: str = mapping_option(
-        "with --bound edges or none: a lane for every item of the worklist, or for every tour; up to 7 cities on the "
-        "host",
+        "with --bound edges or none: one lane per worklist item or tour; up to 7 cities on the host",
         SEARCH,
     )
     unrolled: bool | None = option(
         None,
-        "with --mapping published and a worklist: the last three, two and one cities by functions of their own (as in "
-        "the thesis in the end), or as all others",
+        "with --mapping published and a worklist: use separate functions for the last three, two and one cities, as "
+        "the thesis's final version does",
         bool,
         group=SEARCH,
         decides="search",
@@ -66,7 +65,7 @@ class ExactOptions(Options):
     count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
     verify: bool = option(
         False,
-        f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
+        f"verify the optimum by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
         bool,
         group=CHECKS,
     )
@@ -113,6 +112,7 @@ class ExactOptions(Options):
 
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
-                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the memory "
-                "of Held and Karp's dynamic programming doubles with each (for more, --peers has other exact solvers)"
+                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
+                "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
+                "more)"
             )

@@ -6,40 +6,44 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivers.cli.messages import print_note
+from drivers.options import tours
 from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option, positive
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
-from drivers.workload import tours
 
 DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""
 MOST_ASYMMETRIC = 20
 """Cities up to which `--verify` has another algorithm for asymmetric distances."""
-RESTRICTED = OptionGroup("restricted search, optimal over a neighbourhood and never called exact")
+RESTRICTED = OptionGroup("restricted search", "optimal within a neighbourhood, and never reported as exact")
 
 
 @dataclass(frozen=True)
 class HeldKarpOptions(DpOptions):
     """What Held and Karp's dynamic programming understands."""
 
-    instance: str | None = instance_option("uniform:24:seed=1", "gr21, or uniform:20:seed=1 without it")
+    instance: str | None = instance_option("uniform:24:seed=1", "gr21 if it is found, else uniform:20:seed=1")
     matrix: str | None = tours.matrix_option(directed=True)
     k: int | None = option(
         None,
-        "the best of the tours that keep city i ahead of city j wherever a start tour has them K or more places "
-        f"apart (Balas and Simonetti; {DEFAULT_K} for instances of too many cities to prove)",
+        "search only tours in which city i precedes city j if it is K or more places before j in a start tour (Balas "
+        f"and Simonetti; default: {DEFAULT_K} for instances too large for a proof)",
         positive,
         "K",
         group=RESTRICTED,
         decides="work",
     )
     rotations: int | None = option(
-        None, "start the same tour at so many of its cities (1)", positive, "R", group=RESTRICTED, decides="work"
+        None, "number of cities of the start tour to search from (1)", positive, "R", group=RESTRICTED, decides="work"
     )
     improve: bool = option(
-        False, "go on from the tour found until none is shorter", bool, group=RESTRICTED, decides="work"
+        False,
+        "repeat the search from the best tour until it finds no shorter one",
+        bool,
+        group=RESTRICTED,
+        decides="work",
     )
-    verify: bool = option(False, "find the optimum again by another algorithm", bool, group=CHECKS)
+    verify: bool = option(False, "verify the optimum by another algorithm", bool, group=CHECKS)
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
 
@@ -69,15 +73,15 @@ class HeldKarpOptions(DpOptions):
 
         k = self.k
         if self.published and (k is not None or instance.n > MOST_CITIES):
-            why = f"--k {k} is another" if k is not None else f"{instance.name} has {instance.n} cities"
+            why = f"--k {k} is another search" if k is not None else f"{instance.name} has {instance.n} cities"
             raise UserError(
                 f"--mapping published is the paper's recursion over all subsets, of at most {MOST_CITIES} cities; {why}"
             )
         if k is None and instance.n > MOST_CITIES:
             k = DEFAULT_K
             print_note(
-                f"{instance.name} has {instance.n} cities, and a proof takes at most {MOST_CITIES}: restricted search "
-                f"with --k {k}"
+                f"{instance.name} has {instance.n} cities, and a proof is possible for at most {MOST_CITIES}: "
+                f"restricted search with --k {k}"
             )
         if k is None:
             if self.improve or self.rotations is not None:
@@ -94,13 +98,9 @@ class HeldKarpOptions(DpOptions):
     def check_others(self, instance: Any) -> None:
         """Refuse checks by others that cannot take so many cities."""
         from core.errors import UserError
+        from core.problems.tsp.distances import is_symmetric
         from core.search.exact import MOST_CITIES
 
-        most = MOST_CITIES if is_symmetric(instance) else MOST_ASYMMETRIC
+        most = MOST_CITIES if is_symmetric(instance.distances) else MOST_ASYMMETRIC
         if self.verify and instance.n > most:
             raise UserError(f"--verify: found {instance.n} cities in {instance.name}, expected at most {most}")
-
-
-def is_symmetric(instance: Any) -> bool:
-    """Whether every way back is as long as the way there."""
-    return bool((instance.distances == instance.distances.T).all())

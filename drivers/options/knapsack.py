@@ -7,7 +7,7 @@ from typing import Any
 
 from core.problems.tables.knapsack import CLASSES
 from core.search.dp.knapsack.search import TILINGS
-from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, instance_option, natural, number, option, positive
+from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, natural, number, option, positive
 from drivers.options.dynamic_programming import DpOptions, tiling_option
 from drivers.options.output_files import OutputFile
 
@@ -15,7 +15,7 @@ METHODS = ("dp", "bb")
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
 """Cells up to which NumPy computes the value again without being asked; it takes half a second."""
-GENERATED = OptionGroup("generated instances, by --seed")
+GENERATED = OptionGroup("generated instances, from --seed")
 SEARCH = OptionGroup("search")
 
 
@@ -26,48 +26,50 @@ class KnapsackOptions(DpOptions):
     `--instance` takes files alone, since a generated instance has options of its own.
     """
 
-    instance: str | None = instance_option("knapPI_1_50_1000.csv", "none: one is generated")
-    items: int | None = option(None, f"how many items ({ITEMS})", positive, "N", group=GENERATED)
+    instance: str | None = option(
+        None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", metavar="NAME"
+    )
+    items: int | None = option(None, f"number of items ({ITEMS})", positive, "N", group=GENERATED)
     capacity: int | None = option(
         None,
-        f"the capacity ({CAPACITY}; half of the weight of all items for Pisinger's classes)",
+        f"capacity ({CAPACITY}; for Pisinger's classes half of the total weight)",
         natural,
         "C",
         group=GENERATED,
     )
     kind: str | None = option(
         None,
-        f"the paper's weights and values, below 30%% of the capacity, or Pisinger's ({CLASSES[0]})",
+        f"class of weights and values: the paper's, below 30%% of the capacity, or one of Pisinger's ({CLASSES[0]})",
         choices=CLASSES,
         group=GENERATED,
         spelled="--class",
     )
     range: int | None = option(
-        None, "largest number that Pisinger's classes draw (1000)", positive, "R", group=GENERATED
+        None, "largest random number in Pisinger's classes (1000)", positive, "R", group=GENERATED
     )
     method: str = option(
         METHODS[0],
-        "dynamic programming, or the paper's yardstick, branch and bound on one core (%(default)s)",
+        "dynamic programming (dp), or the paper's baseline: branch and bound on one core (bb) (%(default)s)",
         choices=METHODS,
         group=SEARCH,
         # Of several best selections branch and bound may find another.
         decides="work",
     )
     nodes: int | None = option(
-        None, "with --method bb: give up after so many nodes", positive, "N", group=SEARCH, decides="work"
+        None, "with --method bb: largest number of nodes", positive, "N", group=SEARCH, decides="work"
     )
     seconds: float | None = option(
-        None, "with --method bb: give up after so many seconds", number, "S", group=SEARCH, decides="work"
+        None, "with --method bb: time limit in seconds", number, "S", group=SEARCH, decides="work"
     )
     tiling: str = tiling_option(TILINGS)
     verify: bool = option(
         False,
-        f"compute the value again in NumPy (done up to {MOST_VERIFIED_CELLS:,} cells in any case)",
+        f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)",
         bool,
         group=CHECKS,
     )
     output: OutputFile | None = option(
-        None, "save the numbers of the items taken, from 0, one a line", OutputFile, "FILE", group=RESULTS
+        None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE", group=RESULTS
     )
 
     @property
@@ -126,6 +128,6 @@ class KnapsackOptions(DpOptions):
             return knapsack.load(self.instance, self.data)
         kind = self.kind or knapsack.PAPER
         if self.range is not None and kind in (knapsack.PAPER, "similar-weights"):
-            raise UserError(f"--range changes nothing here: the class {kind} has numbers of its own")
+            raise UserError(f"--range changes nothing here: the class {kind} has a fixed range")
         capacity = CAPACITY if self.capacity is None and kind == knapsack.PAPER else self.capacity
         return knapsack.generate(kind, self.items or ITEMS, capacity, self.seed, self.range or knapsack.RANGE)

@@ -21,24 +21,24 @@ class LcsOptions(DpOptions):
 
     strings: tuple[str, ...] | list[str] = option(
         (),
-        "two files: FASTA (its first record, or FILE:RECORD) or any bytes; or one argument as --instance takes it",
+        "two files: FASTA (the first record, or FILE:RECORD) or any bytes; or one instance, as for --instance",
         metavar="FILE",
         spelled="strings",
         nargs="*",
     )
     instance: str | None = instance_option("random:100000:letters=4:seed=1", DEFAULT_INSTANCE)
-    text: list[str] | None = option(None, "the two strings themselves, in place of files", metavar=("A", "B"), nargs=2)
+    text: list[str] | None = option(None, "two strings, instead of files", metavar=("A", "B"), nargs=2)
     tiling: str = tiling_option(TILINGS)
     verify: bool = option(
         False,
-        "compute the length again in plain Python, row by row as large integers (done up to "
-        f"{MOST_VERIFIED_CELLS:,} cells in any case; 10^10 cells take a second)",
+        f"verify the length in plain Python, with rows as large integers (always done up to {MOST_VERIFIED_CELLS:,} "
+        "cells; 10^10 cells take a second)",
         bool,
         group=CHECKS,
     )
     output: OutputFile | None = option(
         None,
-        "save the subsequence: its bytes, or a FASTA record where FILE ends in .fasta",
+        "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta",
         OutputFile,
         "FILE",
         group=RESULTS,

@@ -16,8 +16,8 @@ from drivers.options.declaration import (
     positive,
     scaled_option,
 )
+from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
-from drivers.workload.history import curve_option, history_option, plot_option
 
 ITERATIONS = 10_000
 """What ends a search that nobody limits."""
@@ -41,20 +41,23 @@ SEARCH = OptionGroup("search")
 TABU = OptionGroup("tabu")
 PERTURBATION = OptionGroup("ils, vns")
 ANNEALING = OptionGroup("annealing")
-STOP = OptionGroup("stop", "the first that holds ends the search")
+STOP = OptionGroup("stop", "the search ends at the first one reached")
 PARALLEL = OptionGroup("parallel model")
-EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, other times")
+EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times")
 RESULTS = OptionGroup("results and problem")
 
 
 def algorithm_option(default: str) -> Any:
     """Declare `--algorithm` with its default."""
-    return option(default, "(%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
+    return option(default, "search algorithm (%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
 
 
 def neighbourhood_option(default: str) -> Any:
     """Declare `--neighbourhood` with its default."""
-    text = "its moves (%(default)s; auto: the problem's first); a descent takes up to three, as in flip1,flip2"
+    text = (
+        "neighbourhood of the moves (%(default)s; auto: the problem's first); a descent takes up to three, as in "
+        "flip1,flip2"
+    )
     return option(default, text, metavar="NAME", group=SEARCH, decides="search")
 
 
@@ -69,105 +72,148 @@ class SearchOptions(Options):
     algorithm: str = algorithm_option("tabu")
     neighbourhood: str = neighbourhood_option("exchange2")
     evaluation: str = option(
-        "auto", "how neighbours are evaluated; auto: the fastest way", metavar="NAME", group=SEARCH, decides="search"
+        "auto",
+        "evaluation of neighbours (%(default)s: the fastest one)",
+        metavar="NAME",
+        group=SEARCH,
+        decides="search",
     )
     tenure: int | None = option(
-        None, "iterations that a move stays forbidden", natural, "T", group=TABU, decides="search"
+        None,
+        "number of iterations for which a move stays tabu (default: by the problem)",
+        natural,
+        "T",
+        group=TABU,
+        decides="search",
     )
     tenure_span: int | None = option(
-        None, "up to so many more, drawn at random", natural, "D", group=TABU, decides="search"
+        None,
+        "largest random addition to the tenure, in iterations (default: by the problem)",
+        natural,
+        "D",
+        group=TABU,
+        decides="search",
     )
     remember: str | None = option(
         None,
-        "what is forbidden (auto: attributes if there are)",
+        "tabu list of moves, or of attributes of solutions (auto: attributes if the problem has them)",
         choices=("auto", "attributes", "moves"),
         group=TABU,
         decides="search",
     )
     strength: int | None = option(
-        None, "random moves (at most) that shake an optimum", positive, "K", group=PERTURBATION, decides="search"
+        None,
+        "largest number of random moves in a perturbation (ils 3, vns 5)",
+        positive,
+        "K",
+        group=PERTURBATION,
+        decides="search",
     )
     temperature: float | None = option(
-        None, "of the start (0: from random moves)", number, "T", group=ANNEALING, decides="search"
+        None, "start temperature (0: derived from random moves)", number, "T", group=ANNEALING, decides="search"
     )
-    cooling: float | None = option(None, "factor after each plateau", number, "C", group=ANNEALING, decides="search")
-    plateau: int | None = option(None, "draws at one temperature", positive, "P", group=ANNEALING, decides="search")
+    cooling: float | None = option(
+        None, "factor of the temperature after each plateau (0.98)", number, "C", group=ANNEALING, decides="search"
+    )
+    plateau: int | None = option(
+        None, "number of draws at one temperature (1000)", positive, "P", group=ANNEALING, decides="search"
+    )
     batch: int | None = option(
-        None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING, decides="search"
+        None,
+        "number of draws evaluated together (256); same trajectory",
+        positive,
+        "B",
+        group=ANNEALING,
+        decides="search",
     )
     iterations: int | None = option(
         None,
-        f"of a walk (default: {ITERATIONS}, or unlimited with --seconds; if no option says what to do, some seconds of "
-        "one core's work)",
+        f"iterations of each walk (default: {ITERATIONS}, or unlimited with --seconds; some seconds of one core if no "
+        "option sets the work)",
         positive,
         "N",
         group=STOP,
         decides="search",
     )
     seconds: float | None = option(
-        None, "wall-clock time; every run ends elsewhere, with another hash", number, "S", group=STOP, decides="search"
+        None,
+        "wall-clock time in seconds; runs then end at different iterations, with different hashes",
+        number,
+        "S",
+        group=STOP,
+        decides="search",
     )
-    target: int | None = option(None, "a cost that is good enough", int, "COST", group=STOP, decides="search")
+    target: int | None = option(None, "cost at which the search ends", int, "COST", group=STOP, decides="search")
     patience: int | None = option(
-        None, "iterations without a better solution", positive, "N", group=STOP, decides="search"
+        None,
+        "number of iterations without improvement at which the search ends",
+        positive,
+        "N",
+        group=STOP,
+        decides="search",
     )
     level: str | None = option(
         None,
-        "share out one walk's neighbourhood, or walks, or every neighbour's evaluation too "
-        "(default: iteration for one walk, algorithm for several)",
+        "work to distribute: one walk's neighbourhood (iteration), walks (algorithm), or each neighbour's evaluation "
+        "too (solution) (default: iteration for one walk, algorithm for several)",
         choices=("iteration", "algorithm", "solution"),
         group=PARALLEL,
         decides="search",
     )
     walks: int | None = option(
         None,
-        f"over all ranks, one after another with --mapping published (default: 1; if no option says what to do, "
-        f"{DEFAULT_WALKS} or one a rank)",
+        f"number of walks over all ranks, sequential with --mapping published (default: 1; {DEFAULT_WALKS} or one per "
+        "rank if no option sets the work)",
         positive,
         "W",
         group=PARALLEL,
         decides="search",
     )
     exchange: int | None = option(
-        None, "every K iterations all walks go on from the best of them", natural, "K", group=PARALLEL, decides="search"
+        None,
+        "every K iterations all walks continue from the best one (default: never)",
+        natural,
+        "K",
+        group=PARALLEL,
+        decides="search",
     )
     mapping: str = mapping_option(
-        "a lane of a team of 256 for each neighbour, its evaluation from section 6, and a host that selects",
+        "one lane per neighbour in teams of 256, the evaluation of section 6, and selection on the host",
         EXPERIMENTS,
     )
     generate: str = option(
         "device",
-        "who lists the neighbours (section 6.6)",
+        "processor that lists the neighbours (section 6.6; %(default)s)",
         choices=("device", "host"),
         group=EXPERIMENTS,
         decides="search",
     )
     select: str | None = option(
         None,
-        "who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate, or host "
-        "with --mapping published)",
+        "selection of a neighbour: by a reduction on the device, or on the host from all differences (section 6.7; "
+        "default: as --generate, or host with --mapping published)",
         choices=("device", "host"),
         group=EXPERIMENTS,
         decides="search",
     )
     shape: str = option(
         "fixed",
-        "teams and lanes of a launch: from the sizes, or tried during the first iterations (the paper's thread "
-        "control, algorithm 3, section 6.5)",
+        "teams and lanes of a launch: computed from the sizes (fixed), or tuned during the first iterations (the "
+        "paper's thread control, algorithm 3, section 6.5) (default: %(default)s)",
         choices=("fixed", "tuned"),
         group=EXPERIMENTS,
         decides="search",
     )
     tables: str = option(
         "global",
-        "memory in which the problem's data lie (section 5; images exist in OpenCL only)",
+        "memory for the problem's data (section 5; image exists only in OpenCL) (%(default)s)",
         choices=("global", "readonly", "shared", "image"),
         group=EXPERIMENTS,
         decides="search",
     )
     scaled: int | None = scaled_option("--walks")
     solution: OutputFile | None = option(
-        None, "save the best solution, a number per line", OutputFile, "FILE", group=RESULTS
+        None, "save the best solution, one number per line", OutputFile, "FILE", group=RESULTS
     )
     history: bool = history_option(RESULTS)
     curve: OutputFile | None = curve_option(RESULTS)

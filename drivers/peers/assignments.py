@@ -32,7 +32,7 @@ def cost(problem: Any, permutation: Sequence[int]) -> int:
 def refusal(problem: Any) -> str | None:
     """Too few facilities."""
     n = _instance(problem).n
-    return f"{n} facilities, it is run with at least {FEWEST}" if n < FEWEST else None
+    return f"{n} facilities, expected at least {FEWEST}" if n < FEWEST else None
 
 
 def _instance(problem: Any) -> Any:

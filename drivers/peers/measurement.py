@@ -256,6 +256,6 @@ def _costs(peer: Peer, problem: Any, answers: Sequence[PeerAnswer]) -> tuple[int
         except ValueError as error:
             raise PeerError(f"no solution: {error}") from None
         if answer.said not in (None, cost):
-            raise PeerError(f"it says {answer.said}, our scorer finds {cost}")
+            raise PeerError(f"it reports {answer.said}, the scorer finds {cost}")
         costs.append(cost)
     return tuple(costs)

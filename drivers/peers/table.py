@@ -12,8 +12,8 @@ WARM, PROCESS = "warm", "process"
 NOT_REACHED = "not reached"
 HEADINGS = ("solver", "cost", "proved", "time", "start-up", "to our cost", "timed")
 LEGEND = {
-    WARM: "warm: one call in a process that runs already, imports and start-up apart",
-    PROCESS: "process: a whole process from start to end, with reading its input",
+    WARM: "warm: one call in a running process, without imports and start-up",
+    PROCESS: "process: a whole process, with start-up and input",
 }
 
 
@@ -44,7 +44,7 @@ def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list
     if max(map(len, lines)) > COLUMNS:
         lines = _aligned([HEADINGS, *(_cells(row, own, versions=False) for row in shown)])
     notes = [LEGEND[timed] for timed in dict.fromkeys(_timed(row) for row in shown)]
-    notes += [f"{peer.name}: its own clock says {duration(peer.own_clock_s)}" for peer in answered if peer.own_clock_s]
+    notes += [f"{peer.name}: {duration(peer.own_clock_s)} by its own clock" for peer in answered if peer.own_clock_s]
     notes += [_spread(peer) for peer in answered if len(set(peer.costs)) > 1]
     notes += [f"{peer.name}: {peer.trouble}" for peer in peers if peer.trouble]
     return lines + [line for note in notes for line in textwrap.wrap(note, COLUMNS, subsequent_indent="  ")]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from core.problems.tsp.distances import is_symmetric
 from core.problems.tsp.instance import TspInstance, tour_length
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerProgram, PeerSubject
 
@@ -40,19 +41,14 @@ def cost(instance: Any, tour: Sequence[int]) -> int:
 TOURS = PeerSubject(cost=cost, minimal=minimal)
 
 
-def is_symmetric(instance: Any) -> bool:
-    """Whether every way back is as long as the way there."""
-    return bool((instance.distances == instance.distances.T).all())
-
-
 def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any], str | None]:
     """Return what says why a solver is not run: too few or too many cities, or ways back of other lengths."""
 
     def refuses(instance: Any) -> str | None:
         if not FEWEST <= instance.n <= most:
-            return f"{instance.n:,} cities, it is run with {FEWEST} to {most:,}"
-        if not asymmetric and not is_symmetric(instance):
-            return "asymmetric distances, it takes symmetric ones"
+            return f"{instance.n:,} cities, expected {FEWEST} to {most:,}"
+        if not asymmetric and not is_symmetric(instance.distances):
+            return "asymmetric distances, expected symmetric ones"
         return None
 
     return refuses
@@ -164,7 +160,7 @@ HELD_KARP = PeerPackage(
 
 def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
     """Write an instance in the form that both programs read: TSPLIB's explicit full matrix, NAME.tsp."""
-    kind = "TSP" if is_symmetric(instance) else "ATSP"
+    kind = "TSP" if is_symmetric(instance.distances) else "ATSP"
     header = f"NAME: {name}\nTYPE: {kind}\nDIMENSION: {instance.n}\n"
     form = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
     lines = "".join(" ".join(map(str, row)) + "\n" for row in instance.distances.tolist())

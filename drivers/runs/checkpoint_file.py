@@ -135,7 +135,7 @@ class RunCheckpointFile:
                 return about, state
         except DAMAGED_FILE_ERRORS as error:
             why = " ".join(str(error).split()) or type(error).__name__
-            raise UserError(f"{self.path}: expected the state of a run, found a damaged file ({why})") from None
+            raise UserError(f"{self.path}: expected a checkpoint, found a damaged file ({why})") from None
 
     def write(self, about: CheckpointIdentity, state: Checkpoint) -> None:
         """Keep a state in place of the one before.
@@ -156,7 +156,7 @@ class RunCheckpointFile:
                     **state,
                 )
         except OSError as error:
-            raise UserError(f"{self.path}: cannot keep the state: {error.strerror or error}") from None
+            raise UserError(f"{self.path}: cannot save the checkpoint: {error.strerror or error}") from None
 
     def remove(self) -> None:
         """Forget the state of a run that is done."""
@@ -168,7 +168,7 @@ class RunCheckpointFile:
         found = json.loads(text)
         if not isinstance(found, dict) or found.get("version") != VERSION:
             version = found.get("version") if isinstance(found, dict) else found
-            raise UserError(f"{self.path}: found a state of version {version}, expected {VERSION}")
+            raise UserError(f"{self.path}: found a checkpoint of version {version}, expected {VERSION}")
         try:
             names = found.pop(NAMES_ARRAY)
             return CheckpointIdentity.from_json(found), names
@@ -181,7 +181,7 @@ class RunCheckpointFile:
         for name, found in about.work.items():
             if found != wanted[name]:
                 raise UserError(
-                    f"{self.path}: the state of another run: {describe_difference(name, found, wanted[name])}"
+                    f"{self.path}: a checkpoint of another run: {describe_difference(name, found, wanted[name])}"
                 )
 
 

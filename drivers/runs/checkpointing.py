@@ -33,17 +33,13 @@ def refuse_to_overwrite(options: Options) -> None:
     """
     if options.state is None:
         if options.resume:
-            raise UserError("--resume without --state: expected the file of the state to go on from")
+            raise UserError("--resume without --state: expected the file of the checkpoint")
         return
     if os.path.exists(options.state) and not options.resume:
-        raise UserError(
-            f"--state {options.state}: a state is there: expected --resume to go on from it, or another file"
-        )
+        raise UserError(f"--state {options.state}: found a checkpoint, expected --resume or another file")
     if not options.record and (options.repeats > 1 or options.seeds is not None):
         several = f"--repeats {options.repeats}" if options.repeats > 1 else "--seeds"
-        raise UserError(
-            f"--state with {several}: expected --record too, which tells the runs that are done from those to be made"
-        )
+        raise UserError(f"--state with {several}: expected --record too, which lists the finished runs")
 
 
 class RecoveryState:
@@ -166,7 +162,7 @@ class RunCheckpoints:
 
         if self.keeper is not None and self.ranks.sum(int(self.keeper.asked)):
             if self.ranks.rank == 0:
-                print("ended by SIGTERM between two repetitions: --resume goes on", file=sys.stderr)
+                print("ended by SIGTERM between two repetitions: --resume continues", file=sys.stderr)
             raise Terminated
         whose, earlier = self.ranks.bcast(self.earlier(about()) if self.ranks.rank == 0 else None)
         self.resumed = whose.resumed
@@ -190,7 +186,7 @@ class RunCheckpoints:
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
-            print_note(f"{self.options.state}: the run goes on after {self.before_s:.1f} s")
+            print_note(f"{self.options.state}: the run resumes after {self.before_s:.1f} s")
         return earlier is not None
 
     @property
@@ -219,13 +215,13 @@ class RunCheckpoints:
         if self.file is None or not self.options.resume or self.memory.attempts > 1:
             return whose, None
         if not self.file.exists():
-            print_note(f"{self.file.path}: there is no state yet, so the run begins")
+            print_note(f"{self.file.path}: found no checkpoint, so the run starts from the beginning")
             return whose, None
         about, state = self.file.read(whose)
         if about.repetition > whose.repetition:
             raise UserError(
-                f"{self.file.path}: found the state of repetition {about.repetition + 1}, expected one of repetition "
-                f"{whose.repetition + 1}: the record does not have those before"
+                f"{self.file.path}: found a checkpoint of repetition {about.repetition + 1}, expected one of "
+                f"repetition {whose.repetition + 1}: the record lacks the earlier ones"
             )
         if about.repetition < whose.repetition:
             # It was recorded as done before its state could be removed.
@@ -258,7 +254,7 @@ class RunCheckpoints:
             yield
         except SystemExit:
             if keeper.asked and self.ranks.rank == 0:
-                print(f"ended by SIGTERM; {file.path} has the state: --resume goes on from it", file=sys.stderr)
+                print(f"ended by SIGTERM; the checkpoint is in {file.path}: --resume continues", file=sys.stderr)
             raise
         finally:
             signal.signal(signal.SIGTERM, before)

@@ -101,7 +101,7 @@ def backend_for(kind: str) -> str:
 
     name = backends.automatic(kind)
     if name is None:
-        raise backends.Unavailable(f"no backend is taken for a device of kind {kind!r} here: name one with --backend")
+        raise backends.Unavailable(f"found no backend for a device of kind {kind!r} here: choose one with --backend")
     return name
 
 
@@ -132,7 +132,7 @@ def own_gpu(name: str, local_rank: int) -> str:
 
     found = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
     if local_rank >= len(found):
-        raise backends.Unavailable(f"{name}: {len(found)} GPUs here, none of them for rank {local_rank} of this host")
+        raise backends.Unavailable(f"{name}: found {len(found)} GPUs, none for rank {local_rank} of this host")
     return found[local_rank]
 
 

@@ -9,19 +9,17 @@ What `run_profiled` returns is a part of the details of a run's records.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.launch.commands import python_command
+from drivers.workload.declaration import Task
 
 TOOL = "ncu"
 PAPER = "oconnell2014"
@@ -109,6 +107,17 @@ def run_profiled(
     return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
 
 
+def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
+    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
+
+    `sized` says whether the command line names what to compute.
+    """
+    if not task.options.profile:
+        return {}
+    found = run_profiled(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
+    return {} if found is None else {"profile": found}
+
+
 def profile_record(kernel: KernelProfile) -> dict[str, Any]:
     """A kernel's profile as a record holds it."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
@@ -128,9 +137,7 @@ def find_profiler(backend: str, ranks: int) -> str:
     """
     if backend not in (select_profiled_backend(), "auto"):
         expected = select_profiled_backend()
-        raise ProfileError(
-            f"found --backend {backend}, expected {expected}: Nsight Compute counts what CUDA kernels do"
-        )
+        raise ProfileError(f"found --backend {backend}, expected {expected}: Nsight Compute profiles CUDA kernels")
     if ranks > 1:
         raise ProfileError(f"found {ranks} ranks, expected one: start the driver without mpirun")
     path = shutil.which(TOOL)
@@ -165,6 +172,10 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
         Nsight Compute or the program failed, or it saw no kernel.
 
     """
+    import subprocess
+
+    from cluster.launch.commands import python_command
+
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
         log = Path(folder) / "profile.csv"
         command = [
@@ -200,6 +211,8 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 
     A row is one metric of one launch; they are told by as many cells as the heading has.
     """
+    import csv
+
     heading: list[str] | None = None
     for cells in csv.reader(line for line in lines if line.startswith('"')):
         if heading is None and "Metric Name" in cells:
@@ -274,7 +287,7 @@ def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[s
     profile = load(PAPER).extra["profile"]
     titles = profile["metrics"]
     lines = [
-        f"Nsight Compute, {words}: least / average / most of a kernel's first nine launches and every tenth",
+        f"Nsight Compute, {words}: minimum / average / maximum over a kernel's first nine launches and every tenth",
         f"  {'kernel':28}{'launches':>9}" + "".join(f"{titles[name]:>28}" for name in METRICS),
     ]
     for kernel in kernels:

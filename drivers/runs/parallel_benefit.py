@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
+from drivers.cli.quantities import format_short_time, round_to_digits
 from drivers.workload.declaration import PreparedRun, Workload
-from drivers.workload.run_time import round_to_digits
 
 SIGNIFICANT_GAIN = 0.1
 """Ranks that meet in long iterations for no more than this part of their time gain from each other."""
@@ -32,7 +32,6 @@ MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
 """Trials of a rehearsal, and seconds after which no more of them are made."""
 FEWEST_ROUNDS, ENOUGH_ROUNDS_S = 3, 10.0
 """Least number of rounds that decide, since one of them may be noisy; seconds after which fewer have to do."""
-UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 LEAST_GAIN = 1.1
 """One rank alone is preferred to ranks that are faster by less."""
 
@@ -71,11 +70,14 @@ class SingleRankVerdict(NamedTuple):
         """The line that says so."""
         if self.iterations is None:
             together, alone = format_short_time(self.together_s), format_short_time(self.alone_s)
-            took = f"together they take {together}, the first alone {alone}"
+            took = f"all ranks take {together}, rank 0 alone {alone}"
         else:
             together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
-            took = f"an iteration takes them {together} together, and the first alone {alone}"
-        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
+            took = f"an iteration takes all ranks {together}, rank 0 alone {alone}"
+        return (
+            f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--share always "
+            "distributes it)"
+        )
 
 
 class ParallelBenefitCheck:
@@ -298,9 +300,3 @@ def report_idle_ranks(parts: int, what: str, ranks: int) -> None:
     idle = ranks - parts
     if idle > 0:
         print_note(f"{parts} {what} for {ranks} ranks: {idle} of them {'has' if idle == 1 else 'have'} no work")
-
-
-def format_short_time(seconds: float) -> str:
-    """A short time in the largest unit of which there is one: 1.9 us, 12 ms."""
-    size, name = next((one for one in UNITS_OF_TIME if seconds >= one[0]), UNITS_OF_TIME[-1])
-    return f"{round_to_digits(seconds / size)} {name}"

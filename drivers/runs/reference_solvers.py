@@ -59,7 +59,7 @@ class ReferenceSolvers:
         from drivers.peers import format_table, this_search
 
         if not self.measured:
-            return ["nothing to compare the other solvers with: all repetitions are recorded"]
+            return ["nothing to compare the reference solvers with: all repetitions are recorded"]
         whole_s = self.process_s
         start_s = None if whole_s is None else whole_s - self.own_s[0]
         own = this_search(self.cost, self.own_s, proved=self.proved, start_s=start_s, own_process_s=whole_s)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
+from drivers.cli.quantities import format_with_prefix
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.parallel_benefit import ParallelBenefitCheck
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.single_rank import SingleRankRepetition
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload
 from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
-from drivers.workload.run_time import announce_run_time, format_with_prefix
+from drivers.workload.run_time import announce_run_time
 
 if TYPE_CHECKING:
     from core.search.protocol import Callback
@@ -216,7 +217,7 @@ class Repetitions:
         """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
         if why and self.sharing.verdict is None:
-            print_note(f"the ranks' devices talk over the host: {why}")
+            print_note(f"the ranks' devices communicate over the host: {why}")
         if identity:
             from reports.records.files import merge_lines
 
@@ -226,7 +227,7 @@ class Repetitions:
         if self.contradicted:
             print(
                 f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
-                "CONFIRMED; recorded and saved all the same",
+                "CONFIRMED; recorded and saved anyway",
                 file=sys.stderr,
             )
 
@@ -504,4 +505,4 @@ def overall_verdict(
         return None, f"NOT PROVED: {result.gave_up}"
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(confirmed_by)}"
-    return None, f"not confirmed: nobody was asked ({unasked})"
+    return None, f"not confirmed: no verifier was run ({unasked})"

@@ -99,8 +99,8 @@ def report_separate_tasks() -> None:
     tasks = launcher.first_of_separate_tasks()
     if tasks:
         messages.print_note(
-            f"srun started {tasks} tasks and told MPI nothing of each other, so each does all of the work alone: "
-            "expected `srun --mpi=pmix`, `mpirun` or `python -m cluster launch`"
+            f"srun started {tasks} tasks without MPI between them, so each would do all the work: expected `srun "
+            "--mpi=pmix`, `mpirun` or `python -m cluster launch`"
         )
 
 
@@ -204,9 +204,7 @@ def refuse_several_solutions(options: Options) -> None:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
     for one, _ in options.declared():
         if one.name != "record" and isinstance(getattr(options, one.name), OutputFile):
-            raise UserError(
-                f"{option_flag(one)} with --seeds: expected one seed, since each finds a solution of its own"
-            )
+            raise UserError(f"{option_flag(one)} with --seeds: expected one seed, since each seed has another solution")
 
 
 def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
@@ -223,7 +221,7 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
     require_writable_files(options)
     if options.peers:
         if ranks > 1:
-            raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
+            raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks occupy the solvers' cores")
         refuse_without_peers(workload)
     return workload.load(options, ranks)
 
@@ -241,7 +239,7 @@ def refuse_without_peers(workload: Workload[Any]) -> None:
     from drivers.peers import peers_for
 
     if not peers_for(workload.name):
-        raise UserError(f"--peers: found no solver that knows {workload.name}, expected a run without it")
+        raise UserError(f"--peers: found no reference solver for {workload.name}, expected a run without it")
 
 
 # --- ranks ---

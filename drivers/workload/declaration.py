@@ -258,7 +258,9 @@ class Workload(Generic[AnyOptions]):
 
 def describe_time_limit(outcome: Any) -> str:
     """Words for a search that its time limit ended; empty for any other."""
-    return ", ended by time (other runs end elsewhere, with other hashes)" if outcome.by_time else ""
+    return (
+        ", ended by the time limit (other runs end at other iterations, with other hashes)" if outcome.by_time else ""
+    )
 
 
 def describe_gap(cost: int, best: int | None, name: str = "optimum") -> str:

@@ -1,56 +1,21 @@
-"""The history of a search, for the workloads that know one: `--history` records it, `--curve` and `--plot` write it.
-
-Local search notes it on the device, ants have the best tour of every iteration anyway, exact search and hill climbing
-tell the host their best so far between launches. Dynamic programming has nothing that improves, so its drivers do not
-offer these options.
-"""
+"""History of a search: what a record keeps of it, and the files of `--curve` and `--plot`."""
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from core.errors import UserError
-from drivers.options.declaration import RESULTS, OptionGroup, option
-from drivers.options.output_files import OutputFile, reporting_write_errors
+from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import PreparedRun
 
 MOST_ROWS = 10_000
 """Rows of a history that a record keeps; `--curve` writes all."""
-PLOTS = (".svg", ".png", ".pdf")
 
 CURVE_POINTS = 200
 """Points of an ant colony's convergence that a record keeps in any case."""
 
 T = TypeVar("T")
-
-
-def history_option(group: OptionGroup = RESULTS) -> Any:
-    """Declare `--history`."""
-    text = "record after which iteration, how many evaluations and which time the best cost improved"
-    return option(False, text, bool, group=group)
-
-
-def curve_option(group: OptionGroup = RESULTS) -> Any:
-    """Declare `--curve`, which asks for the history too."""
-    return option(None, "save the history, all of it, as CSV", OutputFile, "FILE", group=group)
-
-
-def plot_option(group: OptionGroup = RESULTS) -> Any:
-    """Declare `--plot`, which asks for the history too."""
-    text = "draw the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
-    return option(None, text, plot_file, "FILE", group=group)
-
-
-def plot_file(text: str) -> OutputFile:
-    """Read the name of a picture, as an `argparse` type, where there is somebody to draw it."""
-    if not text.lower().endswith(PLOTS):
-        raise argparse.ArgumentTypeError(f"expected FILE{', FILE'.join(PLOTS)}, found {text!r}")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise argparse.ArgumentTypeError("needs matplotlib: pip install -e '.[report]'")
-    return OutputFile(text)
 
 
 def keeps_history(options: Any) -> bool:
@@ -109,8 +74,8 @@ def refuse_clocked_records(options: Any) -> None:
     """
     if options.record and options.seconds is not None and options.repeats > 1:
         raise UserError(
-            f"--record with --seconds and --repeats {options.repeats}: the clock ends every repetition elsewhere, and "
-            "those of a record do equal work; expected another limit instead of --seconds"
+            f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "
+            "iteration, but repetitions of a record must do equal work; expected another limit instead of --seconds"
         )
 
 

@@ -71,9 +71,9 @@ def local_search(
             from core.errors import UserError
 
             raise UserError(
-                f"--record with --seconds and --repeats {settled.repeats}: the clock ends every repetition elsewhere, "
-                "and those of a record do equal work; expected --iterations, --target or --patience instead of "
-                "--seconds"
+                f"--record with --seconds and --repeats {settled.repeats}: a time limit ends each repetition at "
+                "another iteration, but repetitions of a record must do equal work; expected --iterations, --target "
+                "or --patience instead of --seconds"
             )
         problem, source = load(settled)
         if options.is_open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from drivers.cli.messages import print_note
+from drivers.cli.quantities import format_long_time, format_with_prefix, round_to_digits
 
 WARNING_S = 600.0
 """Seconds from which a run is worth a warning."""
@@ -13,11 +14,6 @@ MULTIPROCESSOR = 5
 """Cores that do as much as one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
 INTERPRETER_SPEED = 1e-5
 """How much of a core's speed plain Python has."""
-
-PERIODS = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"))
-"""Seconds, and what so many are called; the longest that fits twice is said."""
-PREFIXES = ((1e12, " T "), (1e9, " G "), (1e6, " M "), (1e3, " k "), (0, " "))
-"""Of numbers of units."""
 
 
 class RepetitionWork(NamedTuple):
@@ -74,23 +70,3 @@ def usual_speed(work: RepetitionWork, kind: str, compute_units: int, ranks: int 
     """Units per second that so many ranks with a device of a kind each usually reach."""
     cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
     return work.speed * cores * (INTERPRETER_SPEED if oracle else 1)
-
-
-def format_long_time(seconds: float) -> str:
-    """A long time in the largest unit of which there are two."""
-    period, name = next((one for one in PERIODS if seconds >= 2 * one[0]), PERIODS[-1])
-    return f"{round_to_digits(seconds / period)} {name}"
-
-
-def round_to_digits(number: float, digits: int = 2) -> str:
-    """A number that is only roughly known, in so many digits: 2.5, 36, 4,100 or 3.1e15."""
-    if number < 1e6:
-        return f"{number:.{digits}g}" if number < 10 ** (digits - 1) - 0.05 else f"{number:,.0f}"
-    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
-
-
-def format_with_prefix(number: float, digits: int = 2) -> str:
-    """A number in so many digits, ready for a unit: 1.5 G, with a space behind it."""
-    factor, prefix = next(one for one in PREFIXES if number >= one[0])
-    return f"{round_to_digits(number / (factor or 1), digits)}{prefix}"

@@ -38,5 +38,5 @@ def serialise_by_value(problem: Any) -> bytes:
     try:
         found: bytes = cloudpickle.dumps(problem)
     except (TypeError, pickle.PicklingError) as error:
-        raise UserError(f"{problem.name} cannot be handed to other processes: {error}") from None
+        raise UserError(f"{problem.name} cannot be serialised for other processes: {error}") from None
     return found

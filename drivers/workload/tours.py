@@ -1,4 +1,4 @@
-"""What the workloads of the travelling salesman share: instances, the best tour's files, and who knows its length."""
+"""Instances and verifiers that the workloads of the travelling salesman share."""
 
 from __future__ import annotations
 
@@ -6,19 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.errors import UserError
-from drivers.options.declaration import RESULTS, OptionGroup, Options, option
-from drivers.options.output_files import OutputFile, reporting_write_errors
+from drivers.options.declaration import Options
 from drivers.workload.declaration import Task, VerifierVerdict
 
 # --- instances ---
-
-
-def matrix_option(directed: bool) -> Any:
-    """Declare `--matrix`; where distances may be directed, the way back may have another length."""
-    form = "a NumPy .npy file or a text with a row a line"
-    ways = f"a matrix of distances, {form}; the way back may have another length"
-    both = f"a symmetric matrix of distances, {form}"
-    return option(None, f"in place of --instance: {ways if directed else both}", metavar="FILE")
 
 
 def available_instance(options: Options) -> Task:
@@ -57,19 +48,6 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
     return Task(options, instance, instance.source)
 
 
-def refuse_seed(options: Options) -> None:
-    """Refuse a seed of a run in which nothing is random.
-
-    Raises
-    ------
-    UserError
-        One is given.
-
-    """
-    if options.seed or options.seeds:
-        raise UserError("--seed changes nothing here: nothing is random (an instance has its own: uniform:20:seed=1)")
-
-
 # --- results ---
 
 
@@ -93,52 +71,3 @@ def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[V
         yield VerifierVerdict("", f"the optimum is known to be {optimum}")
     elif exactly:
         yield VerifierVerdict("the published optimum")
-
-
-# --- files ---
-
-
-def tour_option(group: OptionGroup = RESULTS) -> Any:
-    """Declare `--tour`."""
-    return option(None, "save the best tour as a TSPLIB .tour file", OutputFile, "FILE", group=group)
-
-
-def svg_option(group: OptionGroup = RESULTS) -> Any:
-    """Declare `--svg`."""
-    return option(None, "draw the best tour", OutputFile, "FILE", group=group)
-
-
-def refuse_blank_drawing(options: Any, instance: Any) -> None:
-    """Refuse `--svg` for an instance that cannot be drawn.
-
-    Raises
-    ------
-    UserError
-        It has distances and no coordinates.
-
-    """
-    if options.svg is not None and instance.display is None:
-        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
-
-
-def save_tour(options: Any, instance: Any, tour: Any, finder: str) -> None:
-    """Write the best tour, if there is one, where the user asked for it; its file names the program that found it.
-
-    Raises
-    ------
-    UserError
-        The disk refuses.
-
-    """
-    if tour is None:
-        return
-    if options.tour:
-        from core.problems.tsp import tour_files
-
-        with reporting_write_errors(options.tour):
-            tour_files.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, {finder}")
-    if options.svg:
-        from reports.plots.tour import draw_tour
-
-        with reporting_write_errors(options.svg), open(options.svg, "w", encoding="utf-8") as file:
-            file.write(draw_tour(instance.display, tour, instance.name))

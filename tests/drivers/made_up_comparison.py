@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from drivers.compare import ComparisonDependencies, main
+from drivers.experiments.comparison import ComparisonDependencies, main
 from tests.drivers.made_up_runs import device, run_of
 
 __all__ = ["compare", "device", "run", "stub_house"]

@@ -45,7 +45,7 @@ def test_a_wrong_one_ends_with_a_line_that_names_its_function(drive, tmp_path):
     ("text", "name", "told"),
     [
         (TWO, "", r"two\.py: expected one class of problems, found 2, One, Two: expected \S+two\.py:CLASS"),
-        (TWO, ":Three", r"two\.py: found no problem 'Three', expected one of those defined there: One, Two"),
+        (TWO, ":Three", r"two\.py: found no problem 'Three', expected one that the file defines: One, Two"),
         ("", "", r"two\.py: expected one class of problems, found none"),
         ("x = (", "", r"two\.py:1: '\(' was never closed"),
         ("import of_no_name", "", r"two\.py: ModuleNotFoundError: No module named 'of_no_name'"),

@@ -38,7 +38,7 @@ def test_two_ranks_are_measured_shown_and_written(mpirun, tmp_path):
 
 
 def test_a_rank_alone_is_told_how_to_start_several(mpirun):
-    refused(mpirun(1, *CHECK), "error: found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`")
+    refused(mpirun(1, *CHECK), "error: found one rank, expected several: `mpirun -n 4 python -m cluster check`")
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ WRONG = {
     ],
     "ppp": [
         ("--instance 0-0", "0-0"),
-        ("--peers", "--peers: found no solver that knows ppp"),
+        ("--peers", "--peers: found no reference solver for ppp"),
     ],
     "weierstrass": [
         ("--instance 0", "weierstrass:0"),
@@ -101,7 +101,7 @@ WRONG = {
     ],
     "lcs": [
         ("text.txt", "expected two files, or --instance, or --text"),
-        ("--spill missing", "expected a folder in which files can be made"),
+        ("--spill missing", "expected a writable folder"),
         ("--no-trace --spill folder", "--spill changes nothing here"),
         ("--no-trace --output common.txt", "--output needs --trace"),
     ],

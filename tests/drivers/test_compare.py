@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import ComparisonDependencies, main
+from drivers.experiments.comparison import ComparisonDependencies, main
 from drivers.experiments.comparison_options import workload_options
 from drivers.workload.registry import all_workloads
 from reports.records.files import load
@@ -24,7 +24,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
     printed = capsys.readouterr().out
     for text in (report, printed):
         assert "no driver" in text
-        assert "the oracle" in text
+        assert "the reference interpreter" in text
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
     assert "oversubscribed: 4 ranks on 3 cores" in report
@@ -113,7 +113,7 @@ def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, undrawn):
 
 def test_the_instance_that_nobody_asked_for_has_its_reason(tmp_path, undrawn):
     assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path)], stub_house(device("cpu"))) == 0
-    reason = "Why this one: the one that this workload is compared on if nothing is asked of it"
+    reason = "Why this one: the default for comparisons of this workload"
     assert reason in (tmp_path / "compare-ihc.md").read_text()
 
 
@@ -175,13 +175,13 @@ def test_what_is_left_open_grows_from_what_one_rank_does(weak):
 
 @pytest.mark.parametrize("workload", [one.name for one in all_workloads() if not one.scaled])
 def test_one_problem_cannot_grow(weak, workload):
-    with pytest.raises(UserError, match=f"--weak: found {workload}, whose work .* expected one of ihc, aco, qap"):
+    with pytest.raises(UserError, match=f"--weak: found {workload}, a single problem .* expected one of ihc, aco, qap"):
         weak(workload, "--ranks", "2")
 
 
 @pytest.mark.parametrize("ranks", [(), ("1",)])
 def test_one_rank_alone_is_no_scaling(weak, ranks):
-    with pytest.raises(UserError, match="--weak: found one rank alone"):
+    with pytest.raises(UserError, match="--weak: found one rank, expected several"):
         weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from drivers.cli.exit_codes import run_driver
-from drivers.compare import ComparisonDependencies, default_arguments, main, workload_options
 from drivers.experiments import comparison_options
+from drivers.experiments.comparison import ComparisonDependencies, main
+from drivers.experiments.comparison_options import default_arguments, workload_options
 from drivers.workload.registry import NAMES, all_workloads, get_workload
 from tests.drivers.made_up_comparison import device
 
@@ -13,7 +14,7 @@ MISTAKES = {
     "option of another workload": ("qap --climbers 5", "--climbers: expected an option of qap, found one of ihc"),
     "workload not first": ("--fresh qap", "found 'qap' among the options, expected the workload first"),
     "too many ranks": ("ihc --ranks 1 3", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
-    "the clock": ("qap --seconds 3", "--seconds: the clock ends every run elsewhere"),
+    "the clock": ("qap --seconds 3", "--seconds: a time limit ends each run at another iteration"),
     "a seed of nothing": ("lcs --seed 4", "--seed changes nothing here"),
     "single runs' backend": ("ihc --backend cpu", "--backend: found an option of single runs, expected --backends"),
     "single runs' file": (
@@ -26,7 +27,7 @@ MISTAKES = {
     "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),
     "unequal mixtures": ("ppp --hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all"),
     "no mixture": ("ppp --hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
-    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
+    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, expected at least 2"),
     "mixtures and ranks": ("ppp --hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
     "mixtures of one core": (
         "ppp --hybrid --rank-backend cpu",
@@ -55,7 +56,7 @@ def refused(monkeypatch, capsys):
         return said.err
 
     monkeypatch.setattr(comparison_options, "cores", lambda: 2)
-    monkeypatch.setattr("drivers.compare.cores", lambda: 2)
+    monkeypatch.setattr("drivers.experiments.comparison.cores", lambda: 2)
     return run
 
 

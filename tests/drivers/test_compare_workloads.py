@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from drivers.compare import main
+from drivers.experiments.comparison import main
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS
 from reports.records.files import load
 from tests.conftest import ROOT
@@ -73,7 +73,7 @@ def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
     assert "Time to target" not in (tmp_path / "compare-qap.md").read_text()
     capsys.readouterr()
     assert main([*asked, "--exchange", "0"]) == 1
-    assert "recorded already, but asked for in other words" in capsys.readouterr().out
+    assert "recorded already with other options of the same meaning" in capsys.readouterr().out
     assert main([*asked, "--history"]) == 0
     assert "recorded without --history; --fresh runs again with it" in capsys.readouterr().err
     assert main([*asked, "--history", "--fresh"]) == 0

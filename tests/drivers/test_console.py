@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from drivers.cli import console
+from drivers import console
 from drivers.workload.registry import NAMES
 from tests.conftest import ROOT
 
-SCRIPT = "import sys; from drivers.cli.console import main; sys.exit(main())"
+SCRIPT = "import sys; from drivers.console import main; sys.exit(main())"
 TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
 
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers.compare import main
 from drivers.experiments import execution as contests
+from drivers.experiments.comparison import main
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.execution import ExperimentCase, ExperimentRunner, RefusedRun, find_error_line
 from drivers.workload.registry import get_workload
@@ -42,9 +42,9 @@ def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path,
     assert "1.00x" in said.out and "note:" not in said.err
     assert "| threads |" in (tmp_path / "compare-ihc.md").read_text()
     assert compare("--ranks", "--repeats", "2", devices=BOTH, commands=commands) == 0
-    monkeypatch.setattr("drivers.compare.installed_peers", lambda peers: ["fast-tsp"])
+    monkeypatch.setattr("drivers.experiments.comparison.installed_peers", lambda peers: ["fast-tsp"])
     assert compare("--ranks", devices=BOTH, commands=commands) == 0
-    assert capsys.readouterr().err.count("recorded without other people's solvers; --fresh runs them") == 1
+    assert capsys.readouterr().err.count("recorded without reference solvers; --fresh runs them") == 1
     assert commands == [] and lines(tmp_path) == before
 
 
@@ -202,4 +202,4 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
     one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
     with pytest.raises(KeyboardInterrupt):
         ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core")])
-    assert re.search(r"\nthe same command goes on from what is recorded in \S*r\.jsonl\n", capsys.readouterr().out)
+    assert re.search(r"\nthe same command continues with the records in \S*r\.jsonl\n", capsys.readouterr().out)

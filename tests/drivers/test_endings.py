@@ -46,7 +46,7 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     code, said, error = drive(*arguments, driver=driver_of(name))
     assert code == 1
     assert said.count("hash ") == said.count(", NOT CONFIRMED: the scorer finds ") == 2
-    assert error.splitlines()[-1].endswith(": 2 of 2 results NOT CONFIRMED; recorded and saved all the same")
+    assert error.splitlines()[-1].endswith(": 2 of 2 results NOT CONFIRMED; recorded and saved anyway")
     (kept,) = map(json.loads, record.read_text().splitlines())
     assert kept["scored"] is False and "the scorer" not in kept["details"]["confirmed_by"]
     assert solution.read_text()
@@ -60,8 +60,8 @@ GIVING_UP = ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes",
 @pytest.mark.parametrize(
     ("driver", "arguments", "said"),
     [
-        (heldkarp, [*NINE, "--no-trace"], ", not confirmed: nobody was asked (--trace, --verify, --peers)\n"),
-        (knapsack, GIVING_UP, ", NOT PROVED: the search gave up"),
+        (heldkarp, [*NINE, "--no-trace"], ", not confirmed: no verifier was run (--trace, --verify, --peers)\n"),
+        (knapsack, GIVING_UP, ", NOT PROVED: the search reached its limit"),
     ],
 )
 def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):

@@ -88,7 +88,7 @@ def test_an_incumbent_of_a_search_that_was_ended_is_not_proved(drive, monkeypatc
     code, said, _ = drive("--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--verify")
     assert code == 0
     assert ": incumbent of length 16, " in said
-    assert said.endswith(", NOT PROVED: the search was ended, and this is its incumbent\n")
+    assert said.endswith(", NOT PROVED: the search stopped early; this is its incumbent\n")
 
 
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):

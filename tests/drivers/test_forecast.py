@@ -7,6 +7,7 @@ import pytest
 import backends
 from cluster import Solo
 from drivers import aco, ihc, lcs, tsp
+from drivers.cli.quantities import format_long_time, format_with_prefix, round_to_digits
 from drivers.experiments import run_time_estimate
 from drivers.experiments.comparison_options import workload_options
 from drivers.runs.repetitions import Repetitions
@@ -14,9 +15,6 @@ from drivers.workload.declaration import PreparedRun
 from drivers.workload.registry import get_workload
 from drivers.workload.run_time import (
     RepetitionWork,
-    format_long_time,
-    format_with_prefix,
-    round_to_digits,
     run_time_message,
 )
 from tests.drivers.made_up_paper import device
@@ -131,7 +129,14 @@ def test_an_upper_bound_is_called_so_and_no_number_is_too_large():
 
 def test_numbers_and_times_are_said_roughly():
     assert [round_to_digits(x) for x in (2.54, 9.99, 4100, 3.14e15)] == ["2.5", "10", "4,100", "3.1e15"]
-    assert [format_long_time(s) for s in (601, 7300, 3 * 86400, 1e9)] == ["10 min", "2 h", "3 days", "32 years"]
+    assert [format_long_time(s) for s in (0.4, 150, 601, 7300, 3 * 86400, 1e9)] == [
+        "0.4 s",
+        "2.5 min",
+        "10 min",
+        "2 h",
+        "3 days",
+        "32 years",
+    ]
     assert [format_with_prefix(x) for x in (1.5e12, 2e9, 7e6, 3e3, 12)] == ["1.5 T ", "2 G ", "7 M ", "3 k ", "12 "]
 
 

@@ -62,7 +62,7 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     record = tmp_path / "r.jsonl"
     code, said, error = drive("--instance", "uniform:60:seed=2", *HERE, "--record", record)
     assert code == 0
-    assert "60 cities, and a proof takes at most 36: restricted search with --k 8" in error
+    assert "60 cities, and a proof is possible for at most 36: restricted search with --k 8" in error
     assert "has room for" not in said
     assert "restricted, optimal over the neighbourhood (k = 8) of a start tour: length " in said
     assert "shortest" not in said and said.rstrip().endswith("confirmed by the scorer")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from drivers import aco, exact, ihc, qap
-from drivers.workload.history import plot_file, thin_rows
+from drivers.options.history import plot_file
+from drivers.workload.history import thin_rows
 from reports.records.files import load
 from tests.drivers.small_runs import workload_of
 
@@ -69,7 +70,7 @@ def test_a_file_that_nobody_could_write_is_refused_before_the_search(drive, opti
 def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):
     with pytest.raises(argparse.ArgumentTypeError, match=r"^expected FILE.svg, FILE.png, FILE.pdf, found 'a.txt'$"):
         plot_file("a.txt")
-    monkeypatch.setattr("drivers.workload.history.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("drivers.options.history.importlib.util.find_spec", lambda name: None)
     with pytest.raises(argparse.ArgumentTypeError, match=r"^needs matplotlib: pip install -e '.\[report\]'$"):
         plot_file("a.svg")
 
@@ -130,13 +131,13 @@ def test_a_history_cannot_begin_or_end_where_a_run_goes_on(name, drive, cut_shor
     for asked in (["--history"], ["--curve", tmp_path / "c.csv"]):
         code, said, error = drive(*going_on, *asked, driver=driver)
         assert code == 2 and "hash" not in said
-        assert error.splitlines()[-1] == f"error: {path}: the state of another run: {WITHOUT}"
+        assert error.splitlines()[-1] == f"error: {path}: a checkpoint of another run: {WITHOUT}"
         assert path.read_bytes() == kept and not (tmp_path / "c.csv").exists()
     assert drive(*going_on, driver=driver)[0] == 0
     driver, going_on, path = cut_short(name, "--history")
     code, said, error = drive(*going_on, driver=driver)
     assert code == 2 and error.splitlines()[-1] == (
-        f"error: {path}: the state of another run: found one with a history, expected --history too"
+        f"error: {path}: a checkpoint of another run: found one with a history, expected --history too"
     )
 
 

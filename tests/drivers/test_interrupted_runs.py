@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from drivers import compare, reproduce
+from drivers.experiments.comparison import ComparisonDependencies
 from reports.records.files import load, merge
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD, device
@@ -84,12 +85,13 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     code, output, error = stopped(endless, how, several, environment)
     if how == "Ctrl-C":
         assert code == 130
-        assert "the same command goes on" in output
+        assert "the same command continues" in output
         assert error.splitlines()[-1] == "interrupted"
     kept = [sample for record in load(records) for sample in record.samples]
     assert len(kept) >= 3
     assert not report.exists()
-    house = program.ComparisonDependencies(lambda: [device("python", "core")])
+    made = ComparisonDependencies if program is compare else reproduce.ReproductionDependencies
+    house = made(lambda: [device("python", "core")])
     assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
     (whole,) = merge(load(records))
     assert list(whole.samples[:-2]) == kept

@@ -58,7 +58,7 @@ def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, 
     assert "streamed" not in said and "items" not in said
     monkeypatch.setattr(knapsack, "MOST_VERIFIED_CELLS", 100)
     code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--record", tmp_path / "r.jsonl")
-    assert code == 0 and said.endswith(", not confirmed: nobody was asked (--trace, --verify, --peers)\n")
+    assert code == 0 and said.endswith(", not confirmed: no verifier was run (--trace, --verify, --peers)\n")
     (found,) = lines(tmp_path / "r.jsonl")
     assert (found["scored"], found["details"]["confirmed_by"]) == (False, [])
     assert drive(*SMALL, *QUIET, "--no-trace", "--verify")[1].endswith(", confirmed by NumPy\n")
@@ -106,9 +106,7 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
         code, said, _ = drive("--instance", hard, *QUIET, "--method", "bb", *limit, "--record", record)
         assert code == 0
         assert said.startswith("hard: incumbent of value ")
-        assert said.endswith(
-            "NOT PROVED: the search gave up, as --nodes or --seconds says, and this is its incumbent\n"
-        )
+        assert said.endswith("NOT PROVED: the search reached its limit, --nodes or --seconds; this is its incumbent\n")
         last = lines(record)[-1]
         assert (last["scored"], last["details"]["proved"]) == (False, False)
 

@@ -49,7 +49,7 @@ def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
     assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
     monkeypatch.setattr(lcs, "MOST_VERIFIED_CELLS", 1000)
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    assert said.rstrip().endswith(" of the answer, not confirmed: nobody was asked (--trace, --verify, --peers)")
+    assert said.rstrip().endswith(" of the answer, not confirmed: no verifier was run (--trace, --verify, --peers)")
     _, said, _ = drive("random:500", *QUICK)
     assert said.rstrip().endswith(" of the answer, confirmed by the scorer")
     _, said, _ = drive("random:500", *QUICK, "--no-trace", "--verify")
@@ -126,5 +126,5 @@ def test_a_folder_must_be_one(tmp_path):
     (tmp_path / "file").write_text("")
     assert folder(str(tmp_path)) == str(tmp_path)
     for wrong in (tmp_path / "file", tmp_path / "none"):
-        with pytest.raises(argparse.ArgumentTypeError, match="expected a folder in which files can be made, found"):
+        with pytest.raises(argparse.ArgumentTypeError, match="expected a writable folder, found"):
             folder(str(wrong))

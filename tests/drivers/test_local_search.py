@@ -191,7 +191,7 @@ def test_other_iterations_are_as_much_work(arguments, iterations):
 def test_a_run_that_the_clock_ends_says_so(capsys):
     quick = ["--instance", "9-9", "--backend", "cpu", "--no-progress"]
     assert ppp.main([*quick, "--seconds", "0.01", "--target=-1"]) == 0
-    ended = "iterations, ended by time (other runs end elsewhere, with other hashes), "
+    ended = "iterations, ended by the time limit (other runs end at other iterations, with other hashes), "
     assert ended in capsys.readouterr().out
     assert ppp.main([*quick, "--iterations", "10", "--seconds", "1000"]) == 0
     assert "ended" not in capsys.readouterr().out

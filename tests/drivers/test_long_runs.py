@@ -60,7 +60,7 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     path = interrupted(3)
     code, said, notes = drive(*RUN, "--state", path, "--resume", "--record", record)
     assert (code, found(said)) == (0, found(drive(*RUN)[1]))
-    assert re.search(r"state: the run goes on after \d+\.\d s", notes)
+    assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
     (sample,) = json.loads(record.read_text())["samples"]
@@ -75,15 +75,15 @@ def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
     path.write_bytes(b"of hours of work")
     code, _, said = drive(*RUN, "--state", path)
     assert code == 2
-    assert said == (f"error: --state {path}: a state is there: expected --resume to go on from it, or another file\n")
+    assert said == (f"error: --state {path}: found a checkpoint, expected --resume or another file\n")
     assert path.read_bytes() == b"of hours of work"
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--resume", "--resume without --state: expected the file of the state to go on from"),
-        ("--state s --repeats 2", "--state with --repeats 2: expected --record too, which tells the runs"),
+        ("--resume", "--resume without --state: expected the file of the checkpoint"),
+        ("--state s --repeats 2", "--state with --repeats 2: expected --record too, which lists the finished runs"),
         ("--state s --seeds 3", "--state with --seeds: expected"),
     ],
 )
@@ -97,7 +97,7 @@ def test_to_resume_without_a_state_begins(drive, tmp_path):
     path = tmp_path / "state"
     code, said, notes = drive(*RUN, "--state", path, "--resume")
     assert (code, found(said)) == (0, found(drive(*RUN)[1]))
-    assert f"{path}: there is no state yet, so the run begins" in notes
+    assert f"{path}: found no checkpoint, so the run starts from the beginning" in notes
 
 
 def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, interrupted):
@@ -107,7 +107,7 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
     assert drive(*RUN, "--record", record)[0] == 0  # the first repetition is done, and nobody removed its state
     path.write_bytes(left)
     code, said, notes = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", record)
-    assert code == 0 and "goes on after" not in notes and "1 of 2 repetitions are in" in said
+    assert code == 0 and "resumes after" not in notes and "1 of 2 repetitions are in" in said
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     assert sum(len(row["samples"]) for row in rows) == 2 and len({row["trajectory_hash"] for row in rows}) == 1
 
@@ -125,7 +125,7 @@ def test_a_state_of_other_work_is_refused_and_remains(drive, interrupted, driver
     path = interrupted(1)
     left = path.read_bytes()
     code, _, error = drive(*RUN, *other, "--state", path, "--resume", driver=driver)
-    assert code == 2 and error.startswith(f"error: {path}: the state of another run: {said}")
+    assert code == 2 and error.startswith(f"error: {path}: a checkpoint of another run: {said}")
     assert error.count("\n") == 1 and path.read_bytes() == left
 
 
@@ -138,7 +138,7 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
     drive(*run, "--state", path, "--state-every", 0, driver=knapsack)
     monkeypatch.undo()
     code, said, notes = drive(*run, "--state", path, "--resume", driver=knapsack)
-    assert (code, found(said)) == (0, expected) and "the run goes on after" in notes
+    assert (code, found(said)) == (0, expected) and "the run resumes after" in notes
 
 
 # --- the file ---
@@ -147,7 +147,7 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
 def test_a_state_of_another_version_is_refused(tmp_path):
     file = RunCheckpointFile(str(tmp_path / "state"))
     file.write(WHOSE._replace(version=VERSION + 1), STATE)
-    with pytest.raises(UserError, match=f"state: found a state of version {VERSION + 1}, expected {VERSION}$"):
+    with pytest.raises(UserError, match=f"state: found a checkpoint of version {VERSION + 1}, expected {VERSION}$"):
         file.read(WHOSE)
 
 
@@ -182,7 +182,7 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path):
         contents.append(saved.getvalue())
     for content in contents:
         path.write_bytes(content)
-        with pytest.raises(UserError, match="state: expected the state of a run, found a damaged file") as refusal:
+        with pytest.raises(UserError, match="state: expected a checkpoint, found a damaged file") as refusal:
             RunCheckpointFile(str(path)).read(WHOSE)
         assert "\n" not in str(refusal.value)
 
@@ -194,7 +194,7 @@ def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, 
 
     monkeypatch.setattr(atomic_files.os, "fsync", refusing(errno.ENOSPC))
     keeper = Checkpointer(lambda state: file.write(WHOSE, state), every_s=0.0)
-    with pytest.warns(UserWarning, match="cannot keep the state: No space left on device: no state is kept"):
+    with pytest.warns(UserWarning, match="cannot save the checkpoint: No space left on device: no state is kept"):
         keeper.keep(Solo(), {"done": np.array(9)})
     assert (tmp_path / "state").read_bytes() == good and os.listdir(tmp_path) == ["state"]
     keeper.asked = True
@@ -215,7 +215,7 @@ def test_an_edited_state_is_damaged(tmp_path):
     path = str(tmp_path / "state")
     RunCheckpointFile(path).write(WHOSE, STATE)
     edited(path, "rows", lambda array: array.astype(np.float64))
-    with pytest.raises(UserError, match="state: expected the state of a run, found a damaged file .*sha256 digest"):
+    with pytest.raises(UserError, match="state: expected a checkpoint, found a damaged file .*sha256 digest"):
         RunCheckpointFile(path).read(WHOSE)
 
 
@@ -231,7 +231,7 @@ def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
         return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
 
     edited(path, "about", change)
-    with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
+    with pytest.raises(UserError, match="state: (expected a checkpoint|a checkpoint of another run)") as refusal:
         RunCheckpointFile(path).read(WHOSE)
     assert str(refusal.value).isprintable()
 
@@ -255,8 +255,8 @@ def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, int
     code, _, error = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", tmp_path / "another")
     assert code == 2 and path.read_bytes() == left
     assert error.splitlines()[-1] == (
-        f"error: {path}: found the state of repetition 2, expected one of repetition 1: the record does not have those "
-        "before"
+        f"error: {path}: found a checkpoint of repetition 2, expected one of repetition 1: the record lacks the earlier "
+        "ones"
     )
 
 
@@ -431,7 +431,7 @@ def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
     command = [sys.executable, "-m", "drivers.qap", *LONG, "--state", str(path)]
     code, said = ended_by_sigterm(command, environment, path)
     assert code == 143
-    assert said.endswith(f"ended by SIGTERM; {path} has the state: --resume goes on from it\n")
+    assert said.endswith(f"ended by SIGTERM; the checkpoint is in {path}: --resume continues\n")
     assert "Traceback" not in said
 
 

@@ -76,7 +76,7 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
     made = device_selection.select_automatic_device(Options(), ranks, 3)
     assert made.device.kind == "core"
-    assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
+    assert "abacus: found 2 GPUs, none for rank 2 of this host" in capsys.readouterr().err
 
 
 def test_bench_and_compare_sort_it_by_its_kind():

@@ -92,7 +92,7 @@ def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
         assignment, backend="cpu", iterations=10**9, seeds=[0, 1], callback=lambda _: signal.raise_signal(signal.SIGINT)
     )
     assert found.interrupted and found.confirmed and len(found) == 1
-    assert "ending with the best so far" in capsys.readouterr().err
+    assert "stopping with the best solution so far" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
 
 

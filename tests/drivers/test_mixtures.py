@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from core.errors import UserError
-from drivers.compare import main
+from drivers.experiments.comparison import main
 from drivers.experiments.execution import ExperimentCase
 from drivers.experiments.hybrid_configurations import (
     HybridConfiguration,
@@ -65,7 +65,7 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
     )
     assert [(one.backend, one.ranks) for one in chosen] == [("cpu", 1)]
     assert [(one.ranks, one.reason) for one in not_run] == [
-        (1, "a rank has 2 cores here, and not 4"),
+        (1, "found 2 cores for a rank here, expected 4"),
         (2, "no mpirun"),
         (4, "no mpirun"),
     ]

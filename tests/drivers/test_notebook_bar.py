@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers.cli.notebook_progress import NotebookProgressBar, in_notebook
+from drivers.cli.progress import NotebookProgressBar, in_notebook
 
 
 @pytest.fixture

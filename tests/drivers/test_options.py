@@ -247,7 +247,7 @@ def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
     script = """
         import sys
         before = set(sys.modules)
-        import drivers.options.declaration, drivers.cli.exit_codes, drivers.runs.workload_main, drivers.cli.console
+        import drivers.options.declaration, drivers.cli.exit_codes, drivers.runs.workload_main, drivers.console
         from drivers.cli.progress import make_progress_display
         for wanted, rank in (None, 0), (False, 0), (True, 1):
             with make_progress_display("climbing", wanted=wanted, rank=rank) as bar:

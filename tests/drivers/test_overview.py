@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from drivers.compare import STANDARD_REASON, ComparisonDependencies
+from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependencies
 from drivers.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS, main
 from drivers.workload.registry import PAPER_WORKLOADS, get_workload
 from reports.records.files import load
@@ -75,7 +75,7 @@ def test_nothing_that_runs_is_an_error_and_no_report(overview, tmp_path, capsys)
     (tmp_path / "overview.md").write_text("an earlier overview")
     code, started = overview("--workloads", "lcs", backends=("joblib", "broken"))
     assert (code, started) == (1, [("lcs", "joblib", 1), ("lcs", "broken", 1)])  # the first device is not tried twice
-    assert "of no workload is there a run to show" in capsys.readouterr().err
+    assert "no workload has a run to show" in capsys.readouterr().err
     assert not (tmp_path / "overview.md").exists()
 
 

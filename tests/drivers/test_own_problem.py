@@ -128,7 +128,7 @@ def nothing():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (table, r"table\(weights\): no option can say what that is"),
+        (table, r"table\(weights\): no option can hold this value"),
         (steps, r"steps\(iterations\): --iterations is an option of the search: expected anot"),
         (drawn, r"drawn\(seed\): --seed is an option of the search: expected anot"),
         (nothing, "nothing made 3: expected a Problem"),

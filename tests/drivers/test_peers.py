@@ -165,7 +165,7 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
     best, rows = shortest_length(instance()), measured(instance())
     assert rows["concorde"].cost == length_of(instance().distances, range(7))
     row = rows["held-karp"]
-    assert (row.cost, row.trouble) == (None, f"failed: it says {best + 1}, our scorer finds {best}")
+    assert (row.cost, row.trouble) == (None, f"failed: it reports {best + 1}, the scorer finds {best}")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
         "fast-tsp": None, "elkai": 4, "ortools": 4, "held-karp": 4, "concorde": None, "LKH": 4
     }  # fmt: skip
     for name in ("fast-tsp", "concorde"):
-        assert rows[name].trouble == "left out: asymmetric distances, it takes symmetric ones"
+        assert rows[name].trouble == "left out: asymmetric distances, expected symmetric ones"
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
@@ -234,11 +234,11 @@ def test_solvers_are_run_with_as_many_cities_as_they_take():
     ):
         reasons = {peer.name: peer.applies(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
-    assert reasons["ortools"] == "61 cities, it is run with 3 to 60"
+    assert reasons["ortools"] == "61 cities, expected 3 to 60"
     single = QapInstance("one", np.array([[1]]), np.array([[1]]))
-    assert assignments.SCIPY_FAQ.applies(single) == "1 facilities, it is run with at least 2"
+    assert assignments.SCIPY_FAQ.applies(single) == "1 facilities, expected at least 2"
     # An instance of too many cities is left out before its matrix is computed.
-    assert tours.FAST_TSP.applies(SimpleNamespace(n=100_000)) == "100,000 cities, it is run with 3 to 5,000"
+    assert tours.FAST_TSP.applies(SimpleNamespace(n=100_000)) == "100,000 cities, expected 3 to 5,000"
 
 
 def test_what_programs_read_is_the_instance(tmp_path):
@@ -382,9 +382,9 @@ def test_a_whole_process_of_ours_stands_above_the_programs():
     assert said[3].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
     assert said[4].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
     assert said[5:] == [
-        "warm: one call in a process that runs already, imports and start-up apart",
-        "process: a whole process from start to end, with reading its input",
-        "concorde: its own clock says 3.050 s",
+        "warm: one call in a running process, without imports and start-up",
+        "process: a whole process, with start-up and input",
+        "concorde: 3.050 s by its own clock",
         "LKH: not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it",
         "  on PATH",
     ]

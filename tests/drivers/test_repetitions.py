@@ -130,7 +130,7 @@ NEITHER = [VerifierVerdict("the scorer", "the scorer finds 8"), VerifierVerdict(
         ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
         ([SCORER, VerifierVerdict("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
         (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
-        ([VerifierVerdict("")], (None, "not confirmed: nobody was asked (--verify)")),
+        ([VerifierVerdict("")], (None, "not confirmed: no verifier was run (--verify)")),
     ],
 )
 def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, verdict):

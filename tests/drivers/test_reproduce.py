@@ -181,7 +181,7 @@ def test_where_nothing_runs_that_should_the_exit_code_says_so(reproduce, out, ca
 
 
 def test_an_exhibit_that_shows_nothing_of_ours_is_a_failure_if_it_is_asked_for_and_else_a_note(reproduce, capsys):
-    nothing = "figure 5: nothing of ours is in it: none of our runs has speed-up over the other solver\n"
+    nothing = "figure 5: no run of this machine in it: none of our runs has speed-up over the other solver\n"
     for asked, code, told in (
         (["--figure", "5"], 1, f"error: {nothing}"),
         (["--table", "1"], 0, ""),
@@ -189,7 +189,7 @@ def test_an_exhibit_that_shows_nothing_of_ours_is_a_failure_if_it_is_asked_for_a
     ):
         assert reproduce(*asked, parts=(HILLS, RIVAL))[0] == code
         said = capsys.readouterr().err
-        assert told in said and said.count("nothing of ours") == bool(told)
+        assert told in said and said.count("no run of this machine") == bool(told)
 
 
 def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, out):
@@ -202,7 +202,7 @@ def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, out)
 def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsys):
     instance = f'options = {{ instance = "{FIRST.rpartition(":")[0]}" }}'
     reproduce(parts=(HILLS.replace('workload = "ihc"', f'workload = "ihc"\n{instance}'),))
-    assert "note: table 1: belongs to none of its series, so it does not show: uniform:8" in capsys.readouterr().err
+    assert "note: table 1: not shown, because it belongs to no series: uniform:8" in capsys.readouterr().err
 
 
 # --- before anything starts ---
@@ -213,7 +213,7 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     parts = (HILLS.replace(SECOND, "nowhere"),)
     assert reproduce("--dry-run", parts=parts, house=real)[0] == 0
     *_, reason, first, second = capsys.readouterr().out.splitlines()
-    assert reason.startswith("# table 1, not here: nowhere: nowhere: found no such instance")
+    assert reason.startswith("# table 1, cannot run here: nowhere: nowhere: found no such instance")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
         assert line.endswith(" --no-progress  # about 3 s")
@@ -235,7 +235,7 @@ def test_where_nobody_can_tell_how_long_it_takes_at_least_the_start_is_said(repr
     assert reproduce("--dry-run", parts=(series, bounded))[0] == 0
     said = capsys.readouterr().out
     assert "the rest takes at least 6 s" in said
-    assert "# at least 3 s: nobody can tell" in said
+    assert "# at least 3 s (no estimate)" in said
 
 
 MISTAKES = {
@@ -244,7 +244,7 @@ MISTAKES = {
     "unknown file": (["nowhere.toml"], "nowhere.toml: expected TOML, found "),
     "unknown table": (["PAPER", "--table", "9"], "--table 9: expected one of 1 in made-up"),
     "table and figure": (["PAPER", "--table", "1", "--figure", "1"], "--figure: not allowed with argument --table"),
-    "unknown row": (["PAPER", "--row", "x=y"], "--row x: expected a row of what is chosen: uniform:8"),
+    "unknown row": (["PAPER", "--row", "x=y"], "--row x: expected a row of the chosen exhibits: uniform:8"),
     "half a row": (["PAPER", "--row", "1"], "--row: expected a row's key and an instance as in 1=50, found '1'"),
     "unknown backend": (["PAPER", "--backends", "cpus"], "--backends: expected some of cpu, threads, found 'cpus'"),
     "no folder of instances": (["PAPER", "--data", "nowhere"], "--data nowhere: expected a folder of instances"),
@@ -277,7 +277,7 @@ def test_the_list_has_a_line_for_each_table_and_figure(reproduce, capsys):
     reproduce("--table", "1", "--backends", "cpu", parts=parts)
     capsys.readouterr()
     assert reproduce("--list", parts=parts) == (0, [])
-    state = "2 runs, 1 recorded; 1 cannot run here; not at hand: nowhere"
+    state = "2 runs, 1 recorded; 1 cannot run here; missing: nowhere"
     assert capsys.readouterr().out.splitlines() == [
         f"made-up  table 1   hill climbing  {state}",
         "made-up  table 2   sheep          never: it counts sheep",

@@ -158,7 +158,7 @@ RANKED = series("ranked", kinds=["core"], ranks=[2, 4, 8])
 def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(planned, machine, ran):
     plan = planned([RANKED, table(["core", "ranked"])], here(CORE, CORES, **machine))
     assert [(backend, ranks) for backend, ranks, _ in told(plan)] == [("cpu", 1), *(("cpu", count) for count in ran)]
-    left_out = {("ranked, 8 ranks", "a rank needs a core of its own, and 4 are here (--oversubscribe lets them share)")}
+    left_out = {("ranked, 8 ranks", "each rank needs a core, found 4 (--oversubscribe lets ranks share cores)")}
     assert set(plan.parts[0].missing()) == (left_out if ran == [2, 4] else set())
 
 
@@ -175,7 +175,7 @@ def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
     parts = [series("gpus", kinds=["gpu"], ranks=[2, 3]), table(["gpus"])]
     plan = planned(parts, here(CORE, GPU, device("cuda", index="1")))
     assert [(backend, ranks) for backend, ranks, _ in told(plan)] == [("cuda", 2)]
-    assert plan.parts[0].missing() == [("gpus, 3 ranks", "a rank needs a GPU of its own, and 2 of cuda are here")]
+    assert plan.parts[0].missing() == [("gpus, 3 ranks", "each rank needs a GPU, found 2 of cuda")]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ HOST = {"walks": 3, "select": "host"}
     [
         ("ihc", {}, "{ seeds = [1, 2] }", "--seeds changes nothing here"),
         ("qap", HOST, "{}", "level algorithm: expected level iteration for a loop on the host"),
-        ("qap", {"seconds": 1.5}, "{}", "--seconds: the clock ends every run elsewhere"),
+        ("qap", {"seconds": 1.5}, "{}", "--seconds: a time limit ends each run at another iteration"),
     ],
 )
 def test_what_every_device_would_refuse_is_a_reason_before_anything_starts(planned, workload, options, quick, reason):
@@ -318,7 +318,7 @@ def test_an_instance_that_is_not_at_hand_is_named_once_with_the_command_that_get
     ((what, why),) = plan.parts[0].missing()
     assert what == "nowhere"
     assert why.startswith("nowhere: found no such instance in ")
-    assert why.endswith("`python -m core.problems fetch made-up` gets what the paper used")
+    assert why.endswith("`python -m core.problems fetch made-up` downloads the paper's instances")
     assert plan.parts[0].absent == ["nowhere"]
 
 
@@ -335,7 +335,7 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
     plan = planned(parts, here(CORE))
     assert not plan.needed
     ((what, why),) = plan.parts[0].missing()
-    assert (what, why) == ("1", "the paper does not say which instance it is; --row 1=SPEC names one")
+    assert (what, why) == ("1", "the paper does not name the instance; --row 1=SPEC sets it")
     paper = paper_of(tmp_path, *parts)
     for name in ("2", "instance 2"):  # a row that the scale leaves out is wanted when it is named
         changed = map_rows(paper, {name: SECOND}, paper.exhibits)

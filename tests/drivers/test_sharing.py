@@ -84,8 +84,8 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
     assert one.verdict.together_s > one.verdict.alone_s
     assert capsys.readouterr().err == (
-        "note: none is too small for 2 ranks here: an iteration takes them 1.1 ms together, and the first alone 200 us; it "
-        "does all of it (--share always shares it out)\n"
+        "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 us; rank 0 "
+        "does all the work (--share always distributes it)\n"
     )
 
 
@@ -175,7 +175,7 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
     assert several.repeat() == 0
     assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()
-    assert said.out.count("none: found") == 1 and "together they take 2.1 ms, the first alone 100 us" in said.err
+    assert said.out.count("none: found") == 1 and "all ranks take 2.1 ms, rank 0 alone 100 us" in said.err
 
 
 def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):
@@ -184,7 +184,7 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     auto = mpirun(2, *SMALL, "--share", "auto", "--repeats", 3, "--record", left)
     assert (always.returncode, auto.returncode) == (0, 0), auto.stderr
     assert "note:" not in always.stderr
-    assert auto.stderr.count("is too small for 2 ranks here: together they take ") == 1
+    assert auto.stderr.count("is too small for 2 ranks here: all ranks take ") == 1
     (one,), (other,) = load(str(left)), load(str(shared))
     assert one.trajectory_hash == other.trajectory_hash
     assert one.ranks == other.ranks == 2 and len(one.samples) == 3

@@ -10,8 +10,8 @@ import pytest
 import onekernel as ok
 from core.errors import UserError
 from drivers.library import serialised_problem
-from drivers.library.algorithm_options import options_of_algorithm
 from drivers.library.comparison import compare, option_words
+from drivers.library.minimize import options_of_algorithm
 from tests import lightest
 
 CELL = Path(lightest.__file__).read_text().partition("if __name__")[0]
@@ -98,5 +98,5 @@ def test_options_become_words():
 )
 def test_algorithms_become_options(algorithm, options):
     assert options_of_algorithm(algorithm) == options
-    with pytest.raises(UserError, match="no options say that"):
+    with pytest.raises(UserError, match="no options describe it"):
         options_of_algorithm(ok.IteratedLocalSearch(first=True))

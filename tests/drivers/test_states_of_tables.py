@@ -71,7 +71,7 @@ def test_sigterm_ends_a_run_with_143_and_it_goes_on_to_the_same_answer_on_one_ra
     state, kept = tmp_path / "state", tmp_path / "kept"
     code, said, error = ended(driver, state, signal.SIGTERM, "--state-every", "0.05")
     assert (code, said.count("hash")) == (143, 0), error
-    assert error.splitlines()[-1] == f"ended by SIGTERM; {state} has the state: --resume goes on from it"
+    assert error.splitlines()[-1] == f"ended by SIGTERM; the checkpoint is in {state}: --resume continues"
     kept.write_bytes(state.read_bytes())
     assert hash_of(driver, "--state", state, "--resume") == undisturbed
     assert not state.exists()

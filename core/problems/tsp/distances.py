@@ -218,3 +218,8 @@ def weight_count(layout: str, n: int) -> int:
     if layout == "FULL_MATRIX":
         return n * n
     return n * (n + 1) // 2 if "_DIAG_" in layout else n * (n - 1) // 2
+
+
+def is_symmetric(distances: np.ndarray) -> bool:
+    """Return True if every distance equals the one back."""
+    return bool((distances == distances.T).all())

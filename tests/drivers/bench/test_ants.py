@@ -70,7 +70,7 @@ def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, c
     assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ant_colonies.C_FORMS]
     assert all(float(re.search(r"(\S+) ns a step of a tour", line)[1]) > 0 for line in lines)
     assert said.count("x as fast as cpu") == 2
-    assert "found by all: length" in said
+    assert "same result: length" in said
     assert "nowhere: not measured (" in said
     records = load(path)
     assert [(record.backend, record.scored) for record in records] == [("cpu", True), ("C", True), ("C", True)]
@@ -89,7 +89,7 @@ def test_the_papers_ratios_stand_beside_ours():
 
 
 @pytest.mark.parametrize("chosen", [None, "nowhere,uniform:20:seed=1"])
-def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, monkeypatch, capsys, tmp_path, chosen):
+def test_every_cell_of_the_table_of_strategies_is_a_case(make_field, gpu, monkeypatch, capsys, tmp_path, chosen):
     monkeypatch.setattr(ant_strategies, "TABLE_II", ("another",) if chosen else ("nowhere", "uniform:20:seed=1"))
     monkeypatch.setattr(ant_strategies, "TABLE_II_ANTS", (2, 5))
     monkeypatch.setattr(ant_strategies, "TIMED_S", 0.0)
@@ -99,7 +99,7 @@ def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, mon
     assert "nowhere: not measured (" in said
     titles = [line for line in said.splitlines() if line.startswith("[")]
     assert [title.split(", ")[2] for title in titles] == ["2 ants", "5 ants"]
-    assert said.count("found by all: length") == 2
+    assert said.count("same result: length") == 2
     assert said.count("not published") == 4
     found = [(one.parameters["ants"], one.ways["strategy"], one.scored, len(one.samples)) for one in load(path)]
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
@@ -109,9 +109,9 @@ def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, mon
     field = make_field(cores=(), gpus=[gpu], seed=7)
     instance = field.instances.named("uniform:20:seed=1")
     monkeypatch.setattr(instance, "optimum", 300)
-    contest = ant_colonies.mmas_case(field, instance, ant_colonies.MmasInstance(instance.name, 3, 0.0042, 0.5), gpu)
+    case = ant_colonies.mmas_case(field, instance, ant_colonies.MmasInstance(instance.name, 3, 0.0042, 0.5), gpu)
     path = tmp_path / "r.jsonl"
-    BenchmarkRun([contest], 1, str(path)).run()
+    BenchmarkRun([case], 1, str(path)).run()
     said = capsys.readouterr().out
     assert "20 ants, 3 iterations, seeds 7 to 11" in said
     assert "GPU-MMAS on an H200: +0.42% in 0.50 s" in said
@@ -129,9 +129,9 @@ def test_gpus_have_rates_phases_and_candidate_lists_beside_full_roulette(make_fi
     monkeypatch.setattr(ant_colonies, "ON_GPU", (("uniform:40:seed=1", 5, 3),))
     monkeypatch.setattr(ant_colonies, "MMAS_INSTANCES", (ant_colonies.MmasInstance("nowhere", 3, 0.0, 0.5),))
     monkeypatch.setattr(ant_colonies, "ROULETTES", (("uniform:40:seed=1", 3, 2),))
-    contests = list(ant_colonies.cases(make_field(cores=(), gpus=[gpu])))
-    assert all(isinstance(one, BenchmarkCase) and one.where == "gpu on a core" for one in contests)
-    BenchmarkRun(contests, 2).run()
+    cases = list(ant_colonies.cases(make_field(cores=(), gpus=[gpu])))
+    assert all(isinstance(one, BenchmarkCase) and one.where == "gpu on a core" for one in cases)
+    BenchmarkRun(cases, 2).run()
     said = capsys.readouterr().out
     assert re.search(r"ms an iteration: .*construct \S+ ms \(\S+%\)", said)
     assert re.search(r"32 candidates .*x as fast as all cities", said)

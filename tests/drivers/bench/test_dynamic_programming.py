@@ -1,4 +1,4 @@
-"""The bench of dynamic programming: every contestant finds the same, and packages stand beside the backends."""
+"""The bench of dynamic programming: every candidate finds the same, and packages stand beside the backends."""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -15,7 +15,7 @@ from drivers.cli.exit_codes import run_driver
 from reports.records.files import load
 
 TINY = dp.TableSizes(700, 300, 12, 400, (5, 8), (9,), 4096)
-WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of room"]
+WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of memory"]
 
 
 @pytest.fixture(autouse=True)
@@ -46,26 +46,26 @@ def packages(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
 
 
-def entered(contests):
-    """Who takes part in which contest."""
-    return {contest.title: [one.name for one in contest.contestants] for contest in contests}
+def entered(cases):
+    """Who takes part in which case."""
+    return {case.title: [one.name for one in case.candidates] for case in cases}
 
 
-def only(contests, *titles):
-    return [contest for contest in contests if contest.work.startswith(titles)]
+def only(cases, *titles):
+    return [case for case in cases if case.work.startswith(titles)]
 
 
 @pytest.mark.parametrize("is_full", [True, False])
 def test_every_problem_is_measured_with_and_without_a_trace(make_field, packages, is_full):
     """The largest Held-Karp is measured only when it is asked for."""
-    contests = list(dp.cases(make_field(full=is_full)))
-    assert entered(contests) == {
+    cases = list(dp.cases(make_field(full=is_full)))
+    assert entered(cases) == {
         "LCS, 700 random letters of 4, cpu on a core": ["cpu", "rapidfuzz"],
         "LCS, 300 random letters of 4, cpu on a core": WITH_TRACE,
         "knapsack, 12 items, capacity 400, cpu on a core": WITH_TRACE,
         **{f"Held-Karp, {n} cities, cpu on a core": ["cpu", "held-karp"] for n in ((5, 8, 9) if is_full else (5, 8))},
     }
-    assert [contest.repeats for contest in contests] == [None] * 5 + [1] * is_full
+    assert [case.repeats for case in cases] == [None] * 5 + [1] * is_full
 
 
 def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_cpu, packages, capsys, tmp_path):
@@ -81,23 +81,23 @@ def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_
 
 
 def test_gpus_have_no_packages_beside_them(make_field, packages, place):
-    contests = dp.cases(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
-    assert {tuple(names) for names in entered(contests).values()} == {("cpu",), tuple(WITH_TRACE)}
+    cases = dp.cases(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
+    assert {tuple(names) for names in entered(cases).values()} == {("cpu",), tuple(WITH_TRACE)}
 
 
 def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monkeypatch):
     monkeypatch.setattr(dp.importlib.util, "find_spec", lambda name: None)
     assert "rapidfuzz" not in str(entered(dp.cases(make_field())))
     assert capsys.readouterr().out.splitlines() == [
-        "no rapidfuzz beside dynamic programming: pip install rapidfuzz",
-        "no held-karp beside dynamic programming: pip install held-karp",
+        "reference solver rapidfuzz not measured: pip install rapidfuzz",
+        "reference solver held-karp not measured: pip install held-karp",
     ]
 
 
 @pytest.mark.parametrize("title", ["LCS, 300", "knapsack", "Held-Karp, 8"])
 def test_what_was_traced_wrong_is_not_confirmed(make_field, cpu, title):
-    (contest,) = only(dp.cases(make_field()), title)
-    prepared = contest.contestants[-1].prepare(cpu)
+    (case,) = only(dp.cases(make_field()), title)
+    prepared = case.candidates[-1].prepare(cpu)
     outcome = prepared.solve(0)
     changed = {
         "LCS, 300": lambda: {"pairs": outcome.pairs[::-1]},

@@ -1,4 +1,4 @@
-"""The engine of benches: contestants in turn, what must be equal, what is shown, and records that outlive a kill."""
+"""The engine of benches: candidates in turn, what must be equal, what is shown, and records that outlive a kill."""
 
 import re
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate, RecordSubject
-from drivers.bench.runner import BenchmarkRun, format_rate, format_rough_time, format_spread
+from drivers.bench.runner import BenchmarkRun, format_rate, format_spread
 from reports.records.files import load
 
 INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
@@ -16,8 +16,8 @@ def idle(name, repetition):
     """No work."""
 
 
-def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
-    """A contestant without a device: ``work`` is called with its name and the repetition, and may raise."""
+def candidate(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
+    """A candidate without a device: ``work`` is called with its name and the repetition, and may raise."""
 
     def prepare(backend):
         def solve(repetition):
@@ -35,53 +35,53 @@ def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
     return BenchmarkCandidate(name, prepare, place, **more)
 
 
-def contest(*contestants, work="counting", **more):
-    return BenchmarkCase(work, contestants, "steps", 1000.0, 100.0, **more)
+def case(*candidates, work="counting", **more):
+    return BenchmarkCase(work, candidates, "steps", 1000.0, 100.0, **more)
 
 
 def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
-    three = contest(contestant("A"), contestant("B", effort=3.0), repeats=4)
-    bench = BenchmarkRun([three, contest(contestant("C"), rehearsed=True)], 2)
+    three = case(candidate("A"), candidate("B", effort=3.0), repeats=4)
+    bench = BenchmarkRun([three, case(candidate("C"), rehearsed=True)], 2)
     # 10 s a run: 4 runs, 4 that take thrice as long, 3 with the rehearsal, and half a second to prepare each.
     assert bench.seconds == 40 + 120 + 30 + 1.5
     bench.run()
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("2 contests of 3 contestants, in turn, 2 repetitions each")
+    assert said[0].startswith("2 benchmark cases with 3 candidates in turn, 2 repetitions each")
     assert "about 3.2 min" in said[0]
     assert [line for line in said if line.startswith("[")] == ["[1/2] counting", "[2/2] counting"]
 
 
 def test_each_contestant_has_a_line_as_soon_as_its_contest_is_over(capsys):
     shown = []
-    first = contest(contestant("A"), contestant("B"), contestant("C", against="B"))
-    BenchmarkRun([first, contest(contestant("D", lambda *call: shown.append(capsys.readouterr().out)))], 2).run()
+    first = case(candidate("A"), candidate("B"), candidate("C", against="B"))
+    BenchmarkRun([first, case(candidate("D", lambda *call: shown.append(capsys.readouterr().out)))], 2).run()
     lines = [line.strip() for line in shown[0].splitlines() if line.startswith("    ")]
     assert re.search(r"^A +\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", lines[0])
     assert re.search(r"^B .*steps/s  \d+\.\d\dx as fast as A  2 runs$", lines[1])
     assert re.search(r"^C .*x as fast as B  2 runs$", lines[2])
-    assert lines[3:] == ["found by all: cost 7, hash 0123"]
+    assert lines[3:] == ["same result: cost 7, hash 0123"]
 
 
-@pytest.mark.parametrize("same_contest", [True, False])
-def test_a_contestant_that_finds_something_else_ends_the_bench(same_contest):
-    one, other = contestant("A"), contestant("B", cost=8)
-    contests = [contest(one, other)] if same_contest else [contest(one), contest(other, where="elsewhere")]
+@pytest.mark.parametrize("same_case", [True, False])
+def test_a_contestant_that_finds_something_else_ends_the_bench(same_case):
+    one, other = candidate("A"), candidate("B", cost=8)
+    cases = [case(one, other)] if same_case else [case(one), case(other, where="elsewhere")]
     with pytest.raises(RuntimeError, match="counting: cost is 8 by B, but 7 by A"):
-        BenchmarkRun(contests, 1).run()
-    BenchmarkRun([contest(one), contest(other, work="other")], 1).run()
+        BenchmarkRun(cases, 1).run()
+    BenchmarkRun([case(one), case(other, work="other")], 1).run()
 
 
 def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such(tmp_path):
-    with pytest.raises(RuntimeError, match="what A found is NOT CONFIRMED by the scorer"):
-        BenchmarkRun([contest(contestant("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
+    with pytest.raises(RuntimeError, match="the result of A is NOT CONFIRMED by the scorer"):
+        BenchmarkRun([case(candidate("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
     (record,) = load(tmp_path / "r.jsonl")
     assert (record.scored, len(record.samples)) == (False, 1)
 
 
 @pytest.mark.parametrize(("confirmed", "scored"), [(True, True), (None, False)])
 def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
-    contestants = (contestant("A", confirmed=confirmed), contestant("B", confirmed=None))
-    BenchmarkRun([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
+    candidates = (candidate("A", confirmed=confirmed), candidate("B", confirmed=None))
+    BenchmarkRun([case(*candidates)], 3, str(tmp_path / "r.jsonl")).run()
     records = load(tmp_path / "r.jsonl")
     assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
     assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
@@ -95,7 +95,7 @@ def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_pa
 
     path = tmp_path / "r.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        BenchmarkRun([contest(contestant("A", interrupt), contestant("B", interrupt))], 5, str(path)).run()
+        BenchmarkRun([case(candidate("A", interrupt), candidate("B", interrupt))], 5, str(path)).run()
     assert [record.ways["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
 
 
@@ -107,10 +107,10 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
 
     def prepare(backend):
         backend.timings.compile_s += 50.0
-        return contestant("A", place=place).prepare(backend)
+        return candidate("A", place=place).prepare(backend)
 
     path = tmp_path / "r.jsonl"
-    BenchmarkRun([contest(BenchmarkCandidate("A", prepare, place))], 2, str(path)).run()
+    BenchmarkRun([case(BenchmarkCandidate("A", prepare, place))], 2, str(path)).run()
     (record,) = load(path)
     assert [sample.compile_s for sample in record.samples] == [50.0, 0.0]
     assert record.samples[0].total_s > 50.0
@@ -126,9 +126,6 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
         (format_spread([0.0]), "0 us (0 .. 0)"),
         (format_rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
         (format_rate(5, 0.0, "cells"), "too short to count cells/s"),
-        (format_rough_time(0.4), "0.4 s"),
-        (format_rough_time(150), "2.5 min"),
-        (format_rough_time(9000), "2.5 h"),
     ],
 )
 def test_times_and_rates_have_their_unit(shown, expected):

@@ -94,7 +94,7 @@ def test_both_scans_and_both_forms_of_c_are_timed_and_recorded(only_cpu, compile
     said = capsys.readouterr().out
     names = re.findall(r"^    (\S.*?)  +\S+ \w*s \(", said, re.M)
     assert names == ["cpu full", "cpu pruned", *hill_climbing.C_FORMS]
-    assert "found by all: length" in said
+    assert "same result: length" in said
     assert said.count("x as fast as C, plain loops") == 2
     records = load(path)
     assert [record.backend for record in records] == ["cpu", "cpu", "C", "C"]
@@ -107,13 +107,13 @@ def test_gpus_climb_on_the_first_instance_and_on_large_ones(make_field, place, m
     monkeypatch.setattr(hill_climbing, "LONG", 61)
     gpu = place._replace(kind="gpu", label="gpu")
     field = make_field(cores=(), gpus=[gpu], instance="uniform:5:seed=1")
-    contests = list(hill_climbing.cases(field))
-    assert [(one.work.split(", ")[1:], one.repeats) for one in contests] == [
+    cases = list(hill_climbing.cases(field))
+    assert [(one.work.split(", ")[1:], one.repeats) for one in cases] == [
         (["uniform:5:seed=1:side=10000", "30 climbers"], None),
         (["uniform:61:seed=3:side=10000", "4 climbers"], 2),
     ]
-    assert all(one.where == "gpu on a core" and len(one.contestants) == 2 for one in contests)
-    BenchmarkRun(contests, 1).run()
+    assert all(one.where == "gpu on a core" and len(one.candidates) == 2 for one in cases)
+    BenchmarkRun(cases, 1).run()
     said = capsys.readouterr().out
     assert said.count("x as fast as full") == 2
     assert "nowhere: not measured (" in said
@@ -138,11 +138,11 @@ def test_without_a_working_gcc_the_rest_is_measured_and_a_line_says_why(only_cpu
 
 def test_a_tour_that_the_scorer_finds_longer_ends_the_bench(make_field, monkeypatch):
     field = make_field(instance="uniform:5:seed=1")
-    (contest,) = hill_climbing.cases(field)
+    (case,) = hill_climbing.cases(field)
     instance = field.instances.named("uniform:5:seed=1")
     monkeypatch.setattr(instance, "tour_length", lambda tour: 1)
-    with pytest.raises(RuntimeError, match="what cpu full found is NOT CONFIRMED"):
-        BenchmarkRun([contest], 1).run()
+    with pytest.raises(RuntimeError, match="the result of cpu full is NOT CONFIRMED"):
+        BenchmarkRun([case], 1).run()
 
 
 def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, capsys):
@@ -155,4 +155,4 @@ def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, cap
 def test_where_nothing_is_usable_nothing_is_measured(monkeypatch, capsys):
     monkeypatch.setattr("backends.survey", lambda: [SimpleNamespace(usable=False, oracle=False, kind="gpu")])
     assert run_driver(main, []) == 0
-    assert "0 contests of 0 contestants" in capsys.readouterr().out
+    assert "0 benchmark cases with 0 candidates" in capsys.readouterr().out

@@ -31,7 +31,7 @@ LINES = {
     "knapsack": "--items 12 --capacity 400",
     "heldkarp": "--instance uniform:5:seed=1",
 }
-"""Drivers' command lines that do what a contest of the tiny benches does."""
+"""Drivers' command lines that do what a case of the tiny benches does."""
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_one_bench_measures_all_workloads_and_its_records_are_those_of_their_dri
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     assert said.startswith("usable: cpu:0\nno yardsticks in C: ")
-    number = int(re.search(r"^(\d+) contests of ", said, re.M)[1])
+    number = int(re.search(r"^(\d+) benchmark cases with ", said, re.M)[1])
     assert f"[{number}/{number}] Held-Karp, 5 cities" in said
     assert {record.workload for record in load(path)} == set(LINES)
     before = path.read_bytes()
@@ -65,9 +65,9 @@ def test_one_bench_measures_all_workloads_and_its_records_are_those_of_their_dri
 
 
 def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field, place, capsys):
-    contest = local_search.make_case(make_field(), EXPERIMENTS[0], place)
-    assert contest.amount == 5 * 28
-    BenchmarkRun([contest], 2).run()
+    case = local_search.make_case(make_field(), EXPERIMENTS[0], place)
+    assert case.amount == 5 * 28
+    BenchmarkRun([case], 2).run()
     said = capsys.readouterr().out
     assert re.search(r"neighbours/s  [\d,]+ iterations/s, paper 342 s\n", said)
     assert re.search(r"^    cost \d+, hash [0-9a-f]{16}$", said, re.M)
@@ -76,9 +76,9 @@ def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field
 def test_exact_search_shows_its_nodes_and_the_thesis_time(make_field, monkeypatch, capsys):
     monkeypatch.setattr(exact, "published", lambda: {"nowhere": "1 s", "uniform:8:seed=1": "33.5 s"})
     monkeypatch.setattr(exact, "ON_CORES", {"uniform:8:seed=1": 100.0})
-    contests = list(exact.cases(make_field()))
-    assert [contest.work.split(", ")[2] for contest in contests] == ["1-trees", "the bound of the thesis"]
-    BenchmarkRun(contests, 1).run()
+    cases = list(exact.cases(make_field()))
+    assert [case.work.split(", ")[2] for case in cases] == ["1-trees", "the bound of the thesis"]
+    BenchmarkRun(cases, 1).run()
     said = capsys.readouterr().out
     assert "nowhere: not measured (" in said
     assert said.count("the thesis, RTX 3090: 33.5 s") == 2
@@ -100,9 +100,9 @@ def test_gpus_have_contests_of_their_own(make_field, place, monkeypatch, workloa
     monkeypatch.setattr(local_search, "ON_GPU", EXPERIMENTS)
     monkeypatch.setattr(exact, "BY_EDGES", {"uniform:8:seed=1": 100.0, "nowhere": 1.0})
     gpus = [place._replace(kind="gpu", label=label) for label in ("one", "another")]
-    contests = list(workload.cases(make_field(cores=(), gpus=gpus)))
+    cases = list(workload.cases(make_field(cores=(), gpus=gpus)))
     each = {local_search: len(EXPERIMENTS), exact: 1}[workload]
-    assert [contest.where for contest in contests] == ["one on a core"] * each + ["another on a core"] * each
+    assert [case.where for case in cases] == ["one on a core"] * each + ["another on a core"] * each
 
 
 def test_the_published_instances_of_exact_search_are_the_thesis_15():

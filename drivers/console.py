@@ -1,11 +1,11 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command `onekernel`: every program of the suite by a short name, each the same as its `python -m`.
 
-onekernel                      what there is to run
-onekernel ihc --help           what one program understands
-mpirun -n 64 onekernel ppp     a program over ranks
+onekernel                      a list of the programs
+onekernel ihc --help           the options of one program
+mpirun -n 64 onekernel ppp     a program on 64 ranks
 
-Imports next to nothing before it knows which program is meant: 64 ranks may start this at once on two cores.
+Imports little before the program is chosen: 64 ranks may start this at once on two cores.
 """
 
 from __future__ import annotations
@@ -43,22 +43,24 @@ class ConsoleProgram(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-PROGRAMS_BEFORE_WORKLOADS = {"devices": ConsoleProgram("what this machine can use, and why not the rest", "backends")}
-"""What stands before the workloads in the list."""
+PROGRAMS_BEFORE_WORKLOADS = {
+    "devices": ConsoleProgram("list this machine's devices, and reasons for missing ones", "backends")
+}
+"""Programs above the workloads in the list."""
 OTHER_PROGRAMS = {
-    "compare": ConsoleProgram("a workload on every device here: a report of how fast each is", "drivers.compare"),
-    "overview": ConsoleProgram("the papers' workloads, some seconds each, on every device here", "drivers.overview"),
-    "reproduce": ConsoleProgram("a paper's tables and figures, beside what was published", "drivers.reproduce"),
-    "bench": ConsoleProgram("the speeds that the project promises, measured in pairs", "drivers.bench"),
-    "report": ConsoleProgram("reports and tables, made from records without running anything", "reports"),
-    "check": ConsoleProgram("try the functions of a problem of your own, in FILE.py", "drivers.check"),
+    "compare": ConsoleProgram("run a workload on every device here, and report the speed-ups", "drivers.compare"),
+    "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
+    "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
+    "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
+    "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),
+    "check": ConsoleProgram("check the functions of a user-defined problem in FILE.py", "drivers.check"),
     "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.problems", ("fetch",)),
-    "instances": ConsoleProgram("list the instances that are at hand, or show one", "core.problems"),
+    "instances": ConsoleProgram("list the instances on this machine, or show one", "core.problems"),
     "cluster": ConsoleProgram("measure ranks and hosts, start programs on them, batch scripts", "cluster"),
     "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
     "show": ConsoleProgram("print a kernel as a device's compiler gets it", "backends.show"),
 }
-"""What stands after them."""
+"""Programs below the workloads; `python -m drivers` lists those of this package."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -119,7 +121,7 @@ def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence
 
 
 def print_list(_: Sequence[str] | None) -> int:
-    """Print what there is to run, a line each."""
+    """Print the list of programs, a line each."""
     from drivers.workload.registry import all_workloads
 
     titles = {name: program.title for name, program in PROGRAMS_BEFORE_WORKLOADS.items()}
@@ -127,7 +129,7 @@ def print_list(_: Sequence[str] | None) -> int:
     titles |= {name: program.title for name, program in OTHER_PROGRAMS.items()}
     print(f"usage: {COMMAND} PROGRAM [options]\n")
     print(format_list(titles))
-    print(f"\n`{COMMAND} PROGRAM --help` says more of one, `{COMMAND} --version` which it is.")
+    print(f"\nMore: `{COMMAND} PROGRAM --help`; version: `{COMMAND} --version`.")
     return 0
 
 
