@@ -9,21 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from backends.device import Backend, Buffer
-
-
-class Collective(NamedTuple):
-    """A recorded step that is no kernel: what it does, and whether it only queues work of the device.
-
-    Work of the device can be part of a CUDA graph; the host does anything else, between two parts of a sequence.
-    """
-
-    act: Callable[[], None]
-    on_device: bool
-    talks: bool = False
+from backends.device import Buffer, Collective, Device
 
 
 class Transfer(NamedTuple):
@@ -42,7 +30,7 @@ class Collectives:
 
     Parameters
     ----------
-    backend
+    device
         This rank's device.
     ranks
         A `cluster.Communicator`.
@@ -56,8 +44,8 @@ class Collectives:
     why_not_faster = ""
     """Why GPUs talk over the host although such devices have a better way; empty: they take it."""
 
-    def __init__(self, backend: Backend, ranks: Any, groups: Sequence[int]) -> None:
-        self.backend = backend
+    def __init__(self, device: Device, ranks: Any, groups: Sequence[int]) -> None:
+        self.device = device
         self.ranks = ranks
         self.rank = int(ranks.rank)
         self.size = int(ranks.size)
@@ -102,7 +90,7 @@ class Collectives:
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
-            return self.backend.allocate(size, dtype)
+            return self.device.allocate(size, dtype)
         return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
 
     def equal_parts(self, size: int) -> list[int]:
@@ -114,12 +102,12 @@ class Collectives:
         leader = self.groups[self.rank]
         mine: Buffer | None = None
         if self.groups.count(leader) == 1:
-            mine = self.backend.allocate(size, dtype)
+            mine = self.device.allocate(size, dtype)
         elif leader == self.rank:
-            mine = self.backend.shared(size, dtype)
+            mine = self.device.shared(size, dtype)
         segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
         if mine is None:
-            mine = self.backend.opened(segments[leader], size, dtype)
+            mine = self.device.opened(segments[leader], size, dtype)
         self.ranks.barrier()  # until here the leader alone holds it
         return mine
 
@@ -155,11 +143,11 @@ class Collectives:
         if self.is_silent:
             return
         if not self.is_apart:
-            self.meet()
+            self.barrier()
         if missing:
             self.queue(lambda: self.transfer_now(buffer, missing))
             if not self.is_apart:
-                self.meet()
+                self.barrier()
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         """Hand some elements to another rank, which calls `receive`."""
@@ -171,49 +159,49 @@ class Collectives:
         if not self.is_silent:
             self.queue(lambda: self.receive_now(buffer, start, count, source))
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Let no later launch of any rank begin before all earlier ones of all ranks have ended."""
         if not self.is_silent:
-            self.queue(self.meet_now)
+            self.queue(self.barrier_now)
 
     def queue(self, act: Callable[[], None]) -> None:
         """Record a step, or take it."""
-        self.backend.queue_collective(Collective(act, self.on_device))
+        self.device.queue_collective(Collective(act, self.on_device))
 
     # --- steps, through MPI ---
 
-    def meet_now(self) -> None:
+    def barrier_now(self) -> None:
         """Wait for this rank's device, then for the other ranks."""
-        self.backend.synchronize()
+        self.device.synchronize()
         self.ranks.barrier()
 
     def reduce_now(self, buffer: Buffer, operation: str, start: int, count: int) -> None:
         """Reduce in host memory."""
-        with self.backend.on_host(buffer, start, count) as elements:
+        with self.device.on_host(buffer, start, count) as elements:
             self.ranks.reduce(elements, operation)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
         """Send what others need and receive what this rank needs, all at once."""
-        self.backend.synchronize()
+        self.device.synchronize()
         with ExitStack() as stack:
             messages = []
             for source, to, start, count in transfers:
                 if self.rank in (source, to):
                     read, written = self.rank == source, self.rank == to
                     elements = stack.enter_context(
-                        self.backend.on_host(buffer, start, count, read=read, written=written)
+                        self.device.on_host(buffer, start, count, read=read, written=written)
                     )
                     messages.append((elements, source, to))
             self.ranks.transfer(messages)
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         """Send from host memory."""
-        with self.backend.on_host(buffer, start, count, written=False) as elements:
+        with self.device.on_host(buffer, start, count, written=False) as elements:
             self.ranks.send(elements, to)
 
     def receive_now(self, buffer: Buffer, start: int, count: int, source: int) -> None:
         """Receive into host memory."""
-        with self.backend.on_host(buffer, start, count, read=False) as elements:
+        with self.device.on_host(buffer, start, count, read=False) as elements:
             self.ranks.receive(elements, source)
 
     def seconds_on_device(self) -> float:

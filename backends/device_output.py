@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backends.device import Buffer, Device
 from core.errors import UserError
 from core.lang import device_messages
 from core.lang.types import f32, f64, i64
@@ -14,7 +15,6 @@ from core.lang.types import f32, f64, i64
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backends.device import Backend, Buffer
     from core.lang import Kernel, tree
 
 VARIABLE = "ONEKERNEL_CHECKS"
@@ -43,7 +43,7 @@ def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
 class DeviceOutput:
     """The hidden arrays of a backend, and who writes to them; they are made when the first kernel asserts or prints."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Device) -> None:
         self.backend = backend
         self.integers: Buffer | None = None
         self.floats: Buffer | None = None
@@ -63,7 +63,7 @@ class DeviceOutput:
         self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))
         return [self.integers, self.floats, i64(number << 32)]
 
-    def hear(self) -> None:
+    def report(self) -> None:
         """Wait for what was launched, print what it printed and raise what failed.
 
         Raises

@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from backends.device import Launch, PackedLaunch
 from core.lang.bundles import FORM_SUFFIX, BundleForm, Rows, RowsOf, sizes_of_rows, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, boolean, fits
 
 if TYPE_CHECKING:
-    from backends.device import Launch
     from core.lang import Kernel
 
 MAX_LAUNCHES = 256
 """Launches that are kept of a kernel; one more, and all are forgotten, as most of their buffers are."""
-
-
-class PackedLaunch(Protocol):
-    """A launch that lacks some numbers and how many teams it has."""
-
-    def put(self, numbers: list[Any]) -> None:
-        """Store the numbers; raises ``struct.error`` for one that is no integer or does not fit its type."""
-
-    def start(self, teams: int) -> None:
-        """Queue the launch."""
 
 
 class CachedLaunch(NamedTuple):
@@ -36,7 +26,7 @@ class CachedLaunch(NamedTuple):
 
     packed: PackedLaunch
     unlike_integers: list[tuple[int, Any]]
-    talks: bool
+    may_print: bool
 
     def put(self, numbers: list[Any]) -> bool:
         """Store numbers of the host; False if one does not fit."""
@@ -157,7 +147,7 @@ class LaunchCache:
             if scalar.kind in "bf":
                 unlike_integers.append((k, scalar))
         packed = pack(launch, [place for place, _ in reader.numbers])
-        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.talks)
+        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.may_print)
         return packed
 
 

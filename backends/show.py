@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backends.device import scalar_argument
 from backends.device_output import checks_enabled, output_types
+from backends.launch import scalar_argument
 from core.errors import UserError
 from core.lang import Const, Function, Generic, Kernel
 from core.lang.types import BY_NAME, Array, Integer, Table, boolean
@@ -36,7 +36,7 @@ class Dialect(NamedTuple):
     most_lanes: int = 1024
     images: bool = False
     checks: bool = False
-    """As `backends.device.Backend.checks`."""
+    """As `backends.device.Device.checks`."""
 
 
 DIALECTS = {

@@ -32,7 +32,7 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.problems", "backends.device", "cluster", "cluster.programs", "drivers.cli.console"),
+    *("core.lang", "core.problems", "backends.launch", "cluster", "cluster.programs", "drivers.cli.console"),
     *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)

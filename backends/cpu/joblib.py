@@ -25,7 +25,8 @@ import numpy as np
 from backends.cpu import native, shared_memory
 from backends.cpu.shared_memory import SharedBuffer
 from backends.cpu.single_core import CpuBackend, argument_slots
-from backends.device import Buffer, DeviceInfo, Launch, Unavailable, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import Buffer, DeviceInfo, Launch, Unavailable
 
 SOURCE_ROOT = str(Path(__file__).parents[2])
 """Where the suite's packages lie."""

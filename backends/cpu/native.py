@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
-import itertools
 import json
 import os
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
+from backends.cpu_info import cpu_tag
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
 
@@ -43,23 +43,6 @@ def object_path(source: str, stem: str) -> str:
             digest.update(file.read())
     digest.update(f"{_machine()} {_versions()}".encode())
     return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
-
-
-@functools.cache
-def cpu_tag() -> str:
-    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code.
-
-    The first core tells for all: a machine with many takes long to list them, and longest when every rank asks.
-    """
-    try:
-        with open("/proc/cpuinfo") as file:
-            first = itertools.takewhile(str.strip, file)
-            kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
-    except OSError:
-        import platform
-
-        kinds = [platform.machine(), platform.processor()]
-    return hashlib.sha256("".join(kinds).encode()).hexdigest()[:8]
 
 
 def _machine() -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from backends.cpu import native
 from backends.cpu.single_core import CpuBackend
-from backends.device import DeviceInfo, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import DeviceInfo
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

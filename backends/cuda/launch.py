@@ -6,42 +6,12 @@ numba's own way of launching looks at every argument anew, and needs some 30 to 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from backends.device import Buffer, Launch, OutOfMemory
-
-if TYPE_CHECKING:
-    from backends.cuda.backend import CudaBackend
-
-
-class CudaExecutable(NamedTuple):
-    """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
-
-    kernel: Any
-    team_size: int
-    shared: int
-    function: Any = None
-
-
-def check_driver_call(result: tuple[Any, ...]) -> Any:
-    """What a function of the driver returned, without its status.
-
-    Raises
-    ------
-    OutOfMemory
-        The device has not enough.
-    RuntimeError
-        Anything else; names the driver's error, which may be that of something queued earlier.
-
-    """
-    status, *values = result
-    if status:
-        if status.name == "CUDA_ERROR_OUT_OF_MEMORY":
-            raise OutOfMemory("the device has not enough memory")
-        raise RuntimeError(f"the CUDA driver says {status.name}")
-    return values[0] if len(values) == 1 else values
+from backends.cuda.memory import CudaDevice
+from backends.device import Buffer, Launch
 
 
 class PackedKernel:
@@ -59,7 +29,7 @@ class PackedKernel:
 
     """
 
-    def __init__(self, backend: CudaBackend, launch: Launch, places: list[int]) -> None:
+    def __init__(self, backend: CudaDevice, launch: Launch, places: list[int]) -> None:
         self.backend = backend
         self.executable = launch.executable
         self.teams = launch.teams
@@ -97,7 +67,7 @@ class PackedKernel:
             raise RuntimeError(f"{executable.kernel.name}: the CUDA driver says {status.name}")
 
 
-def kernel_parameters(argument: Any, backend: CudaBackend) -> list[int]:
+def kernel_parameters(argument: Any, backend: CudaDevice) -> list[int]:
     """The words of an argument; of numbers the low bytes count.
 
     An array's are an owner and a parent, which it does not have on a GPU, how many elements of how many bytes, the

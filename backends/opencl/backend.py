@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
-from backends.cpu.native import cpu_tag
-from backends.device import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
+from backends.cpu_info import cpu_tag
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
+from backends.launch import Backend
 from backends.opencl import icd
+from core.errors import LaunchRefused
 from core.lang import tree
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from backends.cuda.backend import REPETITIONS, STAGED_BYTES
+from backends.cuda.backend import REPETITIONS
+from backends.cuda.memory import STAGED_BYTES
 from tests.backends import kernels
 from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
 from tests.backends.test_conformance import CASES, INTEGERS, after, of_all_types, replayed, same
