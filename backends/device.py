@@ -250,7 +250,7 @@ class Device:
         is_array = isinstance(value, (np.ndarray, Buffer))
         if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
             given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
-            stored = ", whose elements are uint8" if element is boolean else ""
+            stored = ", stored as uint8" if element is boolean else ""
             raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
         if isinstance(kind, Row) and value.size not in (size, max(1, size)):
             raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")

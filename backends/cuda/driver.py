@@ -36,5 +36,5 @@ def check_driver_call(result: tuple[Any, ...]) -> Any:
     if status:
         if status.name == "CUDA_ERROR_OUT_OF_MEMORY":
             raise OutOfMemory("the device has not enough memory")
-        raise RuntimeError(f"the CUDA driver says {status.name}")
+        raise RuntimeError(f"CUDA driver error {status.name}")
     return values[0] if len(values) == 1 else values

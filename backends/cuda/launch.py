@@ -64,7 +64,7 @@ class PackedKernel:
             self.backend.stream, self.where, 0,
         )  # fmt: skip
         if status:
-            raise RuntimeError(f"{executable.kernel.name}: the CUDA driver says {status.name}")
+            raise RuntimeError(f"{executable.kernel.name}: CUDA driver error {status.name}")
 
 
 def kernel_parameters(argument: Any, backend: CudaDevice) -> list[int]:

@@ -30,47 +30,48 @@ __device__ u64 nanoseconds() {
 // Before what is timed with sign -1, behind it with 1: the sum is the time between.
 extern "C" __global__ void stamp(u64* spent, long long sign) { *spent += sign * nanoseconds(); }
 
-// One block; thread r talks to rank r. A 64-bit word travels as two, each half of it with the number of the meeting in
-// its upper bits: a store of 64 bits arrives whole, so that no fence has to stand between a word and the sign that it
-// is there. Every rank has room for two meetings: nobody is more than one ahead, since a meeting needs all ranks.
-extern "C" __global__ void meet(
-    u64* mail, u64 room, u64* spent, long long rank, long long ranks, u64* words, long long count, long long least)
+// One block; thread r exchanges words with rank r. A 64-bit word is sent as two, each with one half of it and with the
+// number of the reduction in its upper bits: a store of 64 bits arrives whole, so that no fence has to stand between a
+// word and the sign of its arrival. A mailbox has space for two reductions, which is enough: a reduction needs all
+// ranks, and no rank is more than one ahead.
+extern "C" __global__ void allreduce(
+    u64* mail, u64 capacity, u64* spent, long long rank, long long ranks, u64* words, long long count, long long least)
 {
-    extern __shared__ u64 heard[];
-    const int other = threadIdx.x;
+    extern __shared__ u64 received[];
+    const int peer = threadIdx.x;
     const u32 number = (u32)spent[0] + 1;
     const int sent = count > 0 ? count : 1;
     u64 began = 0;
     __threadfence_system();
     __syncthreads();
-    if (other == 0) began = nanoseconds();
+    if (peer == 0) began = nanoseconds();
     for (int w = 0; w < sent; w++) {
         const u64 mine = count > 0 ? words[w] : 0;
-        if (other < ranks) {
+        if (peer < ranks) {
             const u64 side = ((u64)(number & 1) * MOST + w) * ranks;
-            volatile u64* to = (volatile u64*)(mail + other * room) + 2 * (side + rank);
+            volatile u64* to = (volatile u64*)(mail + peer * capacity) + 2 * (side + rank);
             to[0] = (u64)number << 32 | (u32)mine;
             to[1] = (u64)number << 32 | (mine >> 32);
         }
     }
     for (int w = 0; w < sent; w++) {
-        if (other < ranks) {
+        if (peer < ranks) {
             const u64 side = ((u64)(number & 1) * MOST + w) * ranks;
-            volatile u64* from = (volatile u64*)(mail + rank * room) + 2 * (side + other);
+            volatile u64* from = (volatile u64*)(mail + rank * capacity) + 2 * (side + peer);
             u64 low, high;
             do { low = from[0]; } while ((u32)(low >> 32) != number);
             do { high = from[1]; } while ((u32)(high >> 32) != number);
-            heard[other] = (u64)(u32)low | high << 32;
+            received[peer] = (u64)(u32)low | high << 32;
         }
         __syncthreads();
-        if (other == 0 && count > 0) {
-            u64 all = heard[0];
-            for (int r = 1; r < ranks; r++) all = least ? (heard[r] < all ? heard[r] : all) : all + heard[r];
+        if (peer == 0 && count > 0) {
+            u64 all = received[0];
+            for (int r = 1; r < ranks; r++) all = least ? (received[r] < all ? received[r] : all) : all + received[r];
             words[w] = all;
         }
         __syncthreads();
     }
-    if (other == 0) {
+    if (peer == 0) {
         spent[0] = number;
         spent[1] += nanoseconds() - began;
     }
@@ -131,15 +132,17 @@ class Mailbox:
 
         self.kernels, self.ranks, self.device = kernels, ranks, kernels.device
         size = int(ranks.size)
-        self.room = allocation_granularity(exportable_memory(int(self.device.device.index))) // 8
-        if 4 * MAX_MAILBOX_WORDS * size > self.room:
-            raise ValueError(f"{size} ranks; expected at most {self.room // (4 * MAX_MAILBOX_WORDS)} GPUs on one host")
+        self.capacity = allocation_granularity(exportable_memory(int(self.device.device.index))) // 8
+        if 4 * MAX_MAILBOX_WORDS * size > self.capacity:
+            raise ValueError(
+                f"{size} ranks; expected at most {self.capacity // (4 * MAX_MAILBOX_WORDS)} GPUs on one host"
+            )
         self.mail = peer_array(
-            self.device, ranks, size * self.room, np.uint64, [r * self.room for r in range(size + 1)]
+            self.device, ranks, size * self.capacity, np.uint64, [r * self.capacity for r in range(size + 1)]
         )
-        begin = self.device.address_of(self.mail, ranks.rank * self.room)
+        begin = self.device.address_of(self.mail, ranks.rank * self.capacity)
         stream = self.device.raw_stream
-        check_driver_call(driver.cuMemsetD8Async(begin, 0, self.room * 8, stream))
+        check_driver_call(driver.cuMemsetD8Async(begin, 0, self.capacity * 8, stream))
         check_driver_call(driver.cuStreamSynchronize(stream))
         ranks.barrier()  # no rank writes into a mailbox that is not empty
 
@@ -147,8 +150,8 @@ class Mailbox:
         """Queue a reduction of ``count`` words of 64 bits; with no words it is a barrier."""
         rank, size, place = int(self.ranks.rank), int(self.ranks.size), self.device.address_of
         mail, words, spent = place(self.mail), place(buffer, start), place(self.kernels.spent)
-        values = (mail, self.room, spent, rank, size, words, count, int(operation == "least"))
-        self.kernels.launch("meet", -(-size // 32) * 32, 8 * size, values)
+        values = (mail, self.capacity, spent, rank, size, words, count, int(operation == "least"))
+        self.kernels.launch("allreduce", -(-size // 32) * 32, 8 * size, values)
 
 
 def load_functions(device: int) -> dict[str, Any]:
@@ -163,7 +166,9 @@ def load_functions(device: int) -> dict[str, Any]:
         )
     )
     module = check_driver_call(driver.cuModuleLoadData(compile_cubin(f"sm_{major}{minor}")))
-    return {name: check_driver_call(driver.cuModuleGetFunction(module, name.encode())) for name in ("stamp", "meet")}
+    return {
+        name: check_driver_call(driver.cuModuleGetFunction(module, name.encode())) for name in ("stamp", "allreduce")
+    }
 
 
 def compile_cubin(architecture: str) -> bytes:

@@ -63,7 +63,7 @@ class OpenClBackend(Backend):
         extensions = self.handle.extensions.split()
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
-            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which the suite's kernels need")
+            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which kernels need")
         self.context = cl.Context([self.handle])
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)

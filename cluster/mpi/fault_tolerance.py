@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cluster.mpi import abort, liveness
-from cluster.mpi.communicators import Message, Mpi
+from cluster.mpi.communicator import Message
+from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 
 Done = TypeVar("Done")
@@ -277,4 +278,4 @@ def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
         if ranks.rank == 0:
             names = ", ".join(map(str, lost))
             plural = "s" if len(lost) > 1 else ""
-            print(f"note: lost rank{plural} {names}; the other {ranks.size} go on", file=sys.stderr, flush=True)
+            print(f"note: lost rank{plural} {names}; the other {ranks.size} continue", file=sys.stderr, flush=True)

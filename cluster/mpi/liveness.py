@@ -73,7 +73,7 @@ def watch_local_ranks() -> Iterator[None]:
             if count_local_ranks() >= expected:
                 complete = time.monotonic()
             elif time.monotonic() - complete > FORK_S:
-                abort.report_user_error("a rank was killed while MPI started, when nobody can go on without it")
+                abort.report_user_error("a rank was killed while MPI started; the job cannot continue without it")
                 # The launcher ends all that it has started.
                 os.kill(os.getppid(), signal.SIGTERM)
                 return

@@ -83,5 +83,5 @@ def test_what_is_read_is_the_callers_own(gpu, count):
 
 def test_a_launch_that_the_driver_refuses_says_which(gpu):
     values = gpu.upload(np.zeros(1, np.int32))
-    with pytest.raises(RuntimeError, match="store: the CUDA driver says ERROR_INVALID_VALUE"):
+    with pytest.raises(RuntimeError, match="store: CUDA driver error ERROR_INVALID_VALUE"):
         gpu.launch(store, 65_536, 1, 1, 0, values)

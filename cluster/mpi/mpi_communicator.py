@@ -1,4 +1,4 @@
-"""What ranks say to each other: one protocol, spoken by a process alone and by MPI ranks.
+"""Communicator of ranks over MPI.
 
 The cluster model of the papers is one reduction to the best (value, index) per iteration. MPI's own MINLOC
 has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own operation: still one Allreduce.
@@ -7,237 +7,33 @@ has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own opera
 from __future__ import annotations
 
 import atexit
-import os
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cluster.mpi import abort, idle_waiting, launcher, liveness, lost_hosts
-from cluster.mpi.shared_words import (
-    LocalWord,
-    SharedCounter,
-    SharedMinimum,
-    SharedWordFactory,
-    WindowWord,
-    Word,
-    WordWindow,
-)
+from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
-LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
-MOST_INDEX = (1 << 64) - 1
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
 """Bytes of one message at most: MPI counts in 31 bits."""
 ITEMS, HERE = range(2)
-"""Tags of messages: arrays, and words of a rank that it is there."""
+"""Tags of messages: arrays, and the arrival of a rank."""
 NOTHING = bytearray()
 # The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
 PAIR = struct.Struct("=qQQ")
 
 
-class Message(NamedTuple):
-    """A contiguous array on its way from one rank to another, as both of them hold it."""
-
-    items: np.ndarray
-    source: int
-    to: int
-
-
 class LaunchError(RuntimeError):
-    """The launcher and the MPI library do not fit each other: the user's to mend."""
+    """The launcher and the MPI library do not belong together; the user can correct it."""
 
     exit_code = 2
-
-
-class Communicator(Protocol):
-    """Ranks 0 to `size` - 1 of a job; every rank calls the same methods in the same order.
-
-    Attributes
-    ----------
-    rank, size : int
-        This process's number and how many there are.
-    local_rank : int
-        Its number among the ranks of its own host; modulo the devices there, it picks the device.
-    is_silent : bool
-        Whether nobody answers although `size` says that there are others: a rehearsal.
-    survives : bool
-        Whether ranks may be lost, so that the others go on without them. Then words are shared by messages, and a
-        `counter` is each rank's own.
-    lost : sequence of int
-        Ranks, by their numbers when the job began, that others have gone on without.
-
-    """
-
-    rank: int
-    size: int
-    local_rank: int
-    is_silent: bool
-    survives: bool
-    lost: Sequence[int]
-
-    def host(self) -> str:
-        """Name the host and process space that this rank lives in: the same for ranks that can share memory."""
-
-    def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Find the least value of all ranks and its index; of equal values the smallest index.
-
-        Parameters
-        ----------
-        value
-            From -2^63 to 2^64 - 1, compared exactly; a rank without a candidate passes 2^64 - 1.
-        index
-            From 0 to 2^64 - 1.
-
-        Raises
-        ------
-        OverflowError
-            The value or the index is outside these bounds.
-
-        """
-
-    def sum(self, summand: Summand) -> Summand:
-        """Add up exactly over all ranks, in no matter which order.
-
-        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap
-        around in their type, as digests want it.
-
-        Raises
-        ------
-        TypeError
-            The summand is no integer: a float's sum would depend on the number of ranks.
-
-        """
-
-    def bcast(self, item: T) -> T:
-        """Hand rank 0's object or array to all ranks; what the others pass is ignored."""
-
-    def gather(self, item: T) -> list[T] | None:
-        """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
-
-    def join(self, items: np.ndarray) -> np.ndarray:
-        """Put the flat arrays of all ranks, of one dtype and any lengths, one after the other, for every rank."""
-
-    def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Combine arrays of integers of all ranks element by element, in place: every rank's holds the result.
-
-        Parameters
-        ----------
-        items : contiguous, the same shape and dtype on all ranks
-            Sums wrap around in this type.
-        operation
-            ``least`` or ``sum``.
-
-        """
-
-    def transfer(self, messages: Sequence[Message]) -> None:
-        """Send and receive arrays at once, in place; all ranks call this, each with the messages that concern it.
-
-        Messages between two ranks are in the same order on both.
-        """
-
-    def send(self, items: np.ndarray, to: int) -> None:
-        """Hand an array to another rank, which calls `receive`; may wait until it does."""
-
-    def receive(self, items: np.ndarray, source: int) -> None:
-        """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
-
-    def departed(self) -> int | None:
-        """Name a rank that has ended and takes part in nothing more; None: nobody has.
-
-        For who waits for the others elsewhere than in MPI, in a kernel say, and looks now and then: it costs a few
-        microseconds a rank and no help of the others. A rank that was killed is no matter of this: its launcher ends
-        all others.
-        """
-
-    def barrier(self) -> None:
-        """Wait until every rank is here."""
-
-    def assemble(self) -> None:
-        """Wait until every rank is here, asleep: for waits of a second or an hour, which shall cost others nothing.
-
-        A rank goes on up to `idle_waiting.LONGEST_NAP_S` later than after `barrier`.
-        """
-
-    def word(self) -> Word:
-        """Make a word that ranks share; all ranks together."""
-
-    def counter(self) -> SharedCounter:
-        """Make a counter from which ranks take numbers without meeting; all ranks together."""
-
-    def least(self, value: int) -> SharedMinimum:
-        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
-
-
-class Solo(SharedWordFactory):
-    """The communicator of a process alone, which returns what it is given."""
-
-    rank = 0
-    size = 1
-    local_rank = 0
-    is_silent = survives = False
-    lost: Sequence[int] = ()
-
-    def host(self) -> str:
-        """See `Communicator`."""
-        return host_name()
-
-    def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Return its input; see `Communicator`."""
-        _check_pair(value, index)
-        return int(value), int(index)
-
-    def sum(self, summand: Summand) -> Summand:
-        """Return its input, an array as a copy; see `Communicator`."""
-        _check_summand(summand)
-        return summand.copy() if isinstance(summand, np.ndarray) else summand
-
-    def bcast(self, item: T) -> T:
-        """Return its input; see `Communicator`."""
-        return item
-
-    def gather(self, item: T) -> list[T] | None:
-        """Return its input as the only element of a list; see `Communicator`."""
-        return [item]
-
-    def join(self, items: np.ndarray) -> np.ndarray:
-        """Return a copy of its input; see `Communicator`."""
-        return np.array(items)
-
-    def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Leave them as they are; see `Communicator`."""
-        _check_summand(items)
-
-    def transfer(self, messages: Sequence[Message]) -> None:
-        """There is nobody to send to; see `Communicator`."""
-        if messages:
-            raise ValueError(f"{len(messages)} messages of a process alone")
-
-    def send(self, items: np.ndarray, to: int) -> None:
-        """There is nobody to send to; see `Communicator`."""
-        raise ValueError(f"rank {to} of a process alone")
-
-    def receive(self, items: np.ndarray, source: int) -> None:
-        """There is nobody who sends; see `Communicator`."""
-        raise ValueError(f"rank {source} of a process alone")
-
-    def departed(self) -> int | None:
-        """Nobody; see `Communicator`."""
-        return None
-
-    def barrier(self) -> None:
-        """Return at once; see `Communicator`."""
-
-    def assemble(self) -> None:
-        """Return at once; see `Communicator`."""
-
-    def word(self) -> Word:
-        """Make a word of its own; see `Communicator`."""
-        return LocalWord()
 
 
 class Mpi(SharedWordFactory):
@@ -291,7 +87,7 @@ class Mpi(SharedWordFactory):
         self._presence = self._present(mpi)
 
     def _present(self, mpi: Any) -> liveness.Liveness | liveness.NoLiveness:
-        """What the others see of this rank."""
+        """Make what other ranks can see of this one."""
         return liveness.own_liveness(mpi)
 
     def host(self) -> str:
@@ -300,7 +96,7 @@ class Mpi(SharedWordFactory):
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Reduce in one Allreduce; see `Communicator`."""
-        _check_pair(value, index)
+        check_pair(value, index)
         self._presence.together()
         value = int(value)
         mine = PAIR.pack(value >> 64, value & WORD, index)
@@ -311,7 +107,7 @@ class Mpi(SharedWordFactory):
 
     def sum(self, summand: Summand) -> Summand:
         """Reduce in one Allreduce; see `Communicator`."""
-        _check_summand(summand)
+        check_summand(summand)
         self._presence.together()
         if isinstance(summand, int):
             return self.world.allreduce(summand, self._mpi.SUM)
@@ -352,7 +148,7 @@ class Mpi(SharedWordFactory):
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
         """Reduce in one Allreduce, in place; see `Communicator`."""
-        _check_summand(items)
+        check_summand(items)
         self._presence.together()
         self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
 
@@ -421,31 +217,6 @@ class Mpi(SharedWordFactory):
         self._pair.Free()
 
 
-def host_name() -> str:
-    """The host and the process space of this process: processes with equal names can open each other's memory."""
-    try:
-        space = os.readlink("/proc/self/ns/pid")
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            return f"{file.read().strip()} {space}"
-    except OSError:
-        import socket
-
-        return socket.gethostname()
-
-
 def _keep_least(candidate: Any, least: Any, _: Any) -> None:
     if PAIR.unpack(candidate) < PAIR.unpack(least):
         least[:] = candidate
-
-
-def _check_pair(value: int, index: int) -> None:
-    if not LEAST_VALUE <= value <= MOST_VALUE:
-        raise OverflowError(f"value {value} is outside -2^63 to 2^64 - 1")
-    if not 0 <= index <= MOST_INDEX:
-        raise OverflowError(f"index {index} is outside 0 to 2^64 - 1")
-
-
-def _check_summand(summand: Any) -> None:
-    kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
-    if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):
-        raise TypeError(f"ranks add up integers and arrays of integers, found {kind}")
