@@ -1,6 +1,7 @@
-"""Where kernels run: one file per kind of device, all with the protocol of `backends.device`.
+"""Devices that run kernels: a module or package for each backend, all with the protocol of `backends.device`.
 
-This module is the registry: it finds backends by name, tests a device before its first use, and tells what is usable.
+This module is the registry: it finds backends by name, tests a device before its first use, and lists usable ones.
+Other packages import the registry, `device`, `launch`, `tuning`; each backend is imported only by its name here.
 """
 
 from __future__ import annotations
@@ -78,13 +79,13 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         An index (digits are nothing else), or a part of the name of one device; without it the first device that
         passes the self-test.
     cores
-        How many cores of the processor it uses; without it all that this process may.
+        Number of the processor's cores that it uses; without it all that this process may.
 
     Raises
     ------
     Unavailable
         There is no such backend or device here, several devices have such a name, it failed its self-test, or it has
-        not so many cores, or is no processor that could be shared; the stack is too small.
+        fewer cores, or is no processor that could be shared; the stack is too small.
 
     """
     kind = backend_class(name)

@@ -1,8 +1,8 @@
-"""What the devices of several ranks do together: launches like any other, so that no algorithm counts its ranks.
+"""Collectives of the devices of several ranks, queued like launches, so that algorithms are the same for any number.
 
-A search queues ``scan; reduce(keys); step`` whether one rank runs it or many. `Backend.record` records collectives with
-the kernels around them. Here they pass through MPI, on the host's memory and in place where that is the device's;
-devices that reach each other have better ways (`Backend.collectives`).
+A search queues ``scan; reduce(keys); step`` on one rank or many. `Backend.record` records collectives with the kernels
+around them. Here they pass through MPI, in host memory, and in place if this is the device's memory; devices that reach
+each other have faster ones (`Backend.collectives`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Collectives:
     """
 
     on_device = False
-    """Whether collectives are queued like kernels, so that the host need not wait."""
+    """True if collectives are queued like kernels, so that the host need not wait."""
     why_not_faster = ""
-    """Why GPUs talk over the host although such devices have a better way; empty: they take it."""
+    """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
     def __init__(self, device: Device, ranks: Any, groups: Sequence[int]) -> None:
         self.device = device
@@ -53,17 +53,17 @@ class Collectives:
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is nobody to meet."""
+        """True without other ranks, and in a rehearsal."""
         return self.size == 1 or bool(self.ranks.is_silent)
 
     @property
     def is_apart(self) -> bool:
-        """Whether no two ranks have one memory."""
+        """True if no two ranks have one memory."""
         return len(set(self.groups)) == self.size
 
     @property
     def is_one_memory(self) -> bool:
-        """Whether all ranks have one memory, so that what is `common` lies there once."""
+        """True if all ranks have one memory, so that a `common` array lies there once."""
         return len(set(self.groups)) == 1
 
     # --- memory ---
@@ -71,8 +71,8 @@ class Collectives:
     def common(self, size: int, dtype: Any, bounds: Sequence[int] | None = None) -> Buffer:
         """Make an array that belongs to all ranks together.
 
-        Ranks in one memory get one array, which all their kernels read and write. A rank whose device reaches no other
-        gets an array of its own, as large, which `gather` and `exchange` bring up to date.
+        Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
+        of the same size, which `gather` and `exchange` bring up to date.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Collectives:
         self.bring_up_to_date(buffer, [*left_border_transfers(bounds, self.groups, before)])
 
     def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
-        """Queue the messages between memories, and let ranks in one memory meet before and after them."""
+        """Queue the messages between memories, with barriers before and after them for ranks in one memory."""
         if self.is_silent:
             return
         if not self.is_apart:
@@ -150,12 +150,12 @@ class Collectives:
                 self.barrier()
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        """Hand some elements to another rank, which calls `receive`."""
+        """Send some elements to another rank, which calls `receive`."""
         if not self.is_silent:
             self.queue(lambda: self.send_now(buffer, start, count, to))
 
     def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        """Take some elements from another rank, which calls `send`."""
+        """Receive some elements from another rank, which calls `send`."""
         if not self.is_silent:
             self.queue(lambda: self.receive_now(buffer, start, count, source))
 
@@ -205,7 +205,7 @@ class Collectives:
             self.ranks.receive(elements, source)
 
     def seconds_on_device(self) -> float:
-        """How long the device has been in collectives so far, waiting for others included; not what the host does."""
+        """Return the time of the device in collectives so far, waiting included; not the time of the host."""
         return 0.0
 
 
@@ -217,7 +217,7 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
     ranks
         A `cluster.Communicator`.
     memory
-        What this rank's device shares with others of its host; empty: nothing.
+        Memory that this rank's device shares with others of its host; empty: none.
 
     """
     places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
@@ -234,7 +234,7 @@ def gather_transfers(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[T
 
 
 def left_border_transfers(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
-    """For every rank that has a part the elements left of it, from whoever has written them in another memory."""
+    """For every rank that has a part the elements left of it, from the ranks that write them in other memories."""
     for to in range(len(groups)):
         if bounds[to + 1] <= bounds[to]:
             continue

@@ -43,7 +43,7 @@ def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
 
 @functools.cache
 def available_cores() -> int:
-    """Count the cores that this process may use, once: later limits of its own do not change the number."""
+    """Count the cores that this process may use, once: limits that it sets later do not change the number."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

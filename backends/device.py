@@ -36,9 +36,9 @@ class OutOfMemory(MemoryError):
 class DeviceInfo(NamedTuple):
     """One device as `Device.devices` lists it.
 
-    ``index`` is what ``--device`` takes. ``kind`` is what the device is, whichever backend runs it: ``core`` (one core
-    of a processor), ``cores`` (several of them) or ``gpu``; nobody has to conclude it from a backend's name. ``part``
-    says which part of the device is used where that is not all of it, "4 of 16 cores".
+    ``index`` is the value of ``--device``. ``kind`` is the kind of device, the same for every backend: ``core`` (one
+    core of a processor), ``cores`` (several of them) or ``gpu``. ``part`` is the part of the device in use if it is
+    limited, such as "4 of 16 cores".
     """
 
     index: str  # type: ignore[assignment]
@@ -51,9 +51,9 @@ class DeviceInfo(NamedTuple):
 
 
 class Capabilities(NamedTuple):
-    """What a device can do; algorithms ask this, never a backend's name.
+    """Properties of a device by which algorithms choose, never by the name of a backend.
 
-    ``shared_bytes`` is per team; ``lanes_resident`` is how many lanes one compute unit holds at a time.
+    ``shared_bytes`` is per team; ``lanes_resident`` is the number of lanes that a compute unit holds at a time.
     """
 
     max_team_size: int
@@ -66,8 +66,8 @@ class Capabilities(NamedTuple):
 class Timings:
     """Seconds spent since `reset`, split as the papers split them, and bytes copied.
 
-    ``copied_bytes`` counts what the host copied into buffers and out of them; a CPU backend's buffers are host memory
-    too, and what goes into them is a copy all the same.
+    ``copied_bytes`` counts bytes copied between host arrays and buffers. Buffers of CPU backends are host memory too,
+    and copies into them count as well.
     """
 
     def __init__(self) -> None:
@@ -82,9 +82,9 @@ class Timings:
 class Buffer:
     """Memory of a device.
 
-    ``handle`` is the backend's own object, ``image`` the same memory as one, if it was made, and ``address`` where it
-    lies, if the backend has addresses and somebody asked. ``serial`` is a number that no other buffer of the process
-    has or had.
+    ``handle`` is the backend's object, ``image`` the same memory as an image, once it is needed, and ``address`` its
+    address, once it is needed and if the backend has addresses. ``serial`` is a number that no other buffer of the
+    process has or had.
     """
 
     serials = itertools.count()
@@ -171,14 +171,14 @@ class Device:
     def on_host(
         self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
     ) -> Iterator[np.ndarray]:
-        """Some elements of a buffer as host memory, when all queued work has ended.
+        """Wait for all queued work, and yield some elements of a buffer as host memory.
 
         Parameters
         ----------
         buffer, start, count
             The elements.
         read, written
-            Whether the block reads what is there, and whether what it writes is to be kept.
+            True if the block reads the elements, and if elements that it writes are copied to the buffer.
 
         """
         host = self.read(buffer, start, count) if read else np.empty(count, buffer.dtype)
@@ -202,7 +202,7 @@ class Device:
         return buffer
 
     def load(self, bundle: Any, **types: Any) -> Any:
-        """The bundle on the device: its host arrays are copied, the rows that it leaves out are allocated.
+        """Return the bundle on the device: host arrays are copied, and rows that are left out are allocated.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class Device:
         return self.rows(bundle, 1, **types).bundle
 
     def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
-        """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        """Return ``count`` rows of a bundle on the device; arguments and errors as for `load`."""
         if not is_bundle(type(bundle)) or count < 0:
             raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
         found = copy.copy(bundle)
@@ -238,7 +238,7 @@ class Device:
         return Rows(found, count)
 
     def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
-        """The buffer of a bundle's array; rows have ``size`` elements in all."""
+        """Return the buffer of a bundle's array; rows have ``size`` elements in all."""
         element = kind.element
         if isinstance(kind, Row) and size >= 2**31:
             raise UserError(f"{what}: rows of {size} elements in all; expected less than 2^31")
@@ -284,9 +284,9 @@ class Device:
         Parameters
         ----------
         buffer, start, count
-            The elements; nobody may write them before the copy is there.
+            The elements; they must not be written before the copy has ended.
         host : 1-D, count, of the buffer's dtype
-            Where they go; `host_array` makes such memory.
+            Destination; `host_array` makes such memory.
 
         Returns
         -------
@@ -313,11 +313,11 @@ class Device:
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
-        """The devices of this machine; raises `Unavailable` if there can be none."""
+        """List the devices of this machine; raises `Unavailable` if there can be none."""
         raise NotImplementedError
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
-        """Memory that nobody has written; raises `OutOfMemory`."""
+        """Allocate uninitialised memory; raises `OutOfMemory`."""
         raise NotImplementedError
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
@@ -329,15 +329,15 @@ class Device:
         raise NotImplementedError
 
     def shared(self, size: int, dtype: Any) -> Buffer:
-        """A flat buffer that other ranks can open, all zeros, whose ``segment`` tells them where; if `memory`."""
+        """Make a flat buffer of zeros that other ranks can open by its ``segment``; only if `memory` is set."""
         raise NotImplementedError
 
     def opened(self, segment: Any, size: int, dtype: Any) -> Buffer:
-        """The buffer that another rank of the same `memory` has made by `shared`."""
+        """Open the buffer that another rank of the same `memory` has made by `shared`."""
         raise NotImplementedError
 
     def link(self) -> Any:
-        """What other ranks have to know of this device to reach it without the host; None: nothing helps."""
+        """Return what other ranks need to reach this device without the host; None if they cannot."""
         return None
 
     def queue_collective(self, one: Collective) -> None:
@@ -349,45 +349,45 @@ class Device:
         raise NotImplementedError
 
     def host_array(self, count: int, dtype: Any) -> np.ndarray:
-        """Flat host memory for `stream_out`, page-locked where copies are faster to such memory."""
+        """Allocate flat host memory for `stream_out`, page-locked where copies to such memory are faster."""
         return np.empty(count, dtype)
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        """What `stream_out` says, of elements that are there; here at once."""
+        """Do what `stream_out` describes, for elements that exist; by default at once."""
         began = time.perf_counter()
         host[:] = buffer.handle[start : start + count]
         self.timings.transfer_s += time.perf_counter() - began
         return lambda: None
 
     def image(self, buffer: Buffer, what: str) -> Buffer:
-        """The same memory as an image; ``what`` begins the message of a refusal."""
+        """Return the same memory as an image; ``what`` begins the error message."""
         raise LaunchRefused(f"{what} is an image on {self.name}: images exist on OpenCL devices; use readonly")
 
     def synchronize(self) -> None:
         """Wait for all queued work, and bring `timings` up to date."""
 
     def compile(self, program: tree.Program) -> Any:
-        """Machine code for a program."""
+        """Compile a program for this device."""
         raise NotImplementedError
 
     def most_lanes(self, executable: Any) -> int:
-        """Lanes of a team, at most, of what `compile` made: its registers may be too many for the device's largest."""
+        """Return the largest team of an executable; its registers may limit it below the device's largest."""
         return self.capabilities.max_team_size
 
     def resident_lanes(self, executable: Any) -> int:
-        """Lanes of what `compile` made that a compute unit runs at a time: fewer than resident if registers lack."""
+        """Return the lanes of an executable that a compute unit holds at a time; its registers may limit them."""
         return self.capabilities.lanes_resident
 
     def reload(self, saved: str) -> Any:
-        """Take over what another rank has compiled, one of its `compiled_earlier`; None: it cannot be used here."""
+        """Load an executable of another rank, one of its `compiled_earlier`; None if it cannot be used here."""
         return None
 
     def execute(self, launch: Launch) -> None:
-        """Queue one launch; who implements `pack` need not implement this."""
+        """Queue one launch; needed only without `pack`."""
         self.pack(launch, []).start(launch.teams)
 
     def pack(self, launch: Launch, places: list[int]) -> PackedLaunch:
-        """A launch's arguments as machine code reads them; the numbers at some places may be stored again."""
+        """Pack the arguments of a launch as machine code reads them; the numbers at ``places`` can be changed later."""
         raise NotImplementedError
 
     def prepare(self, launches: list[Any]) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class LaunchRecording:
     """Launches and collectives recorded by `Backend.record`, to be run many times.
 
-    The host takes part only where a collective needs it: what lies between two such runs without it.
+    The host takes part only in collectives that need it; all steps between two of these run without it.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -37,7 +37,7 @@ class LaunchRecording:
         self.may_print = False
 
     def prepare(self) -> list[Callable[[int], None]]:
-        """The recording as functions that make a number of repetitions: what the device does alone, what the host."""
+        """Split the recording into parts of the device and of the host: functions of a number of repetitions."""
         parts: list[Callable[[int], None]] = []
         for replayed, steps in itertools.groupby(self.launches, self.backend.can_replay):
             if replayed:
@@ -62,7 +62,7 @@ class LaunchRecording:
 
 
 def repeat(act: Callable[[], None], times: int) -> None:
-    """Take a step so many times."""
+    """Call a function ``times`` times."""
     for _ in range(times):
         act()
 
@@ -149,13 +149,13 @@ class Backend(Device):
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values), may_print)
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
-        """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""
+        """Return the buffer of a table as kernels take it; refuse tables that are too short or cannot be images."""
         if table.count is not None and buffer.size < table.count:
             raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
         return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
-        """The compiled kernel for these constants, this team size and these types of generic parameters."""
+        """Compile a kernel for these constants, this team size and these types of generic parameters, once."""
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
         made = self._executables.get(key)
         if made is None:
@@ -186,11 +186,11 @@ class Backend(Device):
         return made
 
     def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
-        """How many lanes the teams of a kernel can have here: ``team_size``, or that halved until a team fits.
+        """Return the largest team of a kernel on this device: ``team_size``, halved until a team fits.
 
         A kernel that needs many registers has smaller teams than the device. Every size is another program, so each is
         compiled until one fits, and its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a
-        multiprocessor's 65,536 registers: teams of up to 256 lanes always fit, and only who wants more has to ask.
+        multiprocessor's 65,536 registers: teams of up to 256 lanes always fit, so only larger ones need this call.
 
         Parameters
         ----------
@@ -208,11 +208,11 @@ class Backend(Device):
         return lanes
 
     def collectives(self, ranks: Any) -> Collectives:
-        """What this device does together with those of the other ranks; all ranks call this, with their communicator.
+        """Return the collectives of this device with those of the other ranks; all ranks call this together.
 
-        The same object for the same communicator.
+        The same communicator gives the same object.
         """
-        known = self._collectives.get(id(ranks))  # which holds the communicator, so that no other has its number
+        known = self._collectives.get(id(ranks))  # it holds the communicator, so that no other object gets the same id
         if known is None:
             if ranks.size == 1 or ranks.is_silent:
                 known = Collectives(self, ranks, range(ranks.size))
@@ -222,7 +222,7 @@ class Backend(Device):
         return known
 
     def seconds_in_collectives(self) -> float:
-        """How long this device has been in collectives so far, as `Collectives.seconds_on_device` counts."""
+        """Return the time that this device has spent in collectives so far (`Collectives.seconds_on_device`)."""
         return sum(one.seconds_on_device() for one in self._collectives.values())
 
     @property
@@ -238,7 +238,7 @@ class Backend(Device):
             one.act()
 
     def can_replay(self, one: Launch | Collective) -> bool:
-        """Whether a recorded step can be part of what `prepare` takes."""
+        """Return True if a recorded step can be replayed by the device."""
         return isinstance(one, Launch) or one.on_device or self.replays_host_steps
 
     @contextmanager
@@ -259,14 +259,14 @@ class Backend(Device):
         ranks
             Their communicator.
         links
-            For every rank (host, what its `link` says).
+            For every rank (host, result of its `link`).
 
         """
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
 
 def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
-    """A scalar argument, which must fit its parameter's type."""
+    """Convert a scalar argument to its parameter's type; raises `LaunchRefused` if it does not fit."""
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)
     if not fits(scalar, value):
@@ -276,13 +276,13 @@ def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
 
 
 def infer_generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
-    """Check the arrays of a launch; the element types that they give to the kernel's generic parameters.
+    """Check the arrays of a launch, and return the types of the kernel's generic parameters by name.
 
     Raises
     ------
     LaunchRefused
-        An argument is no buffer or one of another element type; a buffer is given twice (compilers are told that the
-        arrays of a launch share no memory); or a number's generic type is that of no array.
+        An argument is no buffer or one of another element type; a buffer is given twice (compilers assume that the
+        arrays of a launch share no memory); or the generic type of a number is that of no array.
 
     """
     types: dict[str, Any] = {}

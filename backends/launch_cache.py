@@ -1,6 +1,6 @@
-"""Launches that repeat an earlier one: what was checked then is not checked again, and arguments stay packed.
+"""Launches that repeat an earlier one are not checked again, and their arguments stay packed.
 
-To check a launch of 30 arguments takes Python some 35 us, many times what a device needs to begin. Two launches are
+The checks of a launch of 30 arguments take Python some 35 us, much longer than a device takes to begin. Launches are
 alike if they have the same kernel, team size, buffers, constants and sizes of rows; their other numbers may differ.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.lang import Kernel
 
 MAX_LAUNCHES = 256
-"""Launches that are kept of a kernel; one more, and all are forgotten, as most of their buffers are."""
+"""Launches kept for a kernel; one more clears them all, since most of their buffers no longer exist."""
 
 
 class CachedLaunch(NamedTuple):
@@ -42,7 +42,7 @@ class CachedLaunch(NamedTuple):
 
 
 class LaunchReader:
-    """Reads launches of one kernel whose arguments are of the same classes.
+    """Reads launches of one kernel with arguments of the same classes.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class LaunchReader:
 
 
 def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, bool]]:
-    """Where the values of a bundle are read, and which of them are sizes of rows; the key gets what its form is of."""
+    """Yield the path of each value of a bundle, and if it is a size of rows; add the parts of its form to the key."""
     one = path.replace(".", "_") + "_"
     key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
     sizes = set(sizes_of_rows(form.bundle).values())

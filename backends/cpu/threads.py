@@ -47,7 +47,7 @@ class ThreadsBackend(CpuBackend):
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
         """Run a recording in all workers; this thread is the last, since MPI wants the host's steps from it."""
-        prepared.meeting[:] = 0
+        prepared.arrivals[:] = 0
         last = self.workers - 1
         jobs: list[Future[None]] = []
         try:

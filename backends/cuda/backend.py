@@ -58,11 +58,11 @@ class CudaBackend(CudaDevice):
         return CudaExecutable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
 
     def most_lanes(self, executable: CudaExecutable) -> int:
-        """What the driver says; a kernel is compiled with as few registers as its own team's lanes leave each other."""
+        """Return the driver's limit; a kernel is compiled for the registers that its team leaves each lane."""
         return int(executable.kernel.attrs.maxthreads)
 
     def resident_lanes(self, executable: CudaExecutable) -> int:
-        """As many as there are registers for."""
+        """Count the lanes for which there are registers."""
         registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
         needed = int(executable.kernel.attrs.regs)
         return min(self.capabilities.lanes_resident, resident_lanes(needed, registers))
@@ -75,7 +75,7 @@ class CudaBackend(CudaDevice):
         step.act()
 
     def prepare(self, launches: list[Any]) -> Any:
-        """The recorded steps, and CUDA graphs of so many repetitions of them, made when they are first needed."""
+        """Pack the recorded steps; CUDA graphs of repetitions of them are made when they are first needed."""
         return [self.pack(one, []) if isinstance(one, Launch) else one for one in launches], {}
 
     def graph(self, steps: list[Any], repetitions: int) -> Any:

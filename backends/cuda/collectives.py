@@ -2,7 +2,7 @@
 
 Collectives are queued like kernels and become part of CUDA graphs, so that the host does not wait for them. NCCL,
 through nccl4py, reduces and moves arrays, within a host and between hosts. Where every rank's GPU reaches the memory of
-all others, an array can be common: one range of addresses, mapped on every GPU, whose parts lie with the ranks; and
+all others, an array can be common: one range of addresses, mapped on every GPU, with a part on each rank's GPU; and
 short reductions go through mailboxes, words that GPUs write into each other's memory.
 """
 
@@ -23,7 +23,7 @@ from core.errors import UserError
 
 PEERS, NCCL, HOST = "peers", "nccl", "host"
 VARIABLE = "ONEKERNEL_CUDA_RANKS"
-"""Names the best way that ranks may use, for comparisons: peers (the default), nccl or host."""
+"""Limits collectives for comparisons: peers (the default, the fastest), nccl or host."""
 DATATYPES = {"i1": 0, "u1": 1, "i4": 2, "u4": 3, "i8": 4, "u8": 5}
 """NCCL's numbers of integer types, by NumPy's names."""
 OPERATIONS = {"sum": 0, "least": 3}
@@ -101,14 +101,14 @@ class CudaCollectives(Collectives):
 
 
 def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> Collectives:
-    """The best collectives that all ranks can have; all ranks call this.
+    """Make the fastest collectives that all ranks can have; all ranks call this.
 
     Parameters
     ----------
     device, ranks
         This rank's device, and the communicator.
     links
-        What every rank's `describe_link` says, with its host first.
+        (host, result of `describe_link`) for every rank.
 
     """
     apart = range(len(links))
@@ -133,12 +133,12 @@ def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> 
 
 
 def describe_link(device: CudaDevice) -> dict[str, str]:
-    """What this rank tells the others of its GPU: which one it is, the best way to it, and why there is no better.
+    """Describe this rank's GPU to the others: its identity, its fastest collectives, and the reason if they are slow.
 
     Raises
     ------
     UserError
-        The variable names no way.
+        The variable has another value.
 
     """
     best = os.environ.get(VARIABLE, PEERS)
@@ -150,6 +150,6 @@ def describe_link(device: CudaDevice) -> dict[str, str]:
             from nccl.bindings import nccl
 
             nccl.get_version()
-        except Exception as error:  # whatever keeps it from loading, the host does its work
+        except Exception as error:  # without it, whatever the reason, the host does the work
             best, why = HOST, f"nccl4py: {error}"
     return {"gpu": gpu_identity(int(device.device.index)), "best": best, "why": why}

@@ -56,7 +56,7 @@ def emitted_kernel(program: tree.Program, source: str) -> Any:
 
 
 def file_equals(path: str, source: str) -> bool:
-    """Whether a file has this text."""
+    """Return True if a file has this text."""
     try:
         with open(path, "rb") as file:
             return file.read() == source.encode()
@@ -65,7 +65,7 @@ def file_equals(path: str, source: str) -> bool:
 
 
 def compile_sealed(dispatcher: Any, types: Any) -> None:
-    """Compile a kernel, or load what numba kept of it if nobody has changed that since."""
+    """Compile a kernel, or load its machine code from numba's files if these are unchanged."""
     machine_code = dispatcher._cache
     name = dispatcher.py_func.__module__
     seal = os.path.join(cache_folder("cuda"), name + ".seal")
@@ -98,7 +98,7 @@ def allow_shared(kernel: Any, shared: int) -> None:
 
 
 def resident_lanes(registers: int, of_all: int) -> int:
-    """Lanes of a multiprocessor with ``of_all`` registers if each lane needs so many.
+    """Return the lanes of a multiprocessor with ``of_all`` registers if each lane needs ``registers``.
 
     A warp has its registers in one of the multiprocessor's four parts, eight at a time.
     """

@@ -22,7 +22,7 @@ def numba_cuda() -> Any:
 
 
 def check_driver_call(result: tuple[Any, ...]) -> Any:
-    """What a function of the driver returned, without its status.
+    """Return the result of a function of the driver without its status.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Launches as CUDA's driver takes them: a block of arguments that is packed once, in the layout of numba's kernels.
 
-numba's own way of launching looks at every argument anew, and needs some 30 to 60 us for what takes the driver 2.
+numba's launches inspect every argument each time, and take some 30 to 60 us for 2 us of the driver.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.device import Buffer, Launch
 
 
 class PackedKernel:
-    """A launch whose arguments lie in a block of 64-bit words, and the addresses of its parameters in that block.
+    """A launch, its arguments in a block of 64-bit words, and the addresses of its parameters in that block.
 
     To numba an array is seven parameters (`kernel_parameters`), a number is one. Numbers that may change come first in
     the block, so that one call of ``struct`` stores them all.

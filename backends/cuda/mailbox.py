@@ -96,7 +96,7 @@ class CollectiveKernels:
         self.functions = load_functions(int(device.device.index))
 
     def launch(self, name: str, lanes: int, shared_bytes: int, values: tuple[int, ...]) -> None:
-        """Queue one block of a kernel of `KERNELS`, all of whose parameters have 64 bits."""
+        """Queue one block of a kernel of `KERNELS`; all parameters have 64 bits."""
         from cuda.bindings import driver
 
         parameters = values, (ctypes.c_int64,) * len(values)
@@ -123,7 +123,7 @@ class Mailbox:
     kernels
         Of this rank's device.
     ranks
-        The communicator of ranks whose GPUs all reach each other's memory.
+        The communicator; the GPUs of its ranks all reach each other's memory.
 
     """
 

@@ -211,5 +211,5 @@ class CudaDevice(Backend):
 
 
 def host_address(host: np.ndarray) -> int:
-    """Where an array of the host begins."""
+    """Return the address of an array of the host."""
     return int(host.__array_interface__["data"][0])

@@ -24,7 +24,7 @@ def gpu_identity(index: int) -> str:
 
 
 def reaches_peer(device: CudaDevice, gpu: str) -> bool:
-    """Whether this rank's GPU can read and write the memory of another, which its process has to see."""
+    """Return True if this rank's GPU can access the memory of another, which must be visible to the process."""
     from cuda.bindings import driver
 
     mine = int(device.device.index)
@@ -35,7 +35,7 @@ def reaches_peer(device: CudaDevice, gpu: str) -> bool:
 
 
 def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
-    """Make an array whose parts lie with the ranks, at the same offsets for all of them.
+    """Make an array with a part on each rank's GPU, at the same offsets for all ranks.
 
     Pages lie with the rank to which most of their elements belong: bounds say where memory is near, not what is right.
     """
@@ -151,7 +151,7 @@ def map_memory(handles: Sequence[Any], offsets: Sequence[int], device: int) -> i
 
 
 class MappedRange:
-    """Holds a range of addresses until nobody refers to it any more; memory goes with its last mapping."""
+    """Holds a range of addresses until the last reference is gone; memory is freed with its last mapping."""
 
     def __init__(self, address: int, size: int) -> None:
         weakref.finalize(self, unmap, address, size).atexit = False

@@ -35,7 +35,7 @@ NOT_STARTED = 255
 
 
 def main() -> int:
-    """Build the command, and run it unless it shall only be printed; returns its exit code."""
+    """Build the command, and run it or, with ``--dry-run``, print it; returns its exit code."""
     options = parser().parse_args()
     started = python_command(program_words(options.program))
     hosts = None
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def has_agent(mpi_options: Sequence[str]) -> bool:
-    """Whether something else than `ssh` starts ranks on other hosts, which may know hosts by names of its own."""
+    """Return True if another agent than `ssh` starts ranks on other hosts; it may use other names of hosts."""
     agent = "plm_ssh_agent"
     return any(agent in one for one in (*mpi_options, *os.environ))
 
@@ -92,7 +92,7 @@ def run_command(command: LaunchCommand) -> int:
 
     """
     signals = SignalForwarder()
-    # In a group of its own it hears an interrupt of the terminal once, from here. Such a group may not read from the
+    # In a separate group it gets an interrupt of the terminal once, from here. Such a group may not read from the
     # terminal, and ranks read nothing.
     quiet = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
     try:
@@ -101,11 +101,11 @@ def run_command(command: LaunchCommand) -> int:
         raise UserError(f"{command.words[0]}: cannot be started: {error.strerror}") from None
     signals.pass_to(child)
     code = child.wait()
-    if code and signal.SIGINT in signals.heard:
-        # Of its own mpirun says no more than 1.
+    if code and signal.SIGINT in signals.received:
+        # The exit code of mpirun would be 1.
         return abort.INTERRUPTED
     code = 128 - code if code < 0 else code
-    if code == 128 + signal.SIGUSR1 and signal.SIGTERM in signals.heard:
+    if code == 128 + signal.SIGUSR1 and signal.SIGTERM in signals.received:
         # It came before the launcher or a rank handled SIGUSR1, which ended it.
         return 128 + signal.SIGTERM
     return code
@@ -119,22 +119,22 @@ class SignalForwarder:
 
     Attributes
     ----------
-    heard : list of int
+    received : list of int
         Signals that came.
 
     """
 
     def __init__(self) -> None:
-        self.heard: list[int] = []
+        self.received: list[int] = []
         self.waiting: list[int] = []
         self.child: subprocess.Popen[bytes] | None = None
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self.hear)
+            signal.signal(number, self.receive)
 
-    def hear(self, number: int, frame: FrameType | None) -> None:
+    def receive(self, number: int, frame: FrameType | None) -> None:
         """Note a signal, and pass it on if there is a launcher."""
-        is_first = number == signal.SIGTERM and number not in self.heard
-        self.heard.append(number)
+        is_first = number == signal.SIGTERM and number not in self.received
+        self.received.append(number)
         self.waiting.append(signal.SIGUSR1 if is_first else number)
         self.send()
 

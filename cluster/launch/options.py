@@ -13,11 +13,11 @@ from contextlib import suppress
 from core.errors import UserError
 
 SUITE = ("drivers", "cluster")
-"""Packages whose modules are programs that run over ranks."""
+"""Packages with programs that run over ranks."""
 
 
 def add_placement_options(made: argparse.ArgumentParser) -> None:
-    """Options that say where ranks run."""
+    """Add options for the placement of ranks."""
     made.add_argument(
         "-n",
         "--ranks",
@@ -36,7 +36,7 @@ def add_placement_options(made: argparse.ArgumentParser) -> None:
 
 
 def add_program_argument(made: argparse.ArgumentParser) -> None:
-    """The program and its options, which are everything behind its name."""
+    """Add the program and its options, all words behind its name."""
     made.add_argument(
         "program",
         nargs=argparse.REMAINDER,
@@ -61,7 +61,7 @@ def shell_words(text: str) -> list[str]:
 
 
 def program_words(words: Sequence[str]) -> list[str]:
-    """What Python is told to run.
+    """Return the arguments of Python for a program and its options.
 
     Raises
     ------

@@ -4,8 +4,8 @@ python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time is over the job is told: its ranks keep the state of the search, and the job is queued
-again, to go on from there.
+Two minutes before its time is over the job gets a signal: its ranks keep the state of the search, and the job is queued
+again, to continue from there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ CHECKPOINTED = 143
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 """As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
-"""The value of an `#SBATCH` option: `sbatch` has rules of its own for quotes, spaces, comments and `%`."""
+"""The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
 
 
 class BatchRequest(NamedTuple):
-    """What the script shall ask Slurm for: options of `sbatch`, in order, and their values; None: leave it out."""
+    """Options of `sbatch` in the script, in order, and their values; None leaves an option out."""
 
     options: Sequence[tuple[str, object]]
     name: str
@@ -161,7 +161,7 @@ def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[s
     Parameters
     ----------
     asked
-        What Slurm is asked for.
+        Options of `sbatch`.
     launch
         Options of `launch`.
     started

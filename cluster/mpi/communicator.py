@@ -33,12 +33,12 @@ class Communicator(Protocol):
     rank, size : int
         This process's number and how many there are.
     local_rank : int
-        Its number among the ranks of its own host; modulo the devices there, it picks the device.
+        Its number among the ranks of its host; modulo the number of devices there, it is the device's index.
     is_silent : bool
         True for a rehearsal, in which no other rank takes part although `size` counts them.
     survives : bool
-        True if the others continue when ranks are lost. Then words are shared by messages, and each rank has a
-        `counter` of its own.
+        True if the others continue when ranks are lost. Then words are shared by messages, and every rank has a
+        separate `counter`.
     lost : sequence of int
         Lost ranks, by their numbers when the job began.
 

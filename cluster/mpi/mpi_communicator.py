@@ -82,11 +82,11 @@ class Mpi(SharedWordFactory):
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
         self._windows: list[WordWindow] = []
-        # What is registered first runs last: when all ranks have ended, as `Liveness.leave` sees to.
+        # The first registered function runs last: when all ranks have ended, which `Liveness.leave` ensures.
         atexit.register(self.free)
-        self._presence = self._present(mpi)
+        self._liveness = self._make_liveness(mpi)
 
-    def _present(self, mpi: Any) -> liveness.Liveness | liveness.NoLiveness:
+    def _make_liveness(self, mpi: Any) -> liveness.Liveness | liveness.NoLiveness:
         """Make what other ranks can see of this one."""
         return liveness.own_liveness(mpi)
 
@@ -97,7 +97,7 @@ class Mpi(SharedWordFactory):
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Reduce in one Allreduce; see `Communicator`."""
         check_pair(value, index)
-        self._presence.together()
+        self._liveness.together()
         value = int(value)
         mine = PAIR.pack(value >> 64, value & WORD, index)
         least = bytearray(PAIR.size)
@@ -108,7 +108,7 @@ class Mpi(SharedWordFactory):
     def sum(self, summand: Summand) -> Summand:
         """Reduce in one Allreduce; see `Communicator`."""
         check_summand(summand)
-        self._presence.together()
+        self._liveness.together()
         if isinstance(summand, int):
             return self.world.allreduce(summand, self._mpi.SUM)
         mine = np.array(summand, order="C")
@@ -118,7 +118,7 @@ class Mpi(SharedWordFactory):
 
     def bcast(self, item: T) -> T:
         """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
         header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
         header = self.world.bcast(header)
@@ -130,12 +130,12 @@ class Mpi(SharedWordFactory):
 
     def gather(self, item: T) -> list[T] | None:
         """Send pickled; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         return self.world.gather(item)
 
     def join(self, items: np.ndarray) -> np.ndarray:
         """Collect in one Allgatherv; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         lengths = self.world.allgather(items.size)
         whole: Any = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
@@ -149,12 +149,12 @@ class Mpi(SharedWordFactory):
     def reduce(self, items: np.ndarray, operation: str) -> None:
         """Reduce in one Allreduce, in place; see `Communicator`."""
         check_summand(items)
-        self._presence.together()
+        self._liveness.together()
         self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
 
     def transfer(self, messages: Sequence[Message]) -> None:
         """Send and receive in pieces that MPI can count; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         requests = []
         for items, source, to in messages:
             words = items.reshape(-1).view(np.uint8)
@@ -168,26 +168,26 @@ class Mpi(SharedWordFactory):
 
     def send(self, items: np.ndarray, to: int) -> None:
         """Send an array as it lies in memory; see `Communicator`."""
-        with self._presence.exchange(to):
+        with self._liveness.exchange(to):
             self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to, ITEMS)
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Receive in place; see `Communicator`."""
-        with self._presence.exchange(source):
+        with self._liveness.exchange(source):
             self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
 
     def departed(self) -> int | None:
         """Look at what ranks leave behind; see `Communicator`."""
-        return self._presence.departed()
+        return self._liveness.departed()
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         self.world.Barrier()
 
     def assemble(self) -> None:
         """Tell rank 0, and wait until it tells that all have; see `Communicator`."""
-        self._presence.together()
+        self._liveness.together()
         others = range(1, self.size) if self.rank == 0 else [0]
         if self.rank:
             self.world.Send(NOTHING, 0, HERE)

@@ -77,5 +77,5 @@ class Solo(SharedWordFactory):
         """Return at once; see `Communicator`."""
 
     def word(self) -> Word:
-        """Make a word of its own; see `Communicator`."""
+        """Make a word of this process; see `Communicator`."""
         return LocalWord()
