@@ -10,7 +10,9 @@ import importlib
 import os
 from typing import Any, NamedTuple
 
-from backends.device import Backend, DeviceInfo, Unavailable, limit_cores
+from backends.cpu_info import limit_cores
+from backends.device import DeviceInfo, Unavailable
+from backends.launch import Backend
 
 CLASSES = {
     "python": "backends.python.PythonBackend",
@@ -31,8 +33,8 @@ LEAST_STACK = 2**20
 class Usability(NamedTuple):
     """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
 
-    ``kind`` is the device's (`backends.device.DeviceInfo`); ``oracle``, ``same_as`` and ``takes_cores`` are the
-    backend's (`backends.device.Backend`).
+    ``kind`` is the device's (`backends.device.DeviceInfo`); ``is_reference``, ``same_as`` and ``takes_cores`` are
+    the backend's (`backends.device.Device`).
     """
 
     backend: str
@@ -44,7 +46,7 @@ class Usability(NamedTuple):
     usable: bool
     reason: str
     kind: str = ""
-    oracle: bool = False
+    is_reference: bool = False
     same_as: str = ""
     takes_cores: bool = False
 
@@ -77,13 +79,13 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         An index (digits are nothing else), or a part of the name of one device; without it the first device that
         passes the self-test.
     cores
-        How many cores of the processor it uses; without it all that this process may.
+        Number of the processor's cores that it uses; without it all that this process may.
 
     Raises
     ------
     Unavailable
         There is no such backend or device here, several devices have such a name, it failed its self-test, or it has
-        not so many cores, or is no processor that could be shared; the stack is too small.
+        fewer cores, or is no processor that could be shared; the stack is too small.
 
     """
     kind = backend_class(name)
@@ -161,13 +163,15 @@ def survey() -> list[Usability]:
             found = kind.devices()
         except Unavailable as error:
             missing = Usability(name, "", "", "", 0, 0, usable=False, reason=str(error))
-            rows.append(missing._replace(oracle=kind.oracle, same_as=kind.same_as, takes_cores=kind.takes_cores))
+            rows.append(
+                missing._replace(is_reference=kind.is_reference, same_as=kind.same_as, takes_cores=kind.takes_cores)
+            )
             continue
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
             found_out = (backend is not None, reason, device.kind)
-            rows.append(Usability(name, *facts, *found_out, kind.oracle, kind.same_as, kind.takes_cores))
+            rows.append(Usability(name, *facts, *found_out, kind.is_reference, kind.same_as, kind.takes_cores))
             if backend is not None:
                 backend.close()
     return rows

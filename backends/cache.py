@@ -46,7 +46,7 @@ def _unusable(path: str) -> str:
             if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
                 return f"{folder} belongs to another user (number {found.st_uid})"
             if found.st_mode & stat.S_IWOTH:
-                return f"everybody may write to {folder}"
+                return f"{folder} is writable by all users"
     except OSError as error:
         return f"{path}: {error.strerror}"
     return "" if os.access(path, os.R_OK | os.W_OK | os.X_OK) else f"{path}: no permission to read and write"
@@ -55,7 +55,7 @@ def _unusable(path: str) -> str:
 def _temporary_folder(kind: str, reason: str) -> str:
     """The folder that stands in for one of the cache; the first call says why."""
     if not _temporary_root.cache_info().currsize:
-        message = f"no cache of compiled kernels ({reason}): compiling anew; set {VARIABLE} to a folder of your own"
+        message = f"no cache of compiled kernels ({reason}): compiling again; set {VARIABLE} to a private folder"
         warnings.warn(message, CacheWarning, stacklevel=2)
     path = os.path.join(_temporary_root(), kind)
     os.makedirs(path, exist_ok=True)

@@ -1,29 +1,17 @@
-"""What the devices of several ranks do together: launches like any other, so that no algorithm counts its ranks.
+"""Collectives of the devices of several ranks, queued like launches, so that algorithms are the same for any number.
 
-A search queues ``scan; reduce(keys); step`` whether one rank runs it or many. `Backend.record` records collectives with
-the kernels around them. Here they pass through MPI, on the host's memory and in place where that is the device's;
-devices that reach each other have better ways (`Backend.collectives`).
+A search queues ``scan; reduce(keys); step`` on one rank or many. `Backend.record` records collectives with the kernels
+around them. Here they pass through MPI, in host memory, and in place if this is the device's memory; devices that reach
+each other have faster ones (`Backend.collectives`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from backends.device import Backend, Buffer
-
-
-class Collective(NamedTuple):
-    """A recorded step that is no kernel: what it does, and whether it only queues work of the device.
-
-    Work of the device can be part of a CUDA graph; the host does anything else, between two parts of a sequence.
-    """
-
-    act: Callable[[], None]
-    on_device: bool
-    talks: bool = False
+from backends.device import Buffer, Collective, Device
 
 
 class Transfer(NamedTuple):
@@ -42,7 +30,7 @@ class Collectives:
 
     Parameters
     ----------
-    backend
+    device
         This rank's device.
     ranks
         A `cluster.Communicator`.
@@ -52,12 +40,12 @@ class Collectives:
     """
 
     on_device = False
-    """Whether collectives are queued like kernels, so that the host need not wait."""
+    """True if collectives are queued like kernels, so that the host need not wait."""
     why_not_faster = ""
-    """Why GPUs talk over the host although such devices have a better way; empty: they take it."""
+    """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
-    def __init__(self, backend: Backend, ranks: Any, groups: Sequence[int]) -> None:
-        self.backend = backend
+    def __init__(self, device: Device, ranks: Any, groups: Sequence[int]) -> None:
+        self.device = device
         self.ranks = ranks
         self.rank = int(ranks.rank)
         self.size = int(ranks.size)
@@ -65,17 +53,17 @@ class Collectives:
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is nobody to meet."""
+        """True without other ranks, and in a rehearsal."""
         return self.size == 1 or bool(self.ranks.is_silent)
 
     @property
     def is_apart(self) -> bool:
-        """Whether no two ranks have one memory."""
+        """True if no two ranks have one memory."""
         return len(set(self.groups)) == self.size
 
     @property
     def is_one_memory(self) -> bool:
-        """Whether all ranks have one memory, so that what is `common` lies there once."""
+        """True if all ranks have one memory, so that a `common` array lies there once."""
         return len(set(self.groups)) == 1
 
     # --- memory ---
@@ -83,8 +71,8 @@ class Collectives:
     def common(self, size: int, dtype: Any, bounds: Sequence[int] | None = None) -> Buffer:
         """Make an array that belongs to all ranks together.
 
-        Ranks in one memory get one array, which all their kernels read and write. A rank whose device reaches no other
-        gets an array of its own, as large, which `gather` and `exchange` bring up to date.
+        Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
+        of the same size, which `gather` and `exchange` bring up to date.
 
         Parameters
         ----------
@@ -102,7 +90,7 @@ class Collectives:
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
-            return self.backend.allocate(size, dtype)
+            return self.device.allocate(size, dtype)
         return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
 
     def equal_parts(self, size: int) -> list[int]:
@@ -114,12 +102,12 @@ class Collectives:
         leader = self.groups[self.rank]
         mine: Buffer | None = None
         if self.groups.count(leader) == 1:
-            mine = self.backend.allocate(size, dtype)
+            mine = self.device.allocate(size, dtype)
         elif leader == self.rank:
-            mine = self.backend.shared(size, dtype)
+            mine = self.device.shared(size, dtype)
         segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
         if mine is None:
-            mine = self.backend.opened(segments[leader], size, dtype)
+            mine = self.device.opened(segments[leader], size, dtype)
         self.ranks.barrier()  # until here the leader alone holds it
         return mine
 
@@ -151,73 +139,73 @@ class Collectives:
         self.bring_up_to_date(buffer, [*left_border_transfers(bounds, self.groups, before)])
 
     def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
-        """Queue the messages between memories, and let ranks in one memory meet before and after them."""
+        """Queue the messages between memories, with barriers before and after them for ranks in one memory."""
         if self.is_silent:
             return
         if not self.is_apart:
-            self.meet()
+            self.barrier()
         if missing:
             self.queue(lambda: self.transfer_now(buffer, missing))
             if not self.is_apart:
-                self.meet()
+                self.barrier()
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        """Hand some elements to another rank, which calls `receive`."""
+        """Send some elements to another rank, which calls `receive`."""
         if not self.is_silent:
             self.queue(lambda: self.send_now(buffer, start, count, to))
 
     def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        """Take some elements from another rank, which calls `send`."""
+        """Receive some elements from another rank, which calls `send`."""
         if not self.is_silent:
             self.queue(lambda: self.receive_now(buffer, start, count, source))
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Let no later launch of any rank begin before all earlier ones of all ranks have ended."""
         if not self.is_silent:
-            self.queue(self.meet_now)
+            self.queue(self.barrier_now)
 
     def queue(self, act: Callable[[], None]) -> None:
         """Record a step, or take it."""
-        self.backend.queue_collective(Collective(act, self.on_device))
+        self.device.queue_collective(Collective(act, self.on_device))
 
     # --- steps, through MPI ---
 
-    def meet_now(self) -> None:
+    def barrier_now(self) -> None:
         """Wait for this rank's device, then for the other ranks."""
-        self.backend.synchronize()
+        self.device.synchronize()
         self.ranks.barrier()
 
     def reduce_now(self, buffer: Buffer, operation: str, start: int, count: int) -> None:
         """Reduce in host memory."""
-        with self.backend.on_host(buffer, start, count) as elements:
+        with self.device.on_host(buffer, start, count) as elements:
             self.ranks.reduce(elements, operation)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
         """Send what others need and receive what this rank needs, all at once."""
-        self.backend.synchronize()
+        self.device.synchronize()
         with ExitStack() as stack:
             messages = []
             for source, to, start, count in transfers:
                 if self.rank in (source, to):
                     read, written = self.rank == source, self.rank == to
                     elements = stack.enter_context(
-                        self.backend.on_host(buffer, start, count, read=read, written=written)
+                        self.device.on_host(buffer, start, count, read=read, written=written)
                     )
                     messages.append((elements, source, to))
             self.ranks.transfer(messages)
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         """Send from host memory."""
-        with self.backend.on_host(buffer, start, count, written=False) as elements:
+        with self.device.on_host(buffer, start, count, written=False) as elements:
             self.ranks.send(elements, to)
 
     def receive_now(self, buffer: Buffer, start: int, count: int, source: int) -> None:
         """Receive into host memory."""
-        with self.backend.on_host(buffer, start, count, read=False) as elements:
+        with self.device.on_host(buffer, start, count, read=False) as elements:
             self.ranks.receive(elements, source)
 
     def seconds_on_device(self) -> float:
-        """How long the device has been in collectives so far, waiting for others included; not what the host does."""
+        """Return the time of the device in collectives so far, waiting included; not the time of the host."""
         return 0.0
 
 
@@ -229,7 +217,7 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
     ranks
         A `cluster.Communicator`.
     memory
-        What this rank's device shares with others of its host; empty: nothing.
+        Memory that this rank's device shares with others of its host; empty: none.
 
     """
     places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
@@ -246,7 +234,7 @@ def gather_transfers(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[T
 
 
 def left_border_transfers(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
-    """For every rank that has a part the elements left of it, from whoever has written them in another memory."""
+    """For every rank that has a part the elements left of it, from the ranks that write them in other memories."""
     for to in range(len(groups)):
         if bounds[to + 1] <= bounds[to]:
             continue

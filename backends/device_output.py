@@ -1,4 +1,4 @@
-"""What kernels of a backend assert and print: whether they are asked to, and from the device to the terminal."""
+"""Device assertions and prints: the switch for them, and their way from the device to the terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backends.device import Buffer, Device
 from core.errors import UserError
 from core.lang import device_messages
 from core.lang.types import f32, f64, i64
@@ -14,19 +15,18 @@ from core.lang.types import f32, f64, i64
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backends.device import Backend, Buffer
     from core.lang import Kernel, tree
 
 VARIABLE = "ONEKERNEL_CHECKS"
 
 
 def checks_enabled(usual: bool) -> bool:
-    """Whether machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` says 1 or 0.
+    """Return True if machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` is 1 or 0.
 
     Raises
     ------
     UserError
-        It says something else.
+        The variable has another value.
 
     """
     said = os.environ.get(VARIABLE, "")
@@ -36,14 +36,14 @@ def checks_enabled(usual: bool) -> bool:
 
 
 def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
-    """The entry among the types of a launch by which a kernel's machine code asserts and prints."""
+    """Return the entry among the types of a launch that makes a kernel's machine code assert and print."""
     return {device_messages.MESSAGES: device_messages.MessageSettings(kernel.says, f64 if float64 else f32)}
 
 
 class DeviceOutput:
-    """The hidden arrays of a backend, and who writes to them; they are made when the first kernel asserts or prints."""
+    """Hidden arrays for messages of kernels, made when the first kernel that can assert or print is launched."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Device) -> None:
         self.backend = backend
         self.integers: Buffer | None = None
         self.floats: Buffer | None = None
@@ -59,12 +59,12 @@ class DeviceOutput:
             )
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
         number = self.numbers.setdefault(key, len(self.numbers) + 1)
-        # The tree is needed only if something is said, and machine code that was found is launched without one.
+        # The tree is needed only for messages, and machine code from the cache is launched without one.
         self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))
         return [self.integers, self.floats, i64(number << 32)]
 
-    def hear(self) -> None:
-        """Wait for what was launched, print what it printed and raise what failed.
+    def report(self) -> None:
+        """Wait for all launches, print their messages and raise an error for a failed assertion.
 
         Raises
         ------

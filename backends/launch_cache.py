@@ -1,6 +1,6 @@
-"""Launches that repeat an earlier one: what was checked then is not checked again, and arguments stay packed.
+"""Launches that repeat an earlier one are not checked again, and their arguments stay packed.
 
-To check a launch of 30 arguments takes Python some 35 us, many times what a device needs to begin. Two launches are
+The checks of a launch of 30 arguments take Python some 35 us, much longer than a device takes to begin. Launches are
 alike if they have the same kernel, team size, buffers, constants and sizes of rows; their other numbers may differ.
 """
 
@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from backends.device import Launch, PackedLaunch
 from core.lang.bundles import FORM_SUFFIX, BundleForm, Rows, RowsOf, sizes_of_rows, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, boolean, fits
 
 if TYPE_CHECKING:
-    from backends.device import Launch
     from core.lang import Kernel
 
 MAX_LAUNCHES = 256
-"""Launches that are kept of a kernel; one more, and all are forgotten, as most of their buffers are."""
-
-
-class PackedLaunch(Protocol):
-    """A launch that lacks some numbers and how many teams it has."""
-
-    def put(self, numbers: list[Any]) -> None:
-        """Store the numbers; raises ``struct.error`` for one that is no integer or does not fit its type."""
-
-    def start(self, teams: int) -> None:
-        """Queue the launch."""
+"""Launches kept for a kernel; one more clears them all, since most of their buffers no longer exist."""
 
 
 class CachedLaunch(NamedTuple):
@@ -36,7 +26,7 @@ class CachedLaunch(NamedTuple):
 
     packed: PackedLaunch
     unlike_integers: list[tuple[int, Any]]
-    talks: bool
+    may_print: bool
 
     def put(self, numbers: list[Any]) -> bool:
         """Store numbers of the host; False if one does not fit."""
@@ -52,7 +42,7 @@ class CachedLaunch(NamedTuple):
 
 
 class LaunchReader:
-    """Reads launches of one kernel whose arguments are of the same classes.
+    """Reads launches of one kernel with arguments of the same classes.
 
     Attributes
     ----------
@@ -99,7 +89,7 @@ class LaunchReader:
 
 
 def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, bool]]:
-    """Where the values of a bundle are read, and which of them are sizes of rows; the key gets what its form is of."""
+    """Yield the path of each value of a bundle, and if it is a size of rows; add the parts of its form to the key."""
     one = path.replace(".", "_") + "_"
     key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
     sizes = set(sizes_of_rows(form.bundle).values())
@@ -157,7 +147,7 @@ class LaunchCache:
             if scalar.kind in "bf":
                 unlike_integers.append((k, scalar))
         packed = pack(launch, [place for place, _ in reader.numbers])
-        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.talks)
+        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.may_print)
         return packed
 
 

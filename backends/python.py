@@ -1,11 +1,12 @@
-"""The oracle as a backend: every kernel runs as plain Python. Slow, exact, and what all others are tested against."""
+"""Reference interpreter as a backend: every kernel runs as plain Python, slowly and exactly."""
 
 from __future__ import annotations
 
 import time
 
 from backends.cpu.host_memory import HostMemory
-from backends.device import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch
 from core.lang import tree
 
 
@@ -22,7 +23,7 @@ class PythonBackend(HostMemory):
     """
 
     name = "python"
-    oracle = True
+    is_reference = True
 
     def __init__(self, device: DeviceInfo, reverse: bool = False) -> None:
         super().__init__(device, Capabilities(1024, 1 << 30, 1, 1024))

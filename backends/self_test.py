@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.cache import cache_folder, write_once
-from backends.cpu.native import cpu_tag
+from backends.cpu_info import cpu_tag
 from core.errors import UserError
 from core.lang import (
     Array,
@@ -33,7 +33,7 @@ from core.lang import (
 from core.lang.library import random_below, team_max, team_min, team_sum
 
 if TYPE_CHECKING:
-    from backends.device import Backend
+    from backends.launch import Backend
 
 
 @kernel

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backends.device import scalar_argument
 from backends.device_output import checks_enabled, output_types
+from backends.launch import scalar_argument
 from core.errors import UserError
 from core.lang import Const, Function, Generic, Kernel
 from core.lang.types import BY_NAME, Array, Integer, Table, boolean
@@ -36,7 +36,7 @@ class Dialect(NamedTuple):
     most_lanes: int = 1024
     images: bool = False
     checks: bool = False
-    """As `backends.device.Backend.checks`."""
+    """As `backends.device.Device.checks`."""
 
 
 DIALECTS = {
@@ -56,16 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dest="dialect",
         choices=DIALECTS,
         required=True,
-        help="numba: Python that numba compiles for CPUs; cuda: that for NVIDIA's GPUs; opencl: OpenCL C; "
-        "opencl-intel: with what Intel's compiler for CPUs must be told about loops",
+        help="numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; opencl: OpenCL C; "
+        "opencl-intel: OpenCL C with loop hints for Intel's CPU compiler",
     )
     sizes = ", ".join(f"{name} {one.lanes}" for name, one in DIALECTS.items())
     parser.add_argument("--team-size", type=int, metavar="N", help=f"lanes of a team ({sizes})")
     parser.add_argument(
-        "--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="of Const parameters"
+        "--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="values of Const parameters"
     )
     parser.add_argument(
-        "--types", nargs="+", action="extend", default=[], metavar="NAME=TYPE", help="of generic parameters, as T=i32"
+        "--types",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=TYPE",
+        help="types of generic parameters, as T=i32",
     )
     options = parser.parse_args(arguments)
     try:

@@ -16,7 +16,8 @@ from core.lang.digest import source_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.device import Backend, Capabilities, LaunchRefused, OutOfMemory
+    from backends.device import Capabilities, LaunchRefused, OutOfMemory
+    from backends.launch import Backend
     from core.lang import Kernel
 
 WARP = 32

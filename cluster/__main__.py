@@ -43,7 +43,7 @@ def listed(called: str) -> str:
     """What there is to run, a line each."""
     width = max(map(len, PROGRAMS))
     lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
-    return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` says more of one."
+    return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
 
 
 def complete(called: str) -> None:

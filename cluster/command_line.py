@@ -37,7 +37,7 @@ class RankParser(CompletingParser):
 
     def _agree_on_help(self) -> None:
         from cluster import default_communicator, require_equal_arguments
-        from cluster.mpi.communicators import LaunchError
+        from cluster.mpi.mpi_communicator import LaunchError
 
         try:
             ranks = default_communicator()

@@ -30,29 +30,29 @@ LAUNCHER = (
     Setting(
         "rmaps_default_mapping_policy",
         "slot:oversubscribe",
-        "more ranks than slots are welcome, and fill host after host: without `slot`, the first host got all of them",
+        "allow more ranks than slots, host after host: without `slot`, the first host got all of them",
     ),
     # Without these three a host that is cut off is noticed after 8 minutes; with them, by the launcher, after 20 s, if
     # no rank has seen it before (cluster.mpi.lost_hosts).
-    Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds after which a silent host is asked whether it is there"),
-    Setting("oob_tcp_keepalive_intvl", "1", "seconds after which it is asked again"),
-    Setting("oob_tcp_keepalive_probes", "15", "questions without an answer after which the host is lost"),
+    Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds of silence before a host is probed"),
+    Setting("oob_tcp_keepalive_intvl", "1", "seconds between probes"),
+    Setting("oob_tcp_keepalive_probes", "15", "unanswered probes before a host counts as lost"),
 )
 # 64 ranks on 2 cores: Open MPI's own search for a transport takes 4.1 s from mpirun to the end, these 2.9 s;
 # 2 ranks 1.2 s and 0.2 s.
 TRANSPORT = (
     Setting("pml", "ob1", "no search for network cards that this machine does not have"),
     Setting("btl", "self,sm,tcp", "shared memory within a host, TCP between hosts"),
-    Setting("osc", "^ucx", "one-sided calls without UCX, which complains of the cards that are not here"),
+    Setting("osc", "^ucx", "one-sided calls without UCX, which warns of missing network cards"),
 )
 # PPP 201-217 over two ranks, on two cores that four other programs kept busy too: 0.33 s with it, 0.8 s without. A
 # reduction of two idle ranks takes 1 to 3 us with it, and 0.7 us without.
 RANK = (
-    Setting("mpi_yield_when_idle", "1", "a rank that waits leaves its core to whoever works there, perhaps for it"),
+    Setting("mpi_yield_when_idle", "1", "a waiting rank leaves its core to other processes"),
     Setting(
         "mca_base_env_list",
         "OPENBLAS_NUM_THREADS=1",
-        "a rank has one core: no thread pool as wide as the machine in each",
+        "one thread for each rank: a rank has one core",
     ),
 )
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")

@@ -37,7 +37,7 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.problems", "backends.device", "cluster", "cluster.programs", "drivers.console"),
+    *("core.lang", "core.problems", "backends.launch", "cluster", "cluster.programs", "drivers.console"),
     *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
@@ -87,12 +87,12 @@ def imported_from_the_house(path: Path, nodes=ast.walk) -> list[str]:
     return [module for module in found if is_in(module, HOUSE)]
 
 
-def import_graph(paths: list[Path]) -> dict[str, set[str]]:
+def import_graph(paths: list[Path], nodes=executed) -> dict[str, set[str]]:
     """For each file's module those of the others that it imports, at its top or in a function."""
     modules = {module_of(path) for path in paths}
     graph = {}
     for path in paths:
-        names = imported_from_the_house(path, executed)
+        names = imported_from_the_house(path, nodes)
         # What is no module is a name within one: `core.problems.instances.optima.table` stands for `core.problems.instances.optima`.
         graph[module_of(path)] = {name if name in modules else name.rpartition(".")[0] for name in names} & modules
     return graph
@@ -125,6 +125,11 @@ def test_no_imports_form_a_circle():
     assert graph["core.lang.front.translator"] and "core.lang.tree" in circle(
         graph | {"core.lang.tree": {"core.lang.front.translator"}}
     )
+
+
+@pytest.mark.parametrize("package", ["backends", "cluster"])
+def test_imports_for_types_form_no_circle_either(package):
+    assert circle(import_graph(sources(package), ast.walk)) == []
 
 
 def test_costly_packages_are_imported_late():

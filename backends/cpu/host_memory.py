@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from backends.cpu.shared_memory import SharedBuffer
-from backends.device import Backend, Buffer, OutOfMemory
+from backends.device import Buffer, OutOfMemory
+from backends.launch import Backend
 
 CACHE_LINE = 64
 """Bytes. Where vectors of 64 bytes lie in two lines each, ants on a core took an eighth longer."""

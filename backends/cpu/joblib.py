@@ -25,7 +25,8 @@ import numpy as np
 from backends.cpu import native, shared_memory
 from backends.cpu.shared_memory import SharedBuffer
 from backends.cpu.single_core import CpuBackend, argument_slots
-from backends.device import Buffer, DeviceInfo, Launch, Unavailable, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import Buffer, DeviceInfo, Launch, Unavailable
 
 SOURCE_ROOT = str(Path(__file__).parents[2])
 """Where the suite's packages lie."""
@@ -72,18 +73,18 @@ class JoblibBackend(CpuBackend):
         self.timings.kernel_s += time.perf_counter() - began
 
     def prepare(self, launches: list[Any]) -> Any:
-        meeting = self.allocate(1, np.uint64)
+        arrivals = self.allocate(1, np.uint64)
         described = [(one.executable, one.teams, [describe_argument(a) for a in one.arguments]) for one in launches]
-        return meeting, described
+        return arrivals, described
 
     def replay(self, prepared: Any, times: int) -> None:
         began = time.perf_counter()
-        meeting, launches = prepared
-        meeting.handle[:] = 0
+        arrivals, launches = prepared
+        arrivals.handle[:] = 0
         self.work_in_parallel(
             run_replay,
             [
-                (native.replay_code(), launches, describe_argument(meeting), times, k, self.workers)
+                (native.replay_code(), launches, describe_argument(arrivals), times, k, self.workers)
                 for k in range(self.workers)
             ],
         )
@@ -189,9 +190,9 @@ def run_teams(path: str, begin: int, end: int, total: int, described: list[Any])
     native.load(path)(begin, end, total, packed.ctypes.data)
 
 
-def run_replay(code: str, launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
+def run_replay(code: str, launches: list[Any], arrivals: Any, times: int, worker: int, workers: int) -> None:
     """One process's part of a replay."""
     packed = [argument_slots(tuple(attach_argument(d) for d in described)) for _, _, described in launches]
-    counter = attach_argument(meeting).handle
+    counter = attach_argument(arrivals).handle
     recorded = native.CompiledReplay([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)
     recorded.run(times, worker, workers)

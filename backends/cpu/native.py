@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
-import itertools
 import json
 import os
 import sys
@@ -22,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
+from backends.cpu_info import cpu_tag
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
 
 RELEASE_COUNT = 1 << 63
-"""More than workers ever count where they meet."""
+"""More than workers ever count at a barrier."""
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
@@ -43,23 +43,6 @@ def object_path(source: str, stem: str) -> str:
             digest.update(file.read())
     digest.update(f"{_machine()} {_versions()}".encode())
     return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
-
-
-@functools.cache
-def cpu_tag() -> str:
-    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code.
-
-    The first core tells for all: a machine with many takes long to list them, and longest when every rank asks.
-    """
-    try:
-        with open("/proc/cpuinfo") as file:
-            first = itertools.takewhile(str.strip, file)
-            kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
-    except OSError:
-        import platform
-
-        kinds = [platform.machine(), platform.processor()]
-    return hashlib.sha256("".join(kinds).encode()).hexdigest()[:8]
 
 
 def _machine() -> str:
@@ -189,7 +172,7 @@ def entry(worker, workers, times, slots):
     entries = pointer_u64(slots, 1)
     teams = pointer_i32(slots, 2)
     arguments = pointer_u64(slots, 3)
-    meeting = pointer_u64(slots, 4)
+    arrivals = pointer_u64(slots, 4)
     zero, one = literal_i32(0), literal_i32(1)
     expected = literal_u64(0)
     done = zero
@@ -204,8 +187,8 @@ def entry(worker, workers, times, slots):
                 call_entry(load(entries, k), begin, end, total, load(arguments, k))
             if lt_i32(one, workers):
                 expected = add_u64(expected, u64_from_i32(workers))
-                atomic_add_u64(meeting, zero, literal_u64(1))
-                while lt_u64(atomic_add_u64(meeting, zero, literal_u64(0)), expected):
+                atomic_add_u64(arrivals, zero, literal_u64(1))
+                while lt_u64(atomic_add_u64(arrivals, zero, literal_u64(0)), expected):
                     yield_core()
             k = add_i32(k, one)
         done = add_i32(done, one)
@@ -224,10 +207,10 @@ class HostStep:
     launched after it has no teams then, and nobody waits for anybody in it.
     """
 
-    def __init__(self, act: Callable[[], None], teams: np.ndarray, meeting: Any) -> None:
+    def __init__(self, act: Callable[[], None], teams: np.ndarray, arrivals: Any) -> None:
         self.act = act
         self.teams = teams
-        self.meeting = meeting
+        self.arrivals = arrivals
         self.seconds = 0.0
         self.raised: BaseException | None = None
         # Weak, as nothing looks for cycles in a driver, and the step holds buffers.
@@ -243,16 +226,16 @@ class HostStep:
         except BaseException as error:  # an interrupt too: ctypes would print it, and go on
             self.raised = error
             self.teams[:] = 0
-            self.meeting[:] = RELEASE_COUNT
+            self.arrivals[:] = RELEASE_COUNT
         self.seconds += time.perf_counter() - began
 
 
 class CompiledReplay:
     """Recorded launches, replayed by compiled code: no Python between two of them, unless a step is the host's.
 
-    Several workers may run the same recording together; they meet after every launch at the counter ``meeting``, which
-    must be zero when they begin. The last of them takes the host's steps, for which the others wait there. ``code`` is
-    what `replay_code` returned to another process, if this is not the first.
+    Several workers may run the same recording together; they synchronise after every launch by the counter
+    ``arrivals``, which must be zero when they begin. The last worker takes the host's steps; the others wait for it.
+    ``code`` is the result of `replay_code` in another process, if this is not the first.
     """
 
     def __init__(
@@ -260,18 +243,18 @@ class CompiledReplay:
         steps: Sequence[str | Callable[[], None]],
         teams: list[int],
         packed: list[np.ndarray],
-        meeting: Any = None,
+        arrivals: Any = None,
         code: str | None = None,
     ) -> None:
         self.wanted_teams = np.array(teams, np.int32)
         self.teams = self.wanted_teams.copy()
-        self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
-        made = [one if isinstance(one, str) else HostStep(one, self.teams, self.meeting) for one in steps]
+        self.arrivals = np.zeros(1, np.uint64) if arrivals is None else arrivals
+        made = [one if isinstance(one, str) else HostStep(one, self.teams, self.arrivals) for one in steps]
         self.host_steps = [one for one in made if isinstance(one, HostStep)]
         self.entries = np.array([address(one) if isinstance(one, str) else one.address for one in made], np.uint64)
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
-        parts = [self.entries, self.teams, self.addresses, self.meeting]
+        parts = [self.entries, self.teams, self.addresses, self.arrivals]
         self.slots = np.array([len(steps), *(p.ctypes.data for p in parts)], np.uint64)
         self.entry = load(code or replay_code())
 
@@ -281,7 +264,7 @@ class CompiledReplay:
 
     def release(self) -> None:
         """Let workers go on that wait for one who does not come; whatever they compute then is thrown away."""
-        self.meeting[:] = RELEASE_COUNT
+        self.arrivals[:] = RELEASE_COUNT
 
     def host_seconds(self) -> float:
         """How long the host's steps took since the last call; raises what one of them raised."""

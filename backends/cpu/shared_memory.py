@@ -117,7 +117,7 @@ class SharedBuffer(Buffer):
         try:
             memory, segment = create_segment(size, outlives_owner=outlives_owner)
         except (OSError, ValueError, OverflowError) as error:
-            raise OutOfMemory(f"{size:,} bytes of shared memory are not to be had: {error}") from error
+            raise OutOfMemory(f"{size:,} bytes of shared memory cannot be allocated: {error}") from error
         return cls(memory, segment, shape, dtype)
 
     @classmethod

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from backends.collectives import Collective
 from backends.cpu import native
 from backends.cpu.host_memory import HostMemory
-from backends.device import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
+from backends.cpu_info import cpu_device, cpu_tag
+from backends.device import Buffer, Capabilities, Collective, DeviceInfo, Launch
 from core.lang import tree
 
 
@@ -42,7 +42,7 @@ class CpuBackend(HostMemory):
         return native.load_or_compile(source, native.object_path(source, program.kernel.name))
 
     def reload(self, saved: str) -> str | None:
-        if native.cpu_tag() not in saved:
+        if cpu_tag() not in saved:
             return None
         try:
             native.load(saved)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from backends.cpu import native
 from backends.cpu.single_core import CpuBackend
-from backends.device import DeviceInfo, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import DeviceInfo
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -46,7 +47,7 @@ class ThreadsBackend(CpuBackend):
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
         """Run a recording in all workers; this thread is the last, since MPI wants the host's steps from it."""
-        prepared.meeting[:] = 0
+        prepared.arrivals[:] = 0
         last = self.workers - 1
         jobs: list[Future[None]] = []
         try:

@@ -1,5 +1,6 @@
-"""NVIDIA GPUs: streams and memory, launches and graphs, collectives of several GPUs, and numba's simulator.
+"""NVIDIA GPUs: driver, compiler, memory, launches and graphs, collectives of several GPUs, and numba's simulator.
 
-Only the registry in `backends` imports this package, by the name of the class.
+Only the registry in `backends` imports this package, by the name of the class in `backend` or `simulator`.
+Modules import in the order driver, memory, {launch, peer_memory, mailbox, collectives}, backend, simulator.
 Printed kernels and LLVM operations belong to `backends.emit`.
 """

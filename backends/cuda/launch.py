@@ -1,51 +1,21 @@
 """Launches as CUDA's driver takes them: a block of arguments that is packed once, in the layout of numba's kernels.
 
-numba's own way of launching looks at every argument anew, and needs some 30 to 60 us for what takes the driver 2.
+numba's launches inspect every argument each time, and take some 30 to 60 us for 2 us of the driver.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from backends.device import Buffer, Launch, OutOfMemory
-
-if TYPE_CHECKING:
-    from backends.cuda.backend import CudaBackend
-
-
-class CudaExecutable(NamedTuple):
-    """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
-
-    kernel: Any
-    team_size: int
-    shared: int
-    function: Any = None
-
-
-def check_driver_call(result: tuple[Any, ...]) -> Any:
-    """What a function of the driver returned, without its status.
-
-    Raises
-    ------
-    OutOfMemory
-        The device has not enough.
-    RuntimeError
-        Anything else; names the driver's error, which may be that of something queued earlier.
-
-    """
-    status, *values = result
-    if status:
-        if status.name == "CUDA_ERROR_OUT_OF_MEMORY":
-            raise OutOfMemory("the device has not enough memory")
-        raise RuntimeError(f"the CUDA driver says {status.name}")
-    return values[0] if len(values) == 1 else values
+from backends.cuda.memory import CudaDevice
+from backends.device import Buffer, Launch
 
 
 class PackedKernel:
-    """A launch whose arguments lie in a block of 64-bit words, and the addresses of its parameters in that block.
+    """A launch, its arguments in a block of 64-bit words, and the addresses of its parameters in that block.
 
     To numba an array is seven parameters (`kernel_parameters`), a number is one. Numbers that may change come first in
     the block, so that one call of ``struct`` stores them all.
@@ -59,7 +29,7 @@ class PackedKernel:
 
     """
 
-    def __init__(self, backend: CudaBackend, launch: Launch, places: list[int]) -> None:
+    def __init__(self, backend: CudaDevice, launch: Launch, places: list[int]) -> None:
         self.backend = backend
         self.executable = launch.executable
         self.teams = launch.teams
@@ -94,10 +64,10 @@ class PackedKernel:
             self.backend.stream, self.where, 0,
         )  # fmt: skip
         if status:
-            raise RuntimeError(f"{executable.kernel.name}: the CUDA driver says {status.name}")
+            raise RuntimeError(f"{executable.kernel.name}: CUDA driver error {status.name}")
 
 
-def kernel_parameters(argument: Any, backend: CudaBackend) -> list[int]:
+def kernel_parameters(argument: Any, backend: CudaDevice) -> list[int]:
     """The words of an argument; of numbers the low bytes count.
 
     An array's are an owner and a parent, which it does not have on a GPU, how many elements of how many bytes, the

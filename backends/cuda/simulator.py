@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from backends.cuda.backend import CudaBackend, emitted_kernel
-from backends.cuda.launch import CudaExecutable
+from backends.cuda.backend import CudaBackend
+from backends.cuda.compiler import CudaExecutable, emitted_kernel
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch
 from core.lang import tree
 
@@ -67,7 +67,7 @@ class CudaSimulator(CudaBackend):
     def most_lanes(self, executable: CudaExecutable) -> int:
         return self.capabilities.max_team_size
 
-    def lanes_side_by_side(self, executable: CudaExecutable) -> int:
+    def resident_lanes(self, executable: CudaExecutable) -> int:
         return self.capabilities.lanes_resident
 
     def execute(self, launch: Launch) -> None:

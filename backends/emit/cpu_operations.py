@@ -95,7 +95,7 @@ class EmittedCompiler(CompilerBase):
         passes.add_pass(ReconstructSSA, "a variable for each assignment")
         passes.add_pass(NopythonTypeInference, "types")
         passes.add_pass(PreLowerStripPhis, "assignments where branches meet")
-        passes.add_pass(IRLegalization, "where variables end")
+        passes.add_pass(IRLegalization, "lifetimes of variables")
         passes.add_pass(NativeLowering, "LLVM's code")
         passes.add_pass(NoPythonBackend, "result")
         passes.finalize()

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
-from backends.cpu.native import cpu_tag
-from backends.device import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
+from backends.cpu_info import cpu_tag
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
+from backends.launch import Backend
 from backends.opencl import icd
+from core.errors import LaunchRefused
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class OpenClBackend(Backend):
         extensions = self.handle.extensions.split()
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
-            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which the suite's kernels need")
+            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which kernels need")
         self.context = cl.Context([self.handle])
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)

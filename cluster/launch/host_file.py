@@ -122,7 +122,7 @@ def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
     for host in hosts:
         name = host.name.rpartition("@")[2]
         if not (is_known(name) or is_known(ssh_alias(name))):
-            raise HostFileError(path, host.line, f"{host.name}, which is no name of a host", "one that can be reached")
+            raise HostFileError(path, host.line, f"{host.name}, an unknown host", "one that can be reached")
 
 
 def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
@@ -154,7 +154,7 @@ def ssh_problem(host: Host) -> str:
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
-        return f"ssh says nothing within {3 * ANSWER_S} s"
+        return f"no answer from ssh within {3 * ANSWER_S} s"
     except OSError as error:
         return f"ssh: {error.strerror}"
     if done.returncode == 0:

@@ -93,7 +93,9 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResour
     """
     allocation = here.allocation
     if allocation is not None and asked.hosts is not None:
-        raise UserError(f"--hosts {asked.path}: found a Slurm allocation, whose hosts are taken; expected one of them")
+        raise UserError(
+            f"--hosts {asked.path}: found a Slurm allocation, which names the hosts; expected only one of the two"
+        )
     layout = plan_layout(asked, here, cores_per_rank(started))
     if allocation is not None and here.srun and not here.mpirun_takes_allocation:
         return srun_command(asked, layout, started, here.srun)
@@ -191,7 +193,7 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
         if host.most is not None and per_host is not None and per_host > host.most:
             raise UserError(
                 f"{asked.path}:{host.line}: found max_slots={host.most} of {host.name}, expected at least {per_host} "
-                "for so many ranks on each host"
+                "for the ranks on each host"
             )
     most = [host.most for host in hosts]
     room = sum(one for one in most if one is not None)

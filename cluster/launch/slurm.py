@@ -4,8 +4,8 @@ python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time is over the job is told: its ranks keep the state of the search, and the job is queued
-again, to go on from there.
+Two minutes before its time is over the job gets a signal: its ranks keep the state of the search, and the job is queued
+again, to continue from there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cluster.command_line import RankParser, run
-from cluster.launch.job import add_placement_options, add_program_argument, positive, program_words
+from cluster.launch.options import add_placement_options, add_program_argument, positive, program_words
 from cluster.launch.plan import cores_per_rank
 from core.errors import UserError
 from core.program_parser import invocation
@@ -31,11 +31,11 @@ CHECKPOINTED = 143
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 """As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
-"""The value of an `#SBATCH` option: `sbatch` has rules of its own for quotes, spaces, comments and `%`."""
+"""The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
 
 
 class BatchRequest(NamedTuple):
-    """What the script shall ask Slurm for: options of `sbatch`, in order, and their values; None: leave it out."""
+    """Options of `sbatch` in the script, in order, and their values; None leaves an option out."""
 
     options: Sequence[tuple[str, object]]
     name: str
@@ -62,8 +62,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00")
     made.add_argument("--gpus-per-node", type=line, metavar="N", help="GPUs of each host, perhaps with their type")
     made.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
-    made.add_argument("--partition", type=line, metavar="NAME", help="of the cluster")
-    made.add_argument("--account", type=line, metavar="NAME", help="that pays")
+    made.add_argument("--partition", type=line, metavar="NAME", help="partition of the cluster")
+    made.add_argument("--account", type=line, metavar="NAME", help="account to charge")
     made.add_argument(
         "--no-state",
         dest="state",
@@ -161,7 +161,7 @@ def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[s
     Parameters
     ----------
     asked
-        What Slurm is asked for.
+        Options of `sbatch`.
     launch
         Options of `launch`.
     started
@@ -190,22 +190,22 @@ def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[s
 
 cd {folder} || exit
 
-# Slurm tells this shell, {NOTICE_S} s before the time is over. `launch` hands the signal to the ranks of all hosts.
+# Slurm signals this shell {NOTICE_S} s before the time is over. `launch` passes the signal to the ranks of all hosts.
 early=
 trap 'early=yes' TERM
 {" ".join([command, *state])} &
 job=$!
-trap 'told=yes; kill -TERM "$job" 2>/dev/null' TERM
+trap 'signalled=yes; kill -TERM "$job" 2>/dev/null' TERM
 [ "$early" ] && kill -TERM "$job"
-told=yes
-while [ "$told" ]; do
+signalled=yes
+while [ "$signalled" ]; do
     # A signal ends `wait`, but not the job.
-    told=
+    signalled=
     wait "$job"
     code=$?
 done
 
-# A job that somebody cancels hears the same signal, and is not running any more.
+# A cancelled job gets the same signal, but is no longer running.
 if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
     echo {said}
     scontrol requeue "$SLURM_JOB_ID"

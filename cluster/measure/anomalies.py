@@ -65,7 +65,7 @@ def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             yield f"{host} is oversubscribed: {len(here)} ranks want {wanted} cores of {cores}{more}"
         elif len(here) > 1 and faster > CROWDED:
             yield (
-                f"ranks of {host} are in each other's way: {alone}, though {len(here)} ranks want {wanted} of {cores} "
+                f"ranks of {host} slow each other down: {alone}, though {len(here)} ranks want {wanted} of {cores} "
                 "cores (bound to the same core, or other programs run there?)"
             )
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.mpi.communicators import Communicator
+from cluster.mpi.communicator import Communicator
 from core.errors import UserError
 
 PROCESSORS = Path("/sys/devices/system/cpu")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from cluster.mpi import launcher
-from cluster.mpi.communicators import Communicator, Mpi, Solo
+from cluster.mpi.communicator import Communicator
+from cluster.mpi.mpi_communicator import Mpi
+from cluster.mpi.solo import Solo
 
 
 def default_communicator() -> Communicator:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cluster.mpi import abort, liveness
-from cluster.mpi.communicators import Message, Mpi
+from cluster.mpi.communicator import Message
+from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 
 Done = TypeVar("Done")
@@ -48,7 +49,7 @@ class FaultTolerantMpi(Mpi):
         self.lost: Sequence[int] = []
         self._guard(self.world)
 
-    def _present(self, mpi: Any) -> liveness.NoLiveness:
+    def _make_liveness(self, mpi: Any) -> liveness.NoLiveness:
         """Nobody looks into the memory of a rank that may be gone."""
         return liveness.NoLiveness()
 
@@ -161,7 +162,7 @@ class GuardedCommunicator:
 
 
 class WordMessages:
-    """The words that ranks share by messages: each has a copy, and tells all others what it does to it.
+    """Words that ranks share by messages: each rank has a copy, and sends its changes to all others.
 
     Parameters
     ----------
@@ -181,16 +182,16 @@ class WordMessages:
         self.made += 1
         return self.words.setdefault(self.made, ReplicatedWord(self, self.made))
 
-    def tell(self, *news: int) -> None:
-        """Send to all others; the messages are so short that nobody has to wait for them."""
+    def send(self, *news: int) -> None:
+        """Send to all others; the messages are short, so that no rank waits for them."""
         self.sent = [one for one in self.sent if not one[0].Test()]
         words = np.array(news, np.int64)
         for other in range(self.ranks.size):
             if other != self.ranks.rank:
                 self.sent.append((self.ranks.world.Isend(words, other, WORD_TAG), words))
 
-    def hear(self) -> None:
-        """Take over what others have told so far."""
+    def receive(self) -> None:
+        """Apply the messages that have arrived."""
         world, news = self.ranks.world, np.zeros(4, np.int64)
         while world.Iprobe(tag=WORD_TAG):
             world.Recv(news, tag=WORD_TAG)
@@ -214,17 +215,17 @@ class ReplicatedWord:
 
     def add(self, summand: int) -> int:
         """See `cluster.mpi.shared_words.Word`."""
-        return self._done(ADD, summand) if summand else self._heard()
+        return self._done(ADD, summand) if summand else self._up_to_date()
 
     def lower(self, value: int) -> int:
         """See `cluster.mpi.shared_words.Word`."""
-        before = self._heard()
+        before = self._up_to_date()
         return self._done(LOWER, value) if value < before else before
 
     def reset(self, value: int) -> None:
         """See `cluster.mpi.shared_words.Word`."""
         self.posted.ranks.barrier()
-        self._heard()
+        self._up_to_date()
         self.epoch += 1
         self.value = int(value)
         self.posted.ranks.barrier()
@@ -237,14 +238,14 @@ class ReplicatedWord:
         """Do what another has done."""
         self.value = self.value + operand if kind == ADD else min(self.value, operand)
 
-    def _heard(self) -> int:
-        self.posted.hear()
+    def _up_to_date(self) -> int:
+        self.posted.receive()
         return self.value
 
     def _done(self, kind: int, operand: int) -> int:
-        before = self._heard()
+        before = self._up_to_date()
         self.take_over(kind, int(operand))
-        self.posted.tell(self.epoch, self.number, kind, int(operand))
+        self.posted.send(self.epoch, self.number, kind, int(operand))
         return before
 
 
@@ -277,4 +278,4 @@ def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
         if ranks.rank == 0:
             names = ", ".join(map(str, lost))
             plural = "s" if len(lost) > 1 else ""
-            print(f"note: lost rank{plural} {names}; the other {ranks.size} go on", file=sys.stderr, flush=True)
+            print(f"note: lost rank{plural} {names}; the other {ranks.size} continue", file=sys.stderr, flush=True)

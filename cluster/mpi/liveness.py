@@ -65,15 +65,15 @@ def watch_local_ranks() -> Iterator[None]:
     if not launcher.survives_lost_ranks():
         yield
         return
-    has_met = threading.Event()
+    has_started = threading.Event()
 
     def watch() -> None:
         expected, complete = launcher.local_size(), time.monotonic()
-        while not has_met.wait(POLL_S):
+        while not has_started.wait(POLL_S):
             if count_local_ranks() >= expected:
                 complete = time.monotonic()
             elif time.monotonic() - complete > FORK_S:
-                abort.report_user_error("a rank was killed while MPI started, when nobody can go on without it")
+                abort.report_user_error("a rank was killed while MPI started; the job cannot continue without it")
                 # The launcher ends all that it has started.
                 os.kill(os.getppid(), signal.SIGTERM)
                 return
@@ -82,7 +82,7 @@ def watch_local_ranks() -> Iterator[None]:
     try:
         yield
     finally:
-        has_met.set()
+        has_started.set()
 
 
 def count_local_ranks() -> int:
@@ -229,12 +229,12 @@ class NoLiveness:
         return None
 
 
-_presence: Liveness | None = None
+_liveness: Liveness | None = None
 
 
 def own_liveness(mpi: Any) -> Liveness:
     """This process's one `Liveness`; all ranks make it together."""
-    global _presence
-    if _presence is None:
-        _presence = Liveness(mpi)
-    return _presence
+    global _liveness
+    if _liveness is None:
+        _liveness = Liveness(mpi)
+    return _liveness

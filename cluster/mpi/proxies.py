@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi.communicators import Communicator, Message, Solo
+from cluster.mpi.communicator import Communicator, Message
 from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory, Word
+from cluster.mpi.solo import Solo
 
 T = TypeVar("T")
 PAIR = np.zeros(3, np.uint64)

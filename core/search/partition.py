@@ -14,7 +14,7 @@ def have_equal_devices(backend: Any, ranks: Any) -> bool:
     Parameters
     ----------
     backend
-        This rank's `backends.device.Backend`.
+        This rank's `backends.launch.Backend`.
     ranks
         A `cluster.Communicator`.
 

@@ -28,7 +28,7 @@ def usable_devices(rows: Sequence[Any], on_gpu: bool) -> list[BenchmarkDevice]:
     """The usable devices of a survey that are GPUs, or those that are not; the oracle is too slow for any bench."""
     found: list[BenchmarkDevice] = []
     for row in rows:
-        if row.usable and not row.oracle and (row.kind == "gpu") == on_gpu:
+        if row.usable and not row.is_reference and (row.kind == "gpu") == on_gpu:
             again = any(place.backend == row.backend for place in found)
             label = f"{row.backend} {row.device}" if again else row.backend
             found.append(BenchmarkDevice(row.backend, row.device, row.kind, row.compute_units, row.name, label))

@@ -113,7 +113,7 @@ class BenchmarkRecorder:
             "device_name": device.name,
             "driver": device.driver,
             "simulated": device.driver == "simulated",
-            "oracle": backend.oracle,
+            "oracle": backend.is_reference,
         }
 
     def fold(self) -> None:

@@ -55,7 +55,7 @@ def plan_configurations(
     Parameters
     ----------
     devices : sequence
-        Objects with `backend, device, name, usable, reason, kind, oracle`, as `backends.survey` has them.
+        Objects with `backend, device, name, usable, reason, kind, is_reference`, as `backends.survey` has them.
     backends : sequence of str, optional
         Only these; None: all but the oracle, which is thousands of times slower.
     ranks : sequence of int
@@ -80,14 +80,14 @@ def plan_configurations(
         if backends is not None and device.backend not in backends:
             continue
         configuration = Configuration(device.backend, device.device, device.name, kind=device.kind)
-        if backends is None and device.oracle:
+        if backends is None and device.is_reference:
             not_run.append(
                 configuration.not_run(
                     f"the reference interpreter, too slow for comparisons: --backends {device.backend} includes it"
                 )
             )
         elif device.usable:
-            chosen.append((configuration, "" if device.oracle else device.kind))
+            chosen.append((configuration, "" if device.is_reference else device.kind))
         else:
             not_run.append(configuration.not_run(_one_line(device.reason)))
     chosen.sort(key=lambda one: one[1] != ONE_CORE)

@@ -106,7 +106,7 @@ def plan_hybrid_configurations(
         There is no device of one core, or none that takes a number of cores.
 
     """
-    usable = [one for one in devices if one.usable and not one.oracle]
+    usable = [one for one in devices if one.usable and not one.is_reference]
     core = next((one for one in usable if one.kind == ONE_CORE), None)
     takers = [one for one in usable if one.takes_cores]
     several = next((one for one in takers if backend in (None, one.backend)), None)

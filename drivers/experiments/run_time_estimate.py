@@ -52,7 +52,7 @@ def with_usual_iterations(task: Task) -> Any:
 
 def estimate_seconds(work: RepetitionWork, place: Any, ranks: int, repetitions: int) -> float:
     """About how long so many repetitions take on a device, a row as `backends.survey` has them."""
-    speed = usual_speed(work, place.kind, place.compute_units, ranks, oracle=place.oracle)
+    speed = usual_speed(work, place.kind, place.compute_units, ranks, is_reference=place.is_reference)
     return repetitions * min(work.amount, 10**300) / speed
 
 

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterator
 
 from backends import NAMES, backend_class, create
-from backends.device import Backend, Unavailable
+from backends.device import Unavailable
+from backends.launch import Backend
 from core.arguments import text
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
@@ -32,7 +33,7 @@ def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backen
         made = []
         for name in names:
             kind = backend_class(name)
-            if kind.oracle or (kind.same_as and kind.same_as in names):
+            if kind.is_reference or (kind.same_as and kind.same_as in names):
                 continue
             with contextlib.suppress(Unavailable):
                 made.append(create(name))

@@ -1,6 +1,6 @@
 """The device of a rank: what `--backend` and `--device` name, or what `auto` stands for, found without importing much.
 
-A backend says for which kind of device it is taken (`backends.device.Backend.automatic_for`).
+A backend says for which kind of device it is taken (`backends.device.Device.automatic_for`).
 """
 
 from __future__ import annotations

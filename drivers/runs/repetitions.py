@@ -455,7 +455,7 @@ class Repetitions:
             **({"cores_used": device.compute_units} if device.part else {}),
             "driver": device.driver,
             "simulated": device.driver == "simulated",
-            "oracle": backend.oracle,
+            "oracle": backend.is_reference,
         }
         append(
             self.options.record,

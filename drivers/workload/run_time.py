@@ -53,7 +53,7 @@ def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetition
 def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> str | None:
     """The line without `note:`, or None for a run of less than `WARNING_S`."""
     device = backend.device
-    speed = usual_speed(work, device.kind, device.compute_units, ranks, oracle=backend.oracle)
+    speed = usual_speed(work, device.kind, device.compute_units, ranks, is_reference=backend.is_reference)
     count = min(work.amount * repetitions, 10**300)
     seconds = count / speed
     if seconds < WARNING_S:
@@ -66,7 +66,9 @@ def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions
     )
 
 
-def usual_speed(work: RepetitionWork, kind: str, compute_units: int, ranks: int = 1, *, oracle: bool = False) -> float:
+def usual_speed(
+    work: RepetitionWork, kind: str, compute_units: int, ranks: int = 1, *, is_reference: bool = False
+) -> float:
     """Units per second that so many ranks with a device of a kind each usually reach."""
     cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
-    return work.speed * cores * (INTERPRETER_SPEED if oracle else 1)
+    return work.speed * cores * (INTERPRETER_SPEED if is_reference else 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from backends.cpu.host_memory import host_buffer
 from backends.cuda.backend import CudaBackend
-from backends.cuda.launch import CudaExecutable
+from backends.cuda.compiler import CudaExecutable
 from backends.device import Buffer, Capabilities, DeviceInfo
 from core.lang import reference_interpreter, tree
 

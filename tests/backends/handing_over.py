@@ -3,7 +3,7 @@
 import json
 import os
 
-from backends.cuda.collectives import exchange_descriptors
+from backends.cuda.peer_memory import exchange_descriptors
 from cluster import default_communicator
 
 

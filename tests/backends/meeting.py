@@ -67,11 +67,11 @@ def run(backend: backends.Backend, together: Collectives, recorded: bool) -> dic
         backend.launch(write, 3, 1, begin, end, 5, whole)
         together.gather(whole, bounds)
         backend.launch(add_up, 1, 1, 0, SIZE, whole, sums)
-        together.meet()  # nobody writes again before everybody has read
+        together.barrier()  # nobody writes again before everybody has read
         backend.launch(write, 3, 1, begin, end, 9, halo)
         together.exchange(halo, bounds, 30)
         backend.launch(add_up, 1, 1, first, end, halo, nearby)
-        together.meet()
+        together.barrier()
         together.reduce(own, "sum", 1, 3)
         together.reduce(key, "least")
         if rank > 0:

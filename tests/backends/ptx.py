@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from backends.cuda.backend import emitted_kernel, numba_cuda, signature
+from backends.cuda.compiler import emitted_kernel, signature
+from backends.cuda.driver import numba_cuda
 from backends.emit.numba_python import CudaPython
 
 TEXTS = {}

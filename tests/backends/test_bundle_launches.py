@@ -93,7 +93,7 @@ ARRAYS = np.zeros(4, np.int32), np.zeros(4, np.uint8)
     ("make", "words"),
     [
         (lambda b: b.load(Facts(np.zeros(4), ARRAYS[1], 1.0, True)), r"Facts.weights is an array of float64; expected Array\[i32\]"),
-        (lambda b: b.load(Facts(ARRAYS[0], np.ones(4, bool), 1.0, True)), r"Facts.seen is an array of bool; .*whose elements are uint8"),
+        (lambda b: b.load(Facts(ARRAYS[0], np.ones(4, bool), 1.0, True)), r"Facts.seen is an array of bool; .*stored as uint8"),
         (lambda b: b.load(Facts(*ARRAYS, np.zeros(3), True)), "Facts.scale is an array; expected a number, f32"),
         (lambda b: b.rows(Walk(n=3), -1, S=np.uint8), "-1 rows of Walk.*; expected a bundle, and a count of 0 or more"),
         (lambda b: b.rows(Walk(n=3), 2), "Walk.solution: rows of S; say what that is, as in S=np.uint8"),

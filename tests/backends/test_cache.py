@@ -129,7 +129,7 @@ def test_numbas_settings_are_a_part_of_the_key(cache_here, monkeypatch):
 
 UNTRUSTED = {
     "Not a directory": lambda path: path.write_text(""),
-    "everybody may write to": lambda path: path.mkdir() or path.chmod(0o777),
+    "is writable by all users": lambda path: path.mkdir() or path.chmod(0o777),
     "belongs to another user": lambda path: path.mkdir() or os.chown(path, 12345, 12345),
 }
 

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from backends.cuda.backend import REPETITIONS, STAGED_BYTES
+from backends.cuda.backend import REPETITIONS
+from backends.cuda.memory import STAGED_BYTES
 from tests.backends import kernels
 from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
 from tests.backends.test_conformance import CASES, INTEGERS, after, of_all_types, replayed, same
@@ -82,5 +83,5 @@ def test_what_is_read_is_the_callers_own(gpu, count):
 
 def test_a_launch_that_the_driver_refuses_says_which(gpu):
     values = gpu.upload(np.zeros(1, np.int32))
-    with pytest.raises(RuntimeError, match="store: the CUDA driver says ERROR_INVALID_VALUE"):
+    with pytest.raises(RuntimeError, match="store: CUDA driver error ERROR_INVALID_VALUE"):
         gpu.launch(store, 65_536, 1, 1, 0, values)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.collectives import Collectives, Transfer
-from backends.cuda import collectives
+from backends.cuda import collectives, mailbox, peer_memory
 from backends.device import Buffer, OutOfMemory
 from core.errors import UserError
 
@@ -25,9 +25,9 @@ def test_ranks_of_a_host_hand_file_descriptors_over(mpirun):
 
 def test_the_kernels_of_meetings_compile():
     pytest.importorskip("cuda.core", reason="numba-cuda's toolkit is not installed")
-    code = collectives.compile_cubin("sm_90")
+    code = mailbox.compile_cubin("sm_90")
     assert code[:4] == b"\x7fELF"
-    assert b"meet" in code and b"stamp" in code
+    assert b"allreduce" in code and b"stamp" in code
 
 
 class Nccl(ModuleType):
@@ -56,8 +56,8 @@ class Gpu(SimpleNamespace):
     def upload(self, host):
         return Buffer(host.copy(), host.shape, host.dtype)
 
-    def address_of(self, buffer):
-        return 4096
+    def address_of(self, buffer, start=0):
+        return 4096 + start * buffer.dtype.itemsize
 
     def queue_collective(self, one):
         assert one.on_device
@@ -84,8 +84,8 @@ def nccl(monkeypatch):
     package.nccl = module
     monkeypatch.setitem(sys.modules, "nccl", ModuleType("nccl"))
     monkeypatch.setitem(sys.modules, "nccl.bindings", package)
-    monkeypatch.setattr(collectives, "load_functions", lambda device: {})
-    monkeypatch.setattr(collectives.CudaCollectives, "launch", lambda *given: None)
+    monkeypatch.setattr(mailbox, "load_functions", lambda device: {})
+    monkeypatch.setattr(mailbox.CollectiveKernels, "launch", lambda *given: None)
     return module
 
 
@@ -106,7 +106,7 @@ def links(*gpus, best=("peers", "peers"), hosts=("a", "a")):
 )
 def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, found, reaches, kind, mailbox):
     monkeypatch.setattr(collectives, "reaches_peer", lambda backend, gpu: reaches)
-    monkeypatch.setattr(collectives, "Mailbox", lambda together: "mailbox")
+    monkeypatch.setattr(collectives, "Mailbox", lambda kernels, ranks: "mailbox")
     for link in (link for _, link in found if link["best"] == "host"):
         link["why"] = "nccl4py: no such file"
     together = collectives.create_collectives(Gpu(), Ranks(), found)
@@ -123,7 +123,7 @@ def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
     together.reduce(words, "sum", 5, 10)
     together.send(words, 10, 20, 1)
     together.transfer_now(words, [Transfer(0, 1, 0, 3), Transfer(1, 0, 7, 2), Transfer(1, 2, 0, 9)])
-    together.meet()
+    together.barrier()
     world = "result of comm_init_rank_scalable"
     assert nccl.calls == [
         ("all_reduce", 4096 + 20, 4096 + 20, 10, 2, 0, world, 77),
@@ -150,9 +150,9 @@ def test_memory_that_one_gpu_has_not_is_an_error_on_all_ranks(nccl, monkeypatch)
     def refuse(properties, size):
         raise OutOfMemory("the device has not enough memory")
 
-    monkeypatch.setattr(collectives, "exportable_memory", lambda device: None)
-    monkeypatch.setattr(collectives, "allocation_granularity", lambda properties: 2 << 20)
-    monkeypatch.setattr(collectives, "allocate_physical", refuse)
+    monkeypatch.setattr(peer_memory, "exportable_memory", lambda device: None)
+    monkeypatch.setattr(peer_memory, "allocation_granularity", lambda properties: 2 << 20)
+    monkeypatch.setattr(peer_memory, "allocate_physical", refuse)
     together = collectives.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
     together.groups = [0, 0]
     with pytest.raises(OutOfMemory, match=r"rank 0: 499,122,176 bytes do not fit a GPU"):

@@ -3,7 +3,8 @@
 import pytest
 
 import backends
-from backends.device import DeviceInfo, limit_cores
+from backends.cpu_info import limit_cores
+from backends.device import DeviceInfo
 
 
 def machine(*names):
@@ -58,7 +59,7 @@ def test_more_cores_than_there_are_is_one_line(cores):
 
 @pytest.mark.parametrize("name", ["threads", "joblib"])
 def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
-    monkeypatch.setattr("backends.device.available_cores", lambda: 3)
+    monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
     made = backends.create(name, "0", cores=2)
     assert made.workers == made.device.compute_units == made.capabilities.compute_units == 2
     assert made.device.part == "2 of 3 cores"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import backends
-from backends.collectives import Collective
+from backends.device import Collective
 from core.lang import Array, atomic_add, i32, kernel, team_count, team_rank
 
 CELLS = 1000
@@ -34,7 +34,7 @@ def count_unequal(cells: Array[i32], unequal: Array[i32]):
 @pytest.fixture(params=[("cpu", None), ("threads", 3), ("joblib", 2)], ids=str)
 def crowd(request, monkeypatch):
     """CPU backends with one worker and with more than this machine has cores."""
-    monkeypatch.setattr("backends.device.available_cores", lambda: 3)
+    monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
     name, cores = request.param
     made = backends.create(name, "0", cores)
     yield made

@@ -18,7 +18,8 @@ import pytest
 import backends
 from backends.cpu import shared_memory
 from backends.cpu.joblib import JoblibBackend
-from backends.device import Launch, OutOfMemory, cpu_device
+from backends.cpu_info import cpu_device
+from backends.device import Launch, OutOfMemory
 from tests.backends import kernels
 from tests.patience import PATIENCE_S, soon
 

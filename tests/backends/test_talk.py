@@ -131,7 +131,7 @@ def test_a_check_that_is_a_function_fails_where_it_stands(hearing):
     where = f"{check.path}:{line_of(check, 'assert')}: check: "
     assert first == where + "assertion failed: v < limit: beyond the limit"
     called = f"called at {walk.path}:{line_of(walk, 'check(')} in walk"
-    assert then.strip() == (called if hearing.oracle else "in a launch of walk")
+    assert then.strip() == (called if hearing.is_reference else "in a launch of walk")
     assert walked(hearing, 100) == [3, 21], "what failed is not told twice"
 
 
@@ -173,7 +173,7 @@ def test_a_recorded_sequence_is_heard_when_it_has_run(hearing, capsys):
 
 def test_a_backend_without_checks_hears_nothing(backend, monkeypatch, capsys):
     monkeypatch.setattr(backend, "checks", False)
-    assert backend.oracle or walked(backend, 3) == [3, 21]
+    assert backend.is_reference or walked(backend, 3) == [3, 21]
     assert not capsys.readouterr().out
 
 
@@ -184,7 +184,7 @@ def test_machine_code_that_another_rank_compiled_is_heard(capsys):
     ranks[1].compiled_earlier = dict(ranks[0].compiled_earlier)
     count._programs.clear()
     silent = ranks[1].bind(quiet, 1, 1, (outs[1],))
-    assert silent.arguments == (outs[1],) and not silent.talks and ranks[1].listener.integers is None
+    assert silent.arguments == (outs[1],) and not silent.may_print and ranks[1].device_output.integers is None
     assert not count._programs
     for rank, out in zip(ranks, outs, strict=True):
         rank.launch(count, 1, 1, out, 20)

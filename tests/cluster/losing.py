@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from cluster import default_communicator
-from cluster.mpi.communicators import Message
+from cluster.mpi.communicator import Message
 from cluster.mpi.fault_tolerance import RankLost
 
 SHARED = np.arange(5)

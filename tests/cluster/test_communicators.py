@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cluster import Solo, default_communicator
-from cluster.mpi.communicators import LaunchError
+from cluster.mpi.mpi_communicator import LaunchError
 
 CONVERSATION = Path(__file__).with_name("conversation.py")
 

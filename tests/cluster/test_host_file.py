@@ -66,7 +66,7 @@ def test_a_missing_file_and_a_folder_are_told(tmp_path):
 def test_a_name_that_nobody_knows_is_told_before_anything_starts():
     require_names("hosts", [Host("localhost", None, None, 1), Host("me@127.0.0.1", None, None, 2)])
     unknown = Host("no-such-host.invalid", None, None, 7)
-    with pytest.raises(HostFileError, match="hosts:7: found no-such-host.invalid, which is no name of a host"):
+    with pytest.raises(HostFileError, match="hosts:7: found no-such-host.invalid, an unknown host"):
         require_names("hosts", [Host("localhost", None, None, 1), unknown])
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cluster.__main__ import main as cluster_main
-from cluster.launch.job import main, positive, program_words
+from cluster.launch.job import main
+from cluster.launch.options import positive, program_words
 from cluster.launch.plan import cores_per_rank
 from cluster.programs import PROGRAMS
 from core.errors import UserError
@@ -129,7 +130,7 @@ def test_a_wrong_host_file_starts_nothing(here, called, tmp_path, ranks):
     path.write_text("no-such-host.invalid\n")
     code, out, err = called(main, "--hosts", path, PATIENT, ranks, 0, "--end")
     assert (code, out, names(ranks)) == (2, "", [])
-    assert err.startswith(f"error: {path}:1: found no-such-host.invalid, which is no name") and err.count("\n") == 1
+    assert err.startswith(f"error: {path}:1: found no-such-host.invalid, an unknown host") and err.count("\n") == 1
 
 
 @pytest.mark.slow

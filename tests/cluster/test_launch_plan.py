@@ -126,10 +126,10 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
     ("asked", "here", "told"),
     [
         (on(TWO, 9, per_host=4), HERE, "-n 9: found room for 8, expected --per-host 5 or more"),
-        (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for so many ranks on each"),
+        (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for the ranks on each"),
         (on(TWO[1:], 7), HERE, "-n 7: found max_slots of 6 in hosts, expected at most 6 ranks"),
         (LaunchRequest(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
-        (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, whose hosts are taken"),
+        (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, which names the hosts"),
         (LaunchRequest(2, survive=True), ALLOCATED, "--survive: found srun"),
     ],
 )

@@ -145,7 +145,7 @@ def test_nothing_is_said_of_equal_ranks():
             [ranked(k, cores=4, alone=1.2e6) for k in (0, 1)],
             "a is oversubscribed: 2 ranks want 8 cores of 4; a rank alone",
         ),
-        ([ranked(k, rate=5e5) for k in (0, 1)], "ranks of a are in each other's way: a rank alone is 2 times as fast"),
+        ([ranked(k, rate=5e5) for k in (0, 1)], "ranks of a slow each other down: a rank alone is 2 times as fast"),
         ([ranked(k, "b", offset=-90.0) for k in (2, 3)], "the clock of b is 90 s behind that of a"),
         ([ranked(3, "b", versions=SAME | {"numpy": "1.26"})], "numpy: found 1.26 on rank 3 (b), elsewhere 2.1.0"),
     ],

@@ -32,7 +32,7 @@ KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 
 def device(backend, kind="", index="0", **more):
     """A row as `backends.survey` makes them."""
-    row = {"usable": True, "reason": "", "oracle": backend == "python", "same_as": "", "compute_units": 2}
+    row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": "", "compute_units": 2}
     kind = kind or KINDS.get(backend, "cores")
     return SimpleNamespace(**{"backend": backend, "device": index, "name": "stub device", "kind": kind, **row, **more})
 

@@ -103,8 +103,8 @@ def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
     assert [run_time_estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2 min", "2.2 h"]
 
 
-def made(kind="core", units=1, oracle=False):
-    return SimpleNamespace(device=SimpleNamespace(kind=kind, compute_units=units), oracle=oracle)
+def made(kind="core", units=1, is_reference=False):
+    return SimpleNamespace(device=SimpleNamespace(kind=kind, compute_units=units), is_reference=is_reference)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def made(kind="core", units=1, oracle=False):
         (made(), 5, 1, "about 33 min on 5 ranks with a device each (1.0e13 cells at some 5 G cells/s)"),
         (made("cores", 4), 1, 1, "about 42 min on this device (1.0e13 cells at some 4 G cells/s)"),
         (made("gpu", 100), 1, 1, None),
-        (made(oracle=True), 1, 1, "about 32 years on this device (1.0e13 cells at some 10 k cells/s)"),
+        (made(is_reference=True), 1, 1, "about 32 years on this device (1.0e13 cells at some 10 k cells/s)"),
     ],
 )
 def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, line):

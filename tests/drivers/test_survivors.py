@@ -46,7 +46,7 @@ def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, d
     given = (*SHARED, *WORK[driver], "--record", record)
     done = mpirun(3, PROGRAM, "running", who, tmp_path / "when", driver, *given, options=ULFM)
     assert done.returncode == 0, done.stderr
-    assert f"note: lost rank {who}; the other 2 go on" in done.stderr
+    assert f"note: lost rank {who}; the other 2 continue" in done.stderr
     assert hashes(done.stdout) == hashes(plain) != []
     (line,) = record.read_text().splitlines()
     told = json.loads(line)

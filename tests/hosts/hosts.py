@@ -1,7 +1,7 @@
 """Hosts on one machine: name spaces of the kernel, joined by a wire with the delay and rate of a network.
 
 A host has its own network, name, processes, shared memory, /tmp and /dev/shm; the checkout, `.venv` and the caches are
-shared, as over a network file system. Ranks of two hosts cannot share memory (`cluster.mpi.communicators.host_name`), and
+shared, as over a network file system. Ranks of two hosts cannot share memory (`cluster.mpi.communicator.host_name`), and
 talk over TCP through `wire.c`. That is the one way on every kernel, although some have `tc netem`: many machines (CI's,
 too) have a kernel without it, and a way that is not taken where the tests run is not tested. It needs root,
 /dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor ssh.

@@ -10,7 +10,7 @@ from tests.hosts.hosts import ROOT
 from tests.hosts.profiles import PROFILES, profile
 
 pytestmark = pytest.mark.long
-WHO = "import os; from cluster.mpi.communicators import host_name; print(os.uname().nodename, '|', host_name())"
+WHO = "import os; from cluster.mpi.communicator import host_name; print(os.uname().nodename, '|', host_name())"
 REACH = """
 import socket, sys, time
 began = time.perf_counter()

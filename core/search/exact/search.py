@@ -42,7 +42,7 @@ class ExactSearch:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)

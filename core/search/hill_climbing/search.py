@@ -172,7 +172,7 @@ class IterativeHillClimbing:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n), uint16 or uint32

@@ -85,7 +85,7 @@ class WalkLauncher(Plan):
         given = (True, 0, 1, 1, self.walkers, self.shared, self.data)
         executable = self.backend.bind(self.kernels.walk, 1, self.team_size, given).executable
         walks = -(-self.here // limits.compute_units)
-        size = even_team(walks, self.backend.lanes_side_by_side(executable), self.team_size)
+        size = even_team(walks, self.backend.resident_lanes(executable), self.team_size)
         if size != self.team_size:
             self.team_size = size
             self.settle_launch()

@@ -95,7 +95,7 @@ class LocalSearch(WalkLauncher):
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
         same. `run` may be given another of the same size, to which it talks.

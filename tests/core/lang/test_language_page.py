@@ -10,10 +10,11 @@ import pytest
 
 import core.lang
 from backends.cpu.single_core import CpuBackend
-from backends.device import Backend, Capabilities, LaunchRefused
+from backends.device import Capabilities, LaunchRefused
 from backends.device_output import output_types
 from backends.emit.numba_python import CpuPython, CudaPython
 from backends.emit.opencl_c import OpenClC
+from backends.launch import Backend
 from backends.python import PythonBackend
 from core.errors import UserError
 from core.lang import KernelError

@@ -102,7 +102,7 @@ def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_pa
 def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_shown(capsys, tmp_path, place, monkeypatch):
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0)
     device = SimpleNamespace(name="a core", driver="none", kind="core")
-    backend = SimpleNamespace(name="cpu", timings=timings, device=device, oracle=False, close=lambda: None)
+    backend = SimpleNamespace(name="cpu", timings=timings, device=device, is_reference=False, close=lambda: None)
     monkeypatch.setattr("backends.create", lambda name, device: backend)
 
     def prepare(backend):

@@ -153,6 +153,6 @@ def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, cap
 
 
 def test_where_nothing_is_usable_nothing_is_measured(monkeypatch, capsys):
-    monkeypatch.setattr("backends.survey", lambda: [SimpleNamespace(usable=False, oracle=False, kind="gpu")])
+    monkeypatch.setattr("backends.survey", lambda: [SimpleNamespace(usable=False, is_reference=False, kind="gpu")])
     assert run_driver(main, []) == 0
     assert "0 benchmark cases with 0 candidates" in capsys.readouterr().out

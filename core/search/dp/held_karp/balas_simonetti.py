@@ -120,7 +120,7 @@ class RotationLayers:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     net
         Of `network`.
     band : Buffer
@@ -224,7 +224,7 @@ class BalasSimonettiSearch:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same. Rotations are shared out over ranks.
     distances : ndarray, shape (n, n), integers

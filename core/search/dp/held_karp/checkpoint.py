@@ -157,7 +157,7 @@ class CheckpointedHeldKarp:
             self.left = self.every_set()
             self.pause()
         if not self.table.is_alone:
-            self.table.together.meet()  # before they are read, nobody puts other rows there
+            self.table.together.barrier()  # before they are read, nobody puts other rows there
 
     def meet(self, gathering: MeetingSets, out: Paths) -> None:
         """Let this rank's share of the sets that are left meet, with pauses."""
@@ -233,5 +233,5 @@ class CheckpointedHeldKarp:
                 layer = self.table.turns[k][self.size % 2].place(rows)[0]
                 self.backend.put(layer.cells, layer.start, state[f"{LAYER}{k}"])
                 self.paths[k] = Paths(layer, first.steps)
-            self.table.together.meet()
+            self.table.together.barrier()
         return int(state[BEST][0])

@@ -23,7 +23,7 @@ class HeldKarpHalves:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     distances : ndarray, shape (n, n)
         From the first index to the second.
     dtype, cap

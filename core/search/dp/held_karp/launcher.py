@@ -22,7 +22,7 @@ class HeldKarpLauncher:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     elements
         Cities but city 0, of the largest problem.
     dtype, cap

@@ -104,7 +104,7 @@ class HeldKarp:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)

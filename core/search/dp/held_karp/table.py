@@ -169,7 +169,7 @@ class HeldKarpTable:
                 if is_last:
                     together.reduce(launches.best, "least")
                 else:
-                    together.meet()  # before they are read, nobody puts other rows there
+                    together.barrier()  # before they are read, nobody puts other rows there
 
     @contextmanager
     def _step(self, done: int, what: str) -> Iterator[None]:

@@ -34,7 +34,7 @@ class KnapsackBranchAndBound:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator` of one rank.
     instance : Knapsack

@@ -120,7 +120,7 @@ class KnapsackSearch:
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator` that says how ranks share the work; see `run`.
     instance : Knapsack

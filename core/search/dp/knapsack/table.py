@@ -190,7 +190,7 @@ class KnapsackTable:
         if trace and self.rows is None:
             self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
         if self.bounds is not None:
-            together.meet()  # another rank may still read what the run before has left
+            together.barrier()  # another rank may still read what the run before has left
         self.begin()
         if self.above is not None:
             self._enter(self.above)
@@ -212,10 +212,10 @@ class KnapsackTable:
     def _enter(self, above: np.ndarray) -> None:
         """Begin with a row, which all ranks write alike."""
         if self.bounds is not None:
-            self.together.meet()  # until all have begun, which writes its first cell
+            self.together.barrier()  # until all have begun, which writes its first cell
         self.backend.put(self.row[0], 0, above)
         if self.bounds is not None:
-            self.together.meet()
+            self.together.barrier()
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
         """The row after so many passes, (highest + 1,), on the first rank; all ranks call this.

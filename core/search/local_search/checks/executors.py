@@ -207,7 +207,7 @@ class DeviceExecutor(CheckExecutor):
     Parameters
     ----------
     backend
-        A `backends.device.Backend`.
+        A `backends.launch.Backend`.
     problem, name, evaluation_name, lanes
         See `CheckExecutor`.
 

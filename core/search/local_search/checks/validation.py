@@ -158,7 +158,7 @@ def check(
     neighbourhood, evaluation
         Names, of your own neighbourhood itself; by default all that the problem knows.
     backends
-        Made ones (`backends.device.Backend`); those of plain Python are no further place.
+        Made ones (`backends.launch.Backend`); those of plain Python are no further place.
     moves
         Number of moves to try of each neighbourhood at its start solution, 1 or more. Below 64 plain Python has less
         time too, and no more neighbours than these are tried where else all are.
@@ -184,7 +184,7 @@ def check(
     tried: list[CheckedMoves] = []
     notes: list[str] = []
     part = min(1.0, moves / WHOLE_TIME) / (3 * sum(map(len, ways.values())))
-    devices = [backend for backend in backends if not backend.oracle]
+    devices = [backend for backend in backends if not backend.is_reference]
     for backend in devices:
         check_starts(backend, scorer, seed)
     right: dict[tuple[str, object], str] = {}

@@ -107,7 +107,7 @@ def oracle(reverse=False):
 )
 def test_same_tours_on_every_backend(backend, case, request):
     changes, strategy, how = CASES[case]
-    if backend.oracle:
+    if backend.is_reference:
         request.getfixturevalue("few_update_lanes")
         few = {"ants": 2, "colonies": min(2, changes.get("colonies", 1))}
         same(backend, LEAST, 1 + bool(changes.get("exchange")), {**changes, **few}, strategy=strategy, **how)

@@ -78,7 +78,7 @@ class InTurn:
         assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and 0 <= bounds[0] <= bounds[-1] <= buffer.size
         self.gathered.append(bounds)
 
-    def meet(self):
+    def barrier(self):
         pass
 
     def reduce(self, buffer, operation):

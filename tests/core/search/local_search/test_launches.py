@@ -2,7 +2,7 @@
 
 import pytest
 
-from backends.cuda.backend import resident_lanes
+from backends.cuda.compiler import resident_lanes
 from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.qap.problem import Qap
@@ -29,7 +29,7 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     several = {"level": "algorithm", "walks": walks}
     problem = Qap.load("taillard:9:seeds=1,2")
     expected = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several).run(Iterations(2))
-    oracle.lanes_side_by_side = lambda executable: 96
+    oracle.resident_lanes = lambda executable: 96
     one = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
     assert one.team_size == size
     found = one.run(Iterations(2))

@@ -154,7 +154,7 @@ def test_what_is_copied_depends_on_who_selects_and_on_the_mapping(cpu):
 
 @pytest.mark.parametrize("count", [1, BLOCK + 1, BLOCK * BLOCK + 1])
 def test_a_reduction_finds_the_smallest_key(backend, count):
-    if backend.oracle and count > 2 * BLOCK:
+    if backend.is_reference and count > 2 * BLOCK:
         pytest.skip("minutes of plain Python")
     draw = np.random.default_rng(count)
     fitnesses = draw.integers(-3, 40, count).astype(np.int32)

@@ -1,0 +1,106 @@
+"""Text of kernels to compiled kernels: numba-cuda compiles it, and keeps machine code beside the text in the cache."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import sys
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from backends.cache import cache_folder, read_sealed, write_once, write_sealed
+from backends.device import OutOfMemory
+from core.lang import tree
+
+
+class CudaExecutable(NamedTuple):
+    """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
+
+    kernel: Any
+    team_size: int
+    shared: int
+    function: Any = None
+
+
+def signature(program: tree.Program) -> Any:
+    """Numba's types of the kernel's arguments."""
+    from numba.cuda import types
+
+    def numba_type(scalar: Any) -> Any:
+        return getattr(types, str(scalar.dtype))
+
+    kinds = program.kernel.parameters.values()
+    return types.void(
+        *(types.Array(numba_type(k.element), 1, "C") if isinstance(k, tree.ArrayType) else numba_type(k) for k in kinds)
+    )
+
+
+def emitted_kernel(program: tree.Program, source: str) -> Any:
+    """The kernel, its text kept in a file of the cache: numba keeps its machine code beside it."""
+    here = os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit")
+    digest = hashlib.sha256(source.encode())
+    for words in ("llvm_operations.py", "cuda_operations.py", "simulator_operations.py"):
+        with open(os.path.join(here, words), "rb") as file:
+            digest.update(file.read())
+    name = f"{program.kernel.name}_{digest.hexdigest()[:24]}"
+    if name not in sys.modules:
+        path = os.path.join(cache_folder("cuda"), name + ".py")
+        if not file_equals(path, source):
+            path = write_once(path, source.encode())
+        module = ModuleType(name)
+        module.__file__ = path
+        exec(compile(source, path, "exec"), vars(module))
+        sys.modules[name] = module
+    return getattr(sys.modules[name], program.kernel.name + "_")
+
+
+def file_equals(path: str, source: str) -> bool:
+    """Return True if a file has this text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read() == source.encode()
+    except OSError:
+        return False
+
+
+def compile_sealed(dispatcher: Any, types: Any) -> None:
+    """Compile a kernel, or load its machine code from numba's files if these are unchanged."""
+    machine_code = dispatcher._cache
+    name = dispatcher.py_func.__module__
+    seal = os.path.join(cache_folder("cuda"), name + ".seal")
+    if read_sealed(seal) != (found := digest_of_files(machine_code.cache_path, name)):
+        machine_code.flush()
+        found = b""
+    dispatcher.compile(types)
+    made = digest_of_files(machine_code.cache_path, name)
+    if made != found:
+        write_sealed(seal, made)
+
+
+def digest_of_files(folder: str, name: str) -> bytes:
+    """A digest of the files in which numba keeps a module's machine code."""
+    digest = hashlib.sha256()
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + ".*.nb[ci]"))):
+        with open(path, "rb") as file:
+            digest.update(os.path.basename(path).encode() + hashlib.sha256(file.read()).digest())
+    return digest.digest()
+
+
+def allow_shared(kernel: Any, shared: int) -> None:
+    """Raise a kernel's limit of dynamic shared memory, which is 48 KiB by default."""
+    from cuda.bindings import driver
+
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel.handle, kernel.device.id)
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
+
+
+def resident_lanes(registers: int, of_all: int) -> int:
+    """Return the lanes of a multiprocessor with ``of_all`` registers if each lane needs ``registers``.
+
+    A warp has its registers in one of the multiprocessor's four parts, eight at a time.
+    """
+    of_a_warp = 32 * -(-registers // 8) * 8
+    return 4 * 32 * (of_all // 4 // of_a_warp)

@@ -1,0 +1,309 @@
+"""Launches of kernels on a device: checks, compiled kernels, recordings, and steps that ranks take together."""
+
+from __future__ import annotations
+
+import itertools
+import reprlib
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from backends.collectives import Collectives, memory_groups
+from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
+from backends.device_output import DeviceOutput, checks_enabled, output_types
+from backends.launch_cache import LaunchCache
+from core.errors import LaunchRefused, TeamTooLarge
+from core.lang import tree
+from core.lang.bundles import unbundled
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from core.lang import Kernel
+
+
+class LaunchRecording:
+    """Launches and collectives recorded by `Backend.record`, to be run many times.
+
+    The host takes part only in collectives that need it; all steps between two of these run without it.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.launches: list[Launch | Collective] = []
+        self.parts: list[Callable[[int], None]] | None = None
+        self.may_print = False
+
+    def prepare(self) -> list[Callable[[int], None]]:
+        """Split the recording into parts of the device and of the host: functions of a number of repetitions."""
+        parts: list[Callable[[int], None]] = []
+        for replayed, steps in itertools.groupby(self.launches, self.backend.can_replay):
+            if replayed:
+                parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
+            else:
+                parts += [partial(repeat, one.act) for one in steps if isinstance(one, Collective)]
+        self.may_print = any(launch.may_print for launch in self.launches)
+        return parts
+
+    def replay(self, times: int = 1) -> None:
+        """Queue the recorded launches ``times`` times, in order."""
+        if self.parts is None:
+            self.parts = self.prepare()
+        if len(self.parts) == 1:
+            self.parts[0](times)
+        else:
+            for _ in range(times):
+                for part in self.parts:
+                    part(1)
+        if self.may_print:
+            self.backend.device_output.report()
+
+
+def repeat(act: Callable[[], None], times: int) -> None:
+    """Call a function ``times`` times."""
+    for _ in range(times):
+        act()
+
+
+class Backend(Device):
+    """A device with launches: kernels are compiled at their first launch, and recorded launches are replayed."""
+
+    def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
+        super().__init__(device, capabilities)
+        self._executables: dict[Any, Any] = {}
+        self.compiled_earlier: dict[str, str] = {}
+        self.launch_cache = LaunchCache()
+        self._recording: LaunchRecording | None = None
+        self._collectives: dict[int, Collectives] = {}
+        self.checks = self.is_reference or checks_enabled(self.checks)
+        self.device_output = DeviceOutput(self)
+
+    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
+        """Queue ``teams`` teams of ``team_size`` lanes.
+
+        Parameters
+        ----------
+        kernel
+            A function decorated with `core.lang.kernel`.
+        teams, team_size
+            The shape of the launch.
+        *arguments
+            One for each parameter: a `Buffer` for arrays, a number for scalars and ``Const`` parameters.
+
+        Raises
+        ------
+        LaunchRefused
+            The shape, the shared memory or an argument does not fit.
+        KernelError
+            The kernel is not in the language, or an assertion of it failed (where `checks`, which makes launches of
+            kernels with ``assert`` or ``print`` wait).
+
+        """
+        if self._recording is not None:
+            self._recording.launches.append(self.bind(kernel, teams, team_size, arguments))
+            return
+        kept = self.launch_cache.find(kernel, team_size, arguments) if teams >= 1 else None
+        if kept is not None:
+            may_print = kept.may_print
+            kept.packed.start(teams)
+        else:
+            one = self.bind(kernel, teams, team_size, arguments)
+            may_print = one.may_print
+            if self.packs:
+                self.launch_cache.keep(kernel, team_size, arguments, one, self.pack).start(teams)
+            else:
+                self.execute(one)
+        if may_print:
+            self.device_output.report()
+
+    def bind(self, kernel: Kernel, teams: int, team_size: int, arguments: tuple[Any, ...]) -> Launch:
+        """Check a launch and compile its kernel if it is new."""
+        if not 1 <= team_size <= self.capabilities.max_team_size:
+            most = self.capabilities.max_team_size
+            raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
+        if teams < 1:
+            raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
+        # The kernel language's own `min` and `max` give typed numbers, which no device's compiler would read.
+        teams, team_size = int(teams), int(team_size)
+        kinds, given, forms = unbundled(kernel, arguments)
+        types = infer_generic_types(kinds, given, kernel) | forms
+        constants: dict[str, Any] = {}
+        values: list[Any] = []
+        for name, kind in kinds.items():
+            if isinstance(kind, Const):
+                constants[name] = scalar_argument(kind.scalar, given[name], kernel, name)
+            elif isinstance(kind, Table):
+                values.append(self.placed(kind, given[name], kernel, name))
+            elif isinstance(kind, Array):
+                values.append(given[name])
+            else:
+                value = scalar_argument(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
+                values.append(i32(value) if kind is boolean else value)
+        may_print = False
+        if self.checks and kernel.says and not self.is_reference:  # plain Python asserts and prints by itself
+            may_print = True
+            types |= output_types(kernel, self.capabilities.float64)
+            values += self.device_output.arguments(kernel, constants, team_size, types)
+        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values), may_print)
+
+    def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
+        """Return the buffer of a table as kernels take it; refuse tables that are too short or cannot be images."""
+        if table.count is not None and buffer.size < table.count:
+            raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
+        return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
+
+    def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
+        """Compile a kernel for these constants, this team size and these types of generic parameters, once."""
+        key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
+        made = self._executables.get(key)
+        if made is None:
+            began = time.perf_counter()
+            name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
+            found = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
+            if found is not None:
+                self._executables[key] = found
+                self.timings.compile_s += time.perf_counter() - began
+                return found
+            program = kernel.specialise(constants, team_size, types)
+            needed = tree.shared_bytes(program)
+            if needed > self.capabilities.shared_bytes:
+                room = self.capabilities.shared_bytes
+                raise LaunchRefused(
+                    f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
+                )
+            try:
+                made = self.compile(program)
+                most = self.most_lanes(made)
+            finally:
+                self.timings.compile_s += time.perf_counter() - began
+            if team_size > most:
+                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
+            self._executables[key] = made
+            if isinstance(made, str) and kernel.identity is not None:
+                self.compiled_earlier[name] = made
+        return made
+
+    def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
+        """Return the largest team of a kernel on this device: ``team_size``, halved until a team fits.
+
+        A kernel that needs many registers has smaller teams than the device. Every size is another program, so each is
+        compiled until one fits, and its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a
+        multiprocessor's 65,536 registers: teams of up to 256 lanes always fit, so only larger ones need this call.
+
+        Parameters
+        ----------
+        kernel, team_size, *arguments
+            Of the launches, as `launch` takes them.
+
+        """
+        lanes = min(team_size, self.capabilities.max_team_size)
+        while lanes > 1:
+            try:
+                self.bind(kernel, 1, lanes, arguments)
+                break
+            except TeamTooLarge:
+                lanes = -(-lanes // 2)
+        return lanes
+
+    def collectives(self, ranks: Any) -> Collectives:
+        """Return the collectives of this device with those of the other ranks; all ranks call this together.
+
+        The same communicator gives the same object.
+        """
+        known = self._collectives.get(id(ranks))  # it holds the communicator, so that no other object gets the same id
+        if known is None:
+            if ranks.size == 1 or ranks.is_silent:
+                known = Collectives(self, ranks, range(ranks.size))
+            else:
+                known = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
+            self._collectives[id(ranks)] = known
+        return known
+
+    def seconds_in_collectives(self) -> float:
+        """Return the time that this device has spent in collectives so far (`Collectives.seconds_on_device`)."""
+        return sum(one.seconds_on_device() for one in self._collectives.values())
+
+    @property
+    def why_ranks_are_slow(self) -> str:
+        """See `Collectives.why_not_faster`."""
+        return next((one.why_not_faster for one in self._collectives.values() if one.why_not_faster), "")
+
+    def queue_collective(self, one: Collective) -> None:
+        """Record a collective like a launch, or take part in it."""
+        if self._recording is not None:
+            self._recording.launches.append(one)
+        else:
+            one.act()
+
+    def can_replay(self, one: Launch | Collective) -> bool:
+        """Return True if a recorded step can be replayed by the device."""
+        return isinstance(one, Launch) or one.on_device or self.replays_host_steps
+
+    @contextmanager
+    def record(self) -> Iterator[LaunchRecording]:
+        """Record the launches made inside the block instead of running them."""
+        sequence = LaunchRecording(self)
+        self._recording = sequence
+        try:
+            yield sequence
+        finally:
+            self._recording = None
+
+    def joined(self, ranks: Any, links: list[Any]) -> Collectives:
+        """New collectives with other ranks, all of which call this.
+
+        Parameters
+        ----------
+        ranks
+            Their communicator.
+        links
+            For every rank (host, result of its `link`).
+
+        """
+        return Collectives(self, ranks, memory_groups(ranks, self.memory))
+
+
+def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
+    """Convert a scalar argument to its parameter's type; raises `LaunchRefused` if it does not fit."""
+    if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
+        return int.__new__(scalar, value)
+    if not fits(scalar, value):
+        named = f"{kernel.name}: argument {name}"
+        raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
+    return bool(value) if scalar is boolean else scalar(value)
+
+
+def infer_generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
+    """Check the arrays of a launch, and return the types of the kernel's generic parameters by name.
+
+    Raises
+    ------
+    LaunchRefused
+        An argument is no buffer or one of another element type; a buffer is given twice (compilers assume that the
+        arrays of a launch share no memory); or the generic type of a number is that of no array.
+
+    """
+    types: dict[str, Any] = {}
+    names: dict[int, str] = {}
+    for name, kind in kinds.items():
+        if not isinstance(kind, Array):
+            continue
+        buffer, named = given[name], name
+        if not isinstance(buffer, Buffer):
+            advice = "; load the bundle first" if "." in named else ""
+            found = reprlib.repr(buffer)
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {found}{advice}")
+        if id(buffer.handle) in names:
+            raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
+        names[id(buffer.handle)] = named
+        element = kind.element
+        if isinstance(element, Generic):
+            element = types.setdefault(element.name, BY_DTYPE[buffer.dtype])
+        if buffer.dtype != element.dtype:
+            raise LaunchRefused(f"{kernel.name}: argument {named} is Array[{element.__name__}], not {buffer.dtype}")
+    for name, kind in kinds.items():
+        if isinstance(kind, Generic) and kind.name not in types:
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {kind.name}, which no array gives a type")
+    return types

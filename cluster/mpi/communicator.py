@@ -1,0 +1,170 @@
+"""Protocol of a communicator: the calls that ranks make together, alone (`solo`) or over MPI (`mpi_communicator`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from cluster.mpi.shared_words import SharedCounter, SharedMinimum, Word
+
+T = TypeVar("T")
+Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
+MOST_INDEX = (1 << 64) - 1
+
+
+class Message(NamedTuple):
+    """A contiguous array on its way from one rank to another, as both of them hold it."""
+
+    items: np.ndarray
+    source: int
+    to: int
+
+
+class Communicator(Protocol):
+    """Ranks 0 to `size` - 1 of a job; every rank calls the same methods in the same order.
+
+    Attributes
+    ----------
+    rank, size : int
+        This process's number and how many there are.
+    local_rank : int
+        Its number among the ranks of its host; modulo the number of devices there, it is the device's index.
+    is_silent : bool
+        True for a rehearsal, in which no other rank takes part although `size` counts them.
+    survives : bool
+        True if the others continue when ranks are lost. Then words are shared by messages, and every rank has a
+        separate `counter`.
+    lost : sequence of int
+        Lost ranks, by their numbers when the job began.
+
+    """
+
+    rank: int
+    size: int
+    local_rank: int
+    is_silent: bool
+    survives: bool
+    lost: Sequence[int]
+
+    def host(self) -> str:
+        """Name the host and process space that this rank lives in: the same for ranks that can share memory."""
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Find the least value of all ranks and its index; of equal values the smallest index.
+
+        Parameters
+        ----------
+        value
+            From -2^63 to 2^64 - 1, compared exactly; a rank without a candidate passes 2^64 - 1.
+        index
+            From 0 to 2^64 - 1.
+
+        Raises
+        ------
+        OverflowError
+            The value or the index is outside these bounds.
+
+        """
+
+    def sum(self, summand: Summand) -> Summand:
+        """Add up exactly over all ranks, in any order.
+
+        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap
+        around in their type, as digests want it.
+
+        Raises
+        ------
+        TypeError
+            The summand is no integer: a float's sum would depend on the number of ranks.
+
+        """
+
+    def bcast(self, item: T) -> T:
+        """Hand rank 0's object or array to all ranks; what the others pass is ignored."""
+
+    def gather(self, item: T) -> list[T] | None:
+        """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
+
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Put the flat arrays of all ranks, of one dtype and any lengths, one after the other, for every rank."""
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Combine arrays of integers of all ranks element by element, in place: every rank's holds the result.
+
+        Parameters
+        ----------
+        items : contiguous, the same shape and dtype on all ranks
+            Sums wrap around in this type.
+        operation
+            ``least`` or ``sum``.
+
+        """
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Send and receive arrays at once, in place; all ranks call this, each with the messages that concern it.
+
+        Messages between two ranks are in the same order on both.
+        """
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Hand an array to another rank, which calls `receive`; may wait until it does."""
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
+
+    def departed(self) -> int | None:
+        """Return a rank that has ended, None if all take part.
+
+        For waits outside MPI, such as in a kernel: a call costs a few microseconds a rank and needs no other rank.
+        Killed ranks are not reported: their launcher ends all others.
+        """
+
+    def barrier(self) -> None:
+        """Wait until every rank is here."""
+
+    def assemble(self) -> None:
+        """Wait asleep until every rank is here: for waits of a second or an hour, which leave the core to others.
+
+        A rank continues up to `idle_waiting.LONGEST_NAP_S` later than after `barrier`.
+        """
+
+    def word(self) -> Word:
+        """Make a word that ranks share; all ranks together."""
+
+    def counter(self) -> SharedCounter:
+        """Make a counter from which ranks take numbers without meeting; all ranks together."""
+
+    def least(self, value: int) -> SharedMinimum:
+        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
+
+
+def host_name() -> str:
+    """The host and the process space of this process: processes with equal names can open each other's memory."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return f"{file.read().strip()} {space}"
+    except OSError:
+        import socket
+
+        return socket.gethostname()
+
+
+def check_pair(value: int, index: int) -> None:
+    """Raise `OverflowError` for operands that `Communicator.minloc` does not take."""
+    if not LEAST_VALUE <= value <= MOST_VALUE:
+        raise OverflowError(f"value {value} is outside -2^63 to 2^64 - 1")
+    if not 0 <= index <= MOST_INDEX:
+        raise OverflowError(f"index {index} is outside 0 to 2^64 - 1")
+
+
+def check_summand(summand: Any) -> None:
+    """Raise `TypeError` for anything but integers and arrays of integers."""
+    kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
+    if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):
+        raise TypeError(f"ranks add up integers and arrays of integers, found {kind}")

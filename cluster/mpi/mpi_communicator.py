@@ -1,0 +1,222 @@
+"""Communicator of ranks over MPI.
+
+The cluster model of the papers is one reduction to the best (value, index) per iteration. MPI's own MINLOC
+has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own operation: still one Allreduce.
+"""
+
+from __future__ import annotations
+
+import atexit
+import struct
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cluster.mpi import abort, idle_waiting, launcher, liveness, lost_hosts
+from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
+
+T = TypeVar("T")
+Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+WORD = (1 << 64) - 1
+PIECE = 1 << 30
+"""Bytes of one message at most: MPI counts in 31 bits."""
+ITEMS, HERE = range(2)
+"""Tags of messages: arrays, and the arrival of a rank."""
+NOTHING = bytearray()
+# The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
+PAIR = struct.Struct("=qQQ")
+
+
+class LaunchError(RuntimeError):
+    """The launcher and the MPI library do not belong together; the user can correct it."""
+
+    exit_code = 2
+
+
+class Mpi(SharedWordFactory):
+    """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
+
+    Making it starts MPI and installs `cluster.mpi.abort`, `cluster.mpi.liveness` and `cluster.mpi.lost_hosts`, so that
+    a rank that fails, leaves the others or is cut off ends the job.
+
+    Raises
+    ------
+    LaunchError
+        mpi4py is missing, or belongs to another MPI than the launcher, which would make every process rank 0.
+
+    """
+
+    is_silent = survives = False
+    lost: Sequence[int] = ()
+
+    def __init__(self) -> None:
+        try:
+            mpi = liveness.start_mpi()
+        except ImportError as error:
+            raise LaunchError(
+                f"an MPI launcher started this, but mpi4py fails ({error}): pip install 'onekernel[mpi]'"
+            ) from error
+        self._mpi = mpi
+        self.world = mpi.COMM_WORLD
+        self.rank = self.world.Get_rank()
+        self.size = self.world.Get_size()
+        announced = launcher.size()
+        if announced not in (None, self.size):
+            raise LaunchError(
+                f"the launcher started {announced} ranks, but the MPI library of mpi4py sees {self.size}: "
+                "use the mpirun that belongs to this library"
+            )
+        abort.install()
+        abort.handle_launcher_signal()
+        local_rank = launcher.local_rank()
+        if local_rank is None:
+            of_host = self.world.Split_type(mpi.COMM_TYPE_SHARED)
+            local_rank = of_host.Get_rank()
+            of_host.Free()
+        self.local_rank = local_rank
+        lost_hosts.watch_hosts()
+        self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
+        self._least = mpi.Op.Create(_keep_least, commute=True)
+        self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
+        self._windows: list[WordWindow] = []
+        # The first registered function runs last: when all ranks have ended, which `Liveness.leave` ensures.
+        atexit.register(self.free)
+        self._liveness = self._make_liveness(mpi)
+
+    def _make_liveness(self, mpi: Any) -> liveness.Liveness | liveness.NoLiveness:
+        """Make what other ranks can see of this one."""
+        return liveness.own_liveness(mpi)
+
+    def host(self) -> str:
+        """See `Communicator`."""
+        return host_name()
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Reduce in one Allreduce; see `Communicator`."""
+        check_pair(value, index)
+        self._liveness.together()
+        value = int(value)
+        mine = PAIR.pack(value >> 64, value & WORD, index)
+        least = bytearray(PAIR.size)
+        self.world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
+        high, low, where = PAIR.unpack(least)
+        return (high << 64) + low, where
+
+    def sum(self, summand: Summand) -> Summand:
+        """Reduce in one Allreduce; see `Communicator`."""
+        check_summand(summand)
+        self._liveness.together()
+        if isinstance(summand, int):
+            return self.world.allreduce(summand, self._mpi.SUM)
+        mine = np.array(summand, order="C")
+        total: Any = np.empty_like(mine)
+        self.world.Allreduce(mine, total, self._mpi.SUM)
+        return total if isinstance(summand, np.ndarray) else total[()]
+
+    def bcast(self, item: T) -> T:
+        """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
+        self._liveness.together()
+        is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
+        header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
+        header = self.world.bcast(header)
+        if header is None:
+            return self.world.bcast(item)
+        words: Any = np.ascontiguousarray(item) if self.rank == 0 else np.empty(*header)
+        self.world.Bcast(words.reshape(-1).view(np.uint8))
+        return item if self.rank == 0 else words
+
+    def gather(self, item: T) -> list[T] | None:
+        """Send pickled; see `Communicator`."""
+        self._liveness.together()
+        return self.world.gather(item)
+
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Collect in one Allgatherv; see `Communicator`."""
+        self._liveness.together()
+        lengths = self.world.allgather(items.size)
+        whole: Any = np.empty(sum(lengths), items.dtype)
+        element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
+        mine = np.ascontiguousarray(items).view(np.uint8)
+        try:
+            self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
+        finally:
+            element.Free()
+        return np.asarray(whole)
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Reduce in one Allreduce, in place; see `Communicator`."""
+        check_summand(items)
+        self._liveness.together()
+        self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Send and receive in pieces that MPI can count; see `Communicator`."""
+        self._liveness.together()
+        requests = []
+        for items, source, to in messages:
+            words = items.reshape(-1).view(np.uint8)
+            for first in range(0, words.size, PIECE):
+                piece: Any = words[first : first + PIECE]
+                if source == self.rank:
+                    requests.append(self.world.Isend(piece, to, ITEMS))
+                else:
+                    requests.append(self.world.Irecv(piece, source, ITEMS))
+        self._mpi.Request.Waitall(requests)
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Send an array as it lies in memory; see `Communicator`."""
+        with self._liveness.exchange(to):
+            self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to, ITEMS)
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Receive in place; see `Communicator`."""
+        with self._liveness.exchange(source):
+            self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
+
+    def departed(self) -> int | None:
+        """Look at what ranks leave behind; see `Communicator`."""
+        return self._liveness.departed()
+
+    def barrier(self) -> None:
+        """Wait for all; see `Communicator`."""
+        self._liveness.together()
+        self.world.Barrier()
+
+    def assemble(self) -> None:
+        """Tell rank 0, and wait until it tells that all have; see `Communicator`."""
+        self._liveness.together()
+        others = range(1, self.size) if self.rank == 0 else [0]
+        if self.rank:
+            self.world.Send(NOTHING, 0, HERE)
+        for other in others:
+            idle_waiting.wait_until(lambda: self.world.Iprobe(other, HERE))  # noqa: B023 (called before the next rank's turn)
+            self.world.Recv(NOTHING, other, HERE)
+        if self.rank == 0:
+            self._mpi.Request.Waitall([self.world.Isend(NOTHING, other, HERE) for other in others])
+
+    def word(self) -> Word:
+        """Make a word that lies with rank 0; see `Communicator`."""
+        if self.size == 1:
+            return LocalWord()
+        window = next((one for one in self._windows if one.free), None)
+        if window is None:
+            window = WordWindow(self)
+            self._windows.append(window)
+        return WindowWord(self, window)
+
+    def free(self) -> None:
+        """Give back what MPI keeps for this communicator; all ranks call it together, when nothing follows."""
+        if self._mpi.Is_finalized():
+            return
+        for window in self._windows:
+            window.close()
+        self._least.Free()
+        self._pair.Free()
+
+
+def _keep_least(candidate: Any, least: Any, _: Any) -> None:
+    if PAIR.unpack(candidate) < PAIR.unpack(least):
+        least[:] = candidate

@@ -1,0 +1,81 @@
+"""Communicator of a process alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.shared_words import LocalWord, SharedWordFactory, Word
+
+T = TypeVar("T")
+Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+
+class Solo(SharedWordFactory):
+    """The communicator of a process alone, which returns what it is given."""
+
+    rank = 0
+    size = 1
+    local_rank = 0
+    is_silent = survives = False
+    lost: Sequence[int] = ()
+
+    def host(self) -> str:
+        """See `Communicator`."""
+        return host_name()
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Return its input; see `Communicator`."""
+        check_pair(value, index)
+        return int(value), int(index)
+
+    def sum(self, summand: Summand) -> Summand:
+        """Return its input, an array as a copy; see `Communicator`."""
+        check_summand(summand)
+        return summand.copy() if isinstance(summand, np.ndarray) else summand
+
+    def bcast(self, item: T) -> T:
+        """Return its input; see `Communicator`."""
+        return item
+
+    def gather(self, item: T) -> list[T] | None:
+        """Return its input as the only element of a list; see `Communicator`."""
+        return [item]
+
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Return a copy of its input; see `Communicator`."""
+        return np.array(items)
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Leave them as they are; see `Communicator`."""
+        check_summand(items)
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Refuse messages; see `Communicator`."""
+        if messages:
+            raise ValueError(f"{len(messages)} messages of a process alone")
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Refuse to send; see `Communicator`."""
+        raise ValueError(f"rank {to} of a process alone")
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Refuse to receive; see `Communicator`."""
+        raise ValueError(f"rank {source} of a process alone")
+
+    def departed(self) -> int | None:
+        """Return None; see `Communicator`."""
+        return None
+
+    def barrier(self) -> None:
+        """Return at once; see `Communicator`."""
+
+    def assemble(self) -> None:
+        """Return at once; see `Communicator`."""
+
+    def word(self) -> Word:
+        """Make a word of this process; see `Communicator`."""
+        return LocalWord()
