@@ -30,9 +30,9 @@ from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prep
 from drivers.options.declaration import number
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS, get_workload
+from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import NotRun, compare
 from reports.pages import overview
-from reports.pages.overview import Overview, OverviewRow
 from reports.records.environment import cores
 from reports.records.files import Record, RecordError, UnequalWorkError
 

@@ -21,14 +21,8 @@ from drivers.cluster_programs.calibration import (
     size_of,
 )
 from drivers.cluster_programs.published_tables import ModelledRank
-from reports.pages.cluster_model import (
-    ClusterModelPage,
-    ModelCheck,
-    Modelled,
-    ModelledCost,
-    ModelledInstance,
-    NetworkCurve,
-)
+from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
+from reports.pages.cluster_model import ClusterModelPage
 from reports.records.files import Record
 from reports.statistics.medians import ratio_of_medians
 from reports.text.formatting import number, seconds

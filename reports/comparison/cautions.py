@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record, Sample
+from reports.statistics.interval_text import ratio
 from reports.statistics.medians import LEAST_FOR_COVERAGE
-from reports.text.formatting import number, per_cent, ratio, seconds
+from reports.text.formatting import letters, number, per_cent, seconds
 
 WIDE_SPREAD = 0.10
 """Spread of times, as a part of the median, above which it is said."""
@@ -85,7 +86,7 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
         for text, figure in _of_row(row, comparison, nearby):
             found.setdefault(text, {})[comparison.label(row)] = figure
     return [
-        Caution(_letter(place), text, figures, len(figures) == len(comparison.rows) > 1)
+        Caution(letters(place), text, figures, len(figures) == len(comparison.rows) > 1)
         for place, (text, figures) in enumerate(found.items())
     ]
 
@@ -133,10 +134,6 @@ def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> di
 def is_short(row: ComparedRun) -> bool:
     """Return True if a ratio is over less time of one core than `SHORTEST_BASELINE_S`."""
     return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
-
-
-def _letter(place: int) -> str:
-    return chr(ord("a") + place % 26) * (place // 26 + 1)
 
 
 def _of_row(row: ComparedRun, comparison: ComparedRuns, nearby: Sequence[Record]) -> CautionFigures:

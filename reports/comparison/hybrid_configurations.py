@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import per_cent
 from reports.text.tables import TextTable
 
 SINGLE_RANK = "first_rank_alone"
@@ -116,7 +117,7 @@ def hybrid_text(row: ComparedRun) -> str:
 
 def ratio_text(one: ComparedRun, other: ComparedRun) -> str:
     """How a row stands to a slower one, and whether that can be told from chance."""
-    times = ratio_of_medians(running_seconds(other), running_seconds(one))
+    times = ratio_of_medians(other.record.running_seconds, one.record.running_seconds)
     doubt = "" if surely_above_one(times, one, other) else ", and not to be told apart from"
     return f"{ratio_interval(times)} as fast as{doubt}"
 
@@ -124,11 +125,6 @@ def ratio_text(one: ComparedRun, other: ComparedRun) -> str:
 def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
     """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
     return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
-
-
-def running_seconds(row: ComparedRun) -> list[float]:
-    """The seconds of a row's repetitions."""
-    return [sample.running_s for sample in row.record.samples]
 
 
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record, families
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.statistics.seeds import merge_seeds
-from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import number, per_cent
 from reports.text.tables import TextTable
 
 LEAST_OTHERS = 2
@@ -192,10 +193,10 @@ def _name(record: Record) -> str:
 
 
 def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:
-    one = [sample.running_s for sample in runs[0].samples]
+    one = runs[0].running_seconds
     points = []
     for run in runs:
-        times = [sample.running_s for sample in run.samples]
+        times = run.running_seconds
         over = Estimate(1.0) if run is runs[0] else ratio_of_medians(one, times)
         factor = run.ranks if grown else 1
         ends = [None if end is None else end * factor for end in (over.low, over.high)]

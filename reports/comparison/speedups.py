@@ -16,6 +16,7 @@ from reports.comparison.execution_settings import value_text
 from reports.records import version_1
 from reports.records.files import Record, RecordError, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+from reports.text.formatting import letters
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
@@ -253,12 +254,7 @@ def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
     for record in records:
         if record.environment not in environments:
             environments.append(record.environment)
-    return {_letters(position): environment for position, environment in enumerate(environments)}
-
-
-def _letters(position: int) -> str:
-    head, last = divmod(position, 26)
-    return (_letters(head - 1) if head else "") + chr(ord("A") + last)
+    return {letters(position).upper(): environment for position, environment in enumerate(environments)}
 
 
 def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
@@ -269,7 +265,7 @@ def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedR
         compile_s=max(sample.compile_s for sample in samples),
         transfer=summarise([sample.transfer_s for sample in samples]),
         kernel=summarise([sample.kernel_s for sample in samples]),
-        running=summarise([sample.running_s for sample in samples]),
+        running=summarise(record.running_seconds),
         labels=_labels(record),
     )
 
@@ -334,7 +330,7 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
         yield replace(
             row,
             labels=row.labels + _baseline_labels(row, baseline, likeness),
-            speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
+            speedup=ratio_of_medians(baseline.record.running_seconds, row.record.running_seconds),
             baseline_s=baseline.running.median.value,
             base=baseline,
         )
@@ -368,10 +364,6 @@ def _no_baseline_label(
         for one in baselines
     )
     return (f"no baseline: on one core there ran {' and '.join(found)}",) if found else ()
-
-
-def _running(record: Record) -> list[float]:
-    return [sample.running_s for sample in record.samples]
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:

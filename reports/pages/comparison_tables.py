@@ -14,19 +14,9 @@ from reports.papers.paper import PROCESSORS, Paper
 from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
 from reports.statistics import target_tables
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.seeds import exact_cost, time_deviation
-from reports.text.formatting import (
-    cost,
-    gap,
-    grouped,
-    number,
-    per_cent,
-    rate,
-    ratio_interval,
-    seconds,
-    seconds_interval,
-    size,
-)
+from reports.text.formatting import cost, gap, grouped, number, per_cent, rate, seconds, size
 from reports.text.tables import TextTable
 
 
@@ -201,7 +191,7 @@ def seeds(one: ComparedSection) -> TextTable:
         if row not in (comparison.fastest, comparison.baseline):
             continue
         medians = {
-            run.seed: seconds(statistics.median(sample.running_s for sample in run.samples))
+            run.seed: seconds(statistics.median(run.running_seconds))
             for run in one.families.get(row.record.identity, ())
         }
         columns[f">time on {comparison.label(row)}"] = [medians.get(run.seed, "") for run in quality.runs]

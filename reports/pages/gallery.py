@@ -16,11 +16,11 @@ from typing import Any
 
 from core.errors import UserError
 from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
+from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import template
-from reports.pages.overview import Overview, OverviewRow
 from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES

@@ -27,8 +27,9 @@ from reports.papers.tables import caption, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
+from reports.statistics.interval_text import ratio, seconds_interval
 from reports.statistics.startup import MOST_STARTUP
-from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
+from reports.text.formatting import cost, listed, per_cent, seconds
 from reports.text.tables import TextTable
 from reports.twelve_rules import verdicts
 

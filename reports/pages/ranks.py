@@ -15,8 +15,9 @@ from core.errors import UserError
 from reports.comparison.speedups import ratio_obstacles
 from reports.pages.provenance import devices
 from reports.records.files import Record, UnequalWorkError, merge
+from reports.statistics.interval_text import ratio_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.text.formatting import cell, grouped, machine, per_cent, ratio_interval, seconds
+from reports.text.formatting import cell, grouped, machine, per_cent, seconds
 
 NAME = "ranks"
 HEADINGS = (
@@ -42,23 +43,18 @@ class RankGain:
     @property
     def times(self) -> tuple[Summary, Summary]:
         """Seconds of one rank and of several, from end to end and without compilation."""
-        return summarise(repetition_seconds(self.alone)), summarise(repetition_seconds(self.together))
+        return summarise(self.alone.running_seconds), summarise(self.together.running_seconds)
 
     @property
     def speedup(self) -> Estimate:
         """How many times as fast the ranks together are."""
-        return ratio_of_medians(repetition_seconds(self.alone), repetition_seconds(self.together))
+        return ratio_of_medians(self.alone.running_seconds, self.together.running_seconds)
 
     @property
     def communication(self) -> float:
         """Median over repetitions of the ranks' mean share of time in communication, waiting included."""
         shares = [one.communication_share or 0.0 for one in self.together.samples]
         return summarise(shares).median.value
-
-
-def repetition_seconds(record: Record) -> list[float]:
-    """The seconds of a run's repetitions."""
-    return [sample.running_s for sample in record.samples]
 
 
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:

@@ -18,6 +18,7 @@ from reports.comparison.speedups import BaselineSelection, ComparedRun, Compared
 from reports.papers.footnotes import instance_names, is_short, run_footnotes
 from reports.papers.measures import MEASURES, ExhibitCell, missing_solver_text
 from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Machine, Paper, Series
+from reports.papers.placed_runs import PlacedRun
 from reports.papers.run_choice import choose_runs, find_reference, same_problem
 from reports.records.files import Record, families, merge
 from reports.records.parameters import shared_parameters
@@ -64,16 +65,6 @@ class Datum:
     values: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     row: ComparedRun | None = None
-
-
-@dataclass(frozen=True)
-class PlacedRun:
-    """A run of ours, the series and the row that it belongs to, and its published column where options tell columns."""
-
-    row: ComparedRun
-    series: Series
-    line: ExhibitRow
-    column: ExhibitColumn | None = None
 
 
 @dataclass(frozen=True)

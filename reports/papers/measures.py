@@ -12,20 +12,10 @@ from typing import Any
 
 from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record, RecordError
+from reports.statistics.interval_text import ratio, ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
-from reports.text.formatting import (
-    gap,
-    grouped,
-    number,
-    per_cent,
-    rate,
-    ratio,
-    ratio_interval,
-    seconds,
-    seconds_interval,
-    size,
-)
+from reports.text.formatting import gap, grouped, number, per_cent, rate, seconds, size
 
 WEAK_VERIFIERS = ("the scorer", "the published optimum")
 """Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
@@ -77,7 +67,7 @@ class ExhibitCell:
     def over(self, base: ComparedRun) -> Estimate | None:
         """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
         if not self.too_short(base):
-            return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (base, self.row)))
+            return ratio_of_medians(base.record.running_seconds, self.row.record.running_seconds)
         slow, own = self.slope(base), self.slope(self.row)
         return None if slow is None or own is None else ratio_of_slopes(slow, own)
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reports.comparison.cautions import used_single_rank
 from reports.comparison.speedups import ComparedRun, ratio_obstacles
 from reports.papers.paper import Exhibit
-
-if TYPE_CHECKING:
-    from reports.papers.exhibits import PlacedRun
+from reports.papers.placed_runs import PlacedRun
 
 
 def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:

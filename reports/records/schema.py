@@ -181,6 +181,11 @@ class Record:
         object.__setattr__(self, "ways", complete_settings(self.workload, self.ways))
 
     @property
+    def running_seconds(self) -> list[float]:
+        """End-to-end seconds of every repetition, without compilation."""
+        return [sample.running_s for sample in self.samples]
+
+    @property
     def host_cores(self) -> int | None:
         """How many cores of a host the run could use, all ranks there together; None: not recorded."""
         present: int | None = self.environment.get("cores")

@@ -46,7 +46,7 @@ def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None
     partner = max(partners, key=lambda one: abs(_length(one) - own))
     long, short = (record, partner) if own > _length(partner) else (partner, record)
     more = _length(long) - _length(short)
-    slow, fast = ([sample.running_s for sample in one.samples] for one in (long, short))
+    slow, fast = (one.running_seconds for one in (long, short))
     low, high = (min(slow) - max(fast)) / more, (max(slow) - min(fast)) / more
     return Estimate((_seconds(long) - _seconds(short)) / more, low, high) if low > 0 else None
 
@@ -58,7 +58,7 @@ def ratio_of_slopes(base: Estimate, own: Estimate) -> Estimate:
 
 
 def _seconds(record: Record) -> float:
-    return statistics.median(sample.running_s for sample in record.samples)
+    return statistics.median(record.running_seconds)
 
 
 def _length(record: Record) -> int:

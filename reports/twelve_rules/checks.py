@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from reports.comparison.speedups import ComparedRun
 from reports.records import version_1
 from reports.records.files import Record
+from reports.statistics.interval_text import seconds_interval
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
-from reports.text.formatting import listed, number, seconds, seconds_interval
+from reports.text.formatting import listed, number, seconds
 from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, ReportProperties, RuleInputs, is_its_own_base
 
 KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL = "kept", "broken", "not applicable", "cannot be told"

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from reports.comparison.overview import MISSING, Overview, OverviewRow
 from reports.comparison.speedups import NotRun, compare
-from reports.pages.overview import NAME, Overview, OverviewRow, plain_text, remove, render, write
-from reports.plots.heat_map import MISSING, draw, select_part
+from reports.pages.overview import NAME, plain_text, remove, render, write
+from reports.plots.heat_map import draw, select_part
 
 VM = {"suite": "0123abc", "host": "vm", "cores": 16, "hosts": 1}
 BUSY = {"conditions": {"load_1min": 12.0}}

@@ -5,7 +5,8 @@ import pytest
 from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import experiment
-from reports.pages.terminal import COLUMNS, lines
+from reports.pages.terminal import lines
+from reports.text.plain_table import COLUMNS
 
 MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
 

@@ -6,7 +6,8 @@ import pytest
 
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
 from reports.records.schema import Sample
-from reports.text.formatting import ratio_interval, seconds, seconds_interval
+from reports.statistics.interval_text import ratio_interval, seconds_interval
+from reports.text.formatting import seconds
 from reports.twelve_rules import verdicts as twelve_rules_verdicts
 from tests.reports.conftest import MACHINE
 
