@@ -156,7 +156,8 @@ def test_imports_point_one_way(package):
 
 
 def test_no_imports_form_a_circle():
-    assert not circles(import_graph())
+    found = circles(import_graph())
+    assert not found, "\n".join(" <- ".join(one) for one in found)
 
 
 def test_sub_packages_of_reports_form_no_circle():

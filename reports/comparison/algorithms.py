@@ -121,15 +121,16 @@ class InstanceRuns:
         stopped = [entry.work for entry in self._one_of_each() if stop_cost(entry.record) is not None]
         if stopped:
             names = ", ".join(dict.fromkeys(stopped))
-            yield f"{names}: told to stop at a cost, so final costs say little and are not tested"
+            yield f"{names}: stopped at a target cost, so final costs are not tested"
         early = [entry for entry in self.entries if (stop_cost(entry.record) or -math.inf) > self.targets.first.cost]
         for entry in early:
-            yield f"{entry.family.label}: told to stop at {exact_cost(stop_cost(entry.record) or 0)}, above the target"
+            stop = exact_cost(stop_cost(entry.record) or 0)
+            yield f"{entry.family.label}: stopped at the cost {stop}, above the target"
         if self._budgets_differ():
             counts = [f"{entry.work} {entry.budget[1]:,}" for entry in self._one_of_each()]
             yield (
-                f"The works made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are those "
-                "of unequal budgets"
+                f"The algorithms made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are "
+                "those of unequal budgets"
             )
 
     # --- what is tested ---
@@ -233,8 +234,7 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
     computed = sorted({record.workload for record in records}.intersection(MAXIMISED))
     if computed:
         raise RecordError(
-            f"found records of {', '.join(computed)}, which compute the one answer: expected those of searches, whose "
-            "costs differ"
+            f"found records of {', '.join(computed)}, where every run has the same answer: expected records of searches"
         )
     grouped: dict[str, list[Record]] = {}
     for record in records:
@@ -267,7 +267,7 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
     for entry in entries:
         notes += entry.family.notes
         if entry.record.details.get("simulated"):
-            notes.append(f"{entry.family.label}: simulated, so its time is no device's")
+            notes.append(f"{entry.family.label}: simulated, so its time is not that of a device")
     described = {entry.work: entry.record.parameters for entry in entries}
     return InstanceRuns(tuple(entries), described, choose_targets(counted, asked), machines, tuple(notes))
 

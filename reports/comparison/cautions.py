@@ -17,22 +17,22 @@ WIDE_SPREAD = 0.10
 """Spread of times, as a part of the median, above which it is said."""
 SLOWER_CLOCK = 0.10
 """Part by which a clock may be below the fastest of its machine, or its own highest."""
-SINGLE_RANK = "too small for its ranks, so that the first of them did all of the work"
+SINGLE_RANK = "too small for its ranks, so the first rank did all of the work"
 """Caution of a run over ranks of which one worked."""
-SINGLE_RANK_FIRST = "the first of its ranks worked alone, before all of them shared the rest"
+SINGLE_RANK_FIRST = "the first rank worked alone before all ranks shared the rest"
 """Caution of a run over ranks that shared a part of it."""
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
-    "resumed": "went on from a state that was kept, so that the time is a sum of parts, without what was lost between",
-    "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
+    "resumed": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
+    "lost_ranks": "ranks were killed and the others did their share, so fewer ranks took this time",
 }
 """What a condition of a repetition means for its time."""
 SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
 OTHER_MEDIANS = "elsewhere"
 """Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
-FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %"
+FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
 BASELINE_PREFIX = "its baseline: "
 """Begins what is said of a ratio because of the time that it is over."""
 LOAD_DECAY = timedelta(minutes=3)
@@ -193,7 +193,7 @@ def _spread(row: ComparedRun) -> CautionFigures:
     if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:
         low, high, what = times.median.low, times.median.high, "the 95 % interval"
     if "seeds" in row.record.parameters:
-        what += ", over seeds whose work may differ"
+        what += ", over seeds, which may differ in their work"
     if times.median.value > 0 and high - low > WIDE_SPREAD * times.median.value:
         yield (
             f"spread above {per_cent(WIDE_SPREAD)} of the median ({what})",
@@ -226,7 +226,7 @@ def _too_fast(row: ComparedRun) -> CautionFigures:
     cores = _own_cores(row.record)
     if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
         yield (
-            "speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
+            "speed-up above the number of cores, which is suspicious: larger caches in total, or a slow baseline",
             f"{ratio(row.speedup)} on {cores}",
         )
 
@@ -252,8 +252,8 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     explained = _own_load(row.record, ours)
     if load > explained + OTHERS_LOAD * cores:
         yield (
-            "load of others: the load average before the run exceeded what our own runs explain by more than half the "
-            "cores",
+            "load of other programs: the load average before the run was above that of our own runs by more than half "
+            "the cores",
             f"{number(load)} ({explained} ours, {cores} cores)",
         )
 

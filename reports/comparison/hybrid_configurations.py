@@ -79,21 +79,21 @@ class HybridConfigurations:
                     marks(cautions, label),
                 ]
             )
-        caption = f"{work.workload} on {work.instance}: {self.where}, shared out among ranks"
+        caption = f"{work.workload} on {work.instance}: {self.where}, divided among ranks"
         return TextTable(caption, headings, found)
 
     def verdicts(self) -> list[str]:
         """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""
-        kept = "Every rank kept to cores of its own" if self.apart else "Nothing kept the ranks to cores of their own"
+        kept = "Every rank was pinned to separate cores" if self.apart else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
         fastest = min(self.shared, key=lambda row: row.running.median.value)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
-        said = [f"Of {self.where} the fastest are {hybrid_text(fastest)}{over}"]
+        said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
             other = next((row for row in self.shared if row.record.ranks == ranks), None)
             if other is not None and other is not fastest:
-                said.append(f"That is {ratio_text(fastest, other)} {name} ({hybrid_label(other)})")
+                said.append(f"That is {ratio_text(fastest, other, f'{name} ({hybrid_label(other)})')}")
         return [*said, kept]
 
 
@@ -111,15 +111,15 @@ def hybrid_text(row: ComparedRun) -> str:
     """Ranks and cores of each, in words."""
     ranks, cores = row.record.ranks, cores_each(row)
     if ranks == 1:
-        return f"those of one rank with {cores} threads"
-    return f"those of {ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
+        return f"one rank with {cores} threads"
+    return f"{ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
 
 
-def ratio_text(one: ComparedRun, other: ComparedRun) -> str:
-    """How a row stands to a slower one, and whether that can be told from chance."""
+def ratio_text(one: ComparedRun, other: ComparedRun, name: str) -> str:
+    """Word the ratio of a row to a slower one of a given name, and whether the difference is significant."""
     times = ratio_of_medians(other.record.running_seconds, one.record.running_seconds)
-    doubt = "" if surely_above_one(times, one, other) else ", and not to be told apart from"
-    return f"{ratio_interval(times)} as fast as{doubt}"
+    doubt = "" if surely_above_one(times, one, other) else ", but the difference is not significant"
+    return f"{ratio_interval(times)} as fast as {name}{doubt}"
 
 
 def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:

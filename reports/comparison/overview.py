@@ -14,7 +14,7 @@ from reports.text.formatting import machine, seconds
 MISSING = "n/a"
 DOUBTFUL = "*"
 """Mark after a time or a ratio that a note concerns."""
-SHORT_BASELINE = "less than a second on one core, so that launches and copies weigh as much as the work"
+SHORT_BASELINE = "less than a second on one core, so launches and copies weigh as much as the work"
 EVERY_RUN = "every run"
 UNITS = ((1e12, "T "), (1e9, "G "), (1e6, "M "), (1e3, "k "), (0.0, ""))
 

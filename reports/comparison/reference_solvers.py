@@ -133,7 +133,7 @@ class SolverComparison:
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
-        return TextTable(f"Other solvers beside {work.workload} on {work.instance}{seed}", headings, rows)
+        return TextTable(f"Reference solvers for {work.workload} on {work.instance}{seed}", headings, rows)
 
     def verdicts(self) -> list[SolverVerdict]:
         """Say of every solver that answered whether it is faster or better than ours."""
@@ -203,6 +203,6 @@ def _solver_notes(one: Solver) -> Iterator[str]:
     if one.proved:
         yield "proved"
     if one.limit_s is not None:
-        yield f"given {number(one.limit_s)} s"
+        yield f"time limit {number(one.limit_s)} s"
     if one.whole_process:
-        yield "a whole process, less its start-up"
+        yield "a whole process without its start-up"

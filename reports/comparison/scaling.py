@@ -25,8 +25,8 @@ SCALED = "scaled"
 """The detail of a run whose work has grown with its ranks: how many times that of one rank it is."""
 
 STRONG_LAW = (
-    "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that no "
-    "rank more makes shorter"
+    "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that "
+    "further ranks do not shorten"
 )
 WEAK_LAW = (
     "Gustafson's law (Gustafson 1988): p T(1) / T(p) = p - a (p - 1), where a is the serial part of the time on p ranks"
@@ -109,11 +109,11 @@ class ScalingCurve:
         what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
         begin = f"{what} scaling of {self.name}:"
         if serial is None:
-            return f"{begin} no fit of {law} law, which takes {LEAST_OTHERS} numbers of ranks with a core each"
+            return f"{begin} no fit of {law} law, which needs {LEAST_OTHERS} numbers of ranks with a core each"
         if not 0 <= serial <= 1:
-            why = "ranks cost more than they bring" if serial > 1 else "more ranks bring more than their number"
+            why = "ranks cost more time than they save" if serial > 1 else "the speed-up exceeds the number of ranks"
             return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
-        limit = "" if self.weak or serial == 0 else f", hence at most {number(1 / serial)}x on any number of ranks"
+        limit = "" if self.weak or serial == 0 else f", so at most {number(1 / serial)}x on any number of ranks"
         return (
             f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
             f"{per_cent(self.apart)} away"

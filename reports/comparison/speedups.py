@@ -278,7 +278,7 @@ def _labels(record: Record) -> tuple[str, ...]:
         each = f" of {own} cores" if own > 1 else ""
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
-        labels.append("simulated: its time is no device's")
+        labels.append("simulated: its time is not that of a device")
     if record.details.get("schema_read") == version_1.SCHEMA and record.ranks > 1:
         compiled = max(sample.compile_s for sample in record.samples)
         if compiled > 0:

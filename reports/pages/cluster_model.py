@@ -50,10 +50,10 @@ class ClusterModelPage:
 
 
 LIMITS = (
-    "Ranks begin an iteration together and are equally fast: nothing here waits for a rank that the system disturbs.",
-    "A message costs alpha + beta * bytes. Those that leave a host at once share its bandwidth, and that is all.",
-    "Cores of a host slow each other down only as far as a measured network says so; else they have memory enough.",
-    "Sizes between recorded ones are read off straight lines in logarithms; beyond them time grows as the work does.",
+    "Ranks begin an iteration together and are equally fast: delays by the operating system are not modelled.",
+    "A message costs alpha + beta * bytes. Messages that leave a host together share its bandwidth.",
+    "Cores of a host slow each other down only if a measurement says so; otherwise they share no bandwidth.",
+    "Times between recorded sizes are interpolated linearly in logarithms; beyond them, time grows with the work.",
 )
 
 
@@ -119,7 +119,7 @@ def turning_points(subject: ModelledInstance) -> TextTable:
         until = f"{grouped(curve.fastest.ranks)} ranks" + (" or more" if curve.fastest.ranks == last.ranks else "")
         gpu = ranks_or_none(curve.beats_gpu, last) if subject.gpu_s is not None else "no GPU recorded"
         rows.append([curve.network, until, ratio(curve.fastest.speedup), ranks_or_none(curve.half_lost, last), gpu])
-    return TextTable("Where communication eats the gain, modelled", headings, rows)
+    return TextTable("Turning points, modelled", headings, rows)
 
 
 def ranks_or_none(point: Modelled | None, last: Modelled) -> str:
@@ -157,8 +157,9 @@ def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "")
         "",
         str(check_table(found)),
         "",
-        "Measured is the median over repetitions of the time of an iteration, with its 95 % bootstrap interval; off is "
-        "how far the model is above (+) or below it, with the interval of the ratio of both medians. Compute rates are "
+        "Measured is the median time of an iteration over the repetitions, with its 95 % bootstrap interval. Off is "
+        "the relative error of the model, positive if it predicts too long a time, with the interval of the ratio of "
+        "both medians. Compute rates are "
         "those of the run of one rank on the same instance; no run is predicted from itself.",
         "",
     ]

@@ -28,7 +28,9 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     folder = Path("reports/gallery")
     command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")
     command.add_argument(
-        "--check", action="store_true", help="write nothing; print what differs from the records, and end with 1 if any"
+        "--check",
+        action="store_true",
+        help="write nothing; print differences from the records, and exit with 1 if there are any",
     )
 
 

@@ -118,7 +118,7 @@ def paper_places(comparison: ComparedRuns) -> list[str]:
         ]
         if names:
             found.append(
-                f"Runs like these stand in {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
+                f"Such runs belong to {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
                 f"`python -m drivers.reproduce {one.name}` fills the paper's tables and draws its figures"
             )
     return found
@@ -210,7 +210,7 @@ def evaluation_sentences(comparison: ComparedRuns) -> list[str]:
             where = f" ({told})" if told and not same else ""
             many = grouped(counts[0])
             if len(set(counts)) > 1:
-                many = f"{grouped(min(counts))} to {grouped(max(counts))}, other numbers in other rows,"
+                many = f"{grouped(min(counts))} to {grouped(max(counts))}, different in each row,"
             said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
     return said
 
@@ -222,7 +222,7 @@ def process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
     """
     told = [("asked" in row.record.details) for one in comparisons for row in one.rows]
     if all(told):
-        return "Every row was run by its driver in a process of its own, over ranks in one process for each rank."
+        return "Every row ran in a separate process, with several ranks in one process for each rank."
     if any(told):
-        return "Some rows were run by drivers in processes of their own; of the others the records do not say."
-    return "The records do not say whether each row had a process of its own."
+        return "Some rows ran in separate processes; the records of the others do not say."
+    return "The records do not say whether each row ran in a separate process."

@@ -235,7 +235,7 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
     gains = ranks.rank_gains(records)
     files = ranks.write(gains, out, entry.made_by)
     ratios = [(f"{one.together.ranks} ranks", one.speedup.value) for one in gains]
-    return files, f"Times as fast as one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
+    return files, f"Speed-up over one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
 
 
 OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}

@@ -48,7 +48,7 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
     for line in overview.lines:
         cells = [_in_markdown(overview, line, line.on(device)) for device in devices]
         table.append([line.workload, line.instance or MISSING, line.work or MISSING, *cells])
-    text = ["# Workloads on everything here", ""]
+    text = ["# Workloads on every device", ""]
     text += [f"Made by `{made_by}`.", ""] if made_by else []
     if picture:
         left_out = select_part(overview).left_out
@@ -57,8 +57,8 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
         "",
-        f"Each cell has the median time of {overview.repetitions} from end to end, without compilation, and how many "
-        f"times faster that is than one core; {MISSING}: no run; {DOUBTFUL}: doubtful, the notes say why. "
+        f"Each cell has the median time of {overview.repetitions} from end to end, without compilation, and its "
+        f"speed-up over one core; {MISSING}: no run; {DOUBTFUL}: doubtful, see the notes. "
         f"{_proven(overview)} A plain scorer confirmed the answer of every run.",
         "",
     ]

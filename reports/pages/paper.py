@@ -114,7 +114,7 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         There are no records that count.
     """
     if not records:
-        raise RecordError("no records to lay out in tables")
+        raise RecordError("no records to fill tables with")
     papers: dict[str, Paper] = {}
     for workload in dict.fromkeys(record.workload for record in records):
         found = papers_of_workload(workload)
@@ -257,7 +257,7 @@ def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
     common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
     headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
     lines = [_elsewhere_line(row, common) for row in rows]
-    return TextTable("Runs of ours that stand in no table of the paper", headings, lines)
+    return TextTable("Our runs outside the paper's tables", headings, lines)
 
 
 def _elsewhere_line(row: ComparedRun, common: Mapping[str, Any]) -> list[str]:

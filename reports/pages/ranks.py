@@ -22,7 +22,7 @@ from reports.text.formatting import cell, grouped, machine, per_cent, seconds
 NAME = "ranks"
 HEADINGS = (
     *("workload", "instance", "work", "ranks"),
-    *("one rank", "all ranks", "times as fast [95 %]", "in communication"),
+    *("one rank", "all ranks", "speed-up [95 %]", "in communication"),
 )
 
 
@@ -105,18 +105,19 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
     records = [record for one in found for record in (one.alone, one.together)]
     counts = sorted({len(record.samples) for record in records})
     unconfirmed = [one.alone.workload for one in found if not (one.alone.scored and one.together.scored)]
-    text = ["# What further ranks bring", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
+    text = ["# Speed-up of several ranks over one", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
         "",
         f"Times are medians of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions from end to "
         "end, without compilation, of one rank on one device and of all ranks on a device each, in turn in one job. "
-        "All ranks of a row found what the one found: the hashes are equal. In communication is the mean over ranks of "
-        "the part of the time in which a rank waited for others or passed something on, on its device or its host.",
+        "All ranks of a row found the result of the one rank: the hashes are equal. In communication is the part of "
+        "its time that a rank spent on waiting for others or on exchanging data, on its device or its host: the mean "
+        "over ranks.",
         "",
     ]
     if unconfirmed:
-        text += [f"Nobody beside the search confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
+        text += [f"No independent check confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
     text += [f"- Devices: {devices(records)}."]
     text += [f"- Machine: {one}." for one in dict.fromkeys(machine(record.environment) for record in records)]
     return "\n".join(text) + "\n"
@@ -132,7 +133,7 @@ def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]
 
     """
     if not found:
-        raise UserError("no work has runs of one rank and of several: nothing to compare")
+        raise UserError("no problem has runs of one rank and of several: nothing to compare")
     path = out / f"{NAME}.md"
     try:
         path.write_text(render(found, made_by), encoding="utf-8")

@@ -19,7 +19,7 @@ from reports.text.formatting import number, seconds
 from reports.text.plain_table import COLUMNS, plain_text
 
 MOST_OF_A_REASON = 150
-_LEGEND = "from, to: [95 % interval of the median], or least..most of repetitions that are too few for an interval"
+_LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of few repetitions"
 
 
 def print_table(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> None:
@@ -70,9 +70,9 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     told = cost_sentence(section)
     yield from _wrapped(told[0].lower() + told[1:])
     if comparison.usual_ways:
-        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
+        unless = " (unless its name has others)" if any(map(comparison.ways_apart, _records(comparison))) else ""
         ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_ways.items()))
-        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
+        yield from _wrapped(f"execution settings of every row{unless}: {ways}")
 
 
 def _records(comparison: ComparedRuns) -> list[Record]:

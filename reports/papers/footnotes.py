@@ -92,4 +92,4 @@ def _other_work(exhibit: Exhibit, cell: ExhibitCell) -> Iterator[str]:
     elif other:
         yield f"{listed(other)}: seconds do not compare with the paper's" + (", ratios do" if has_ratio else "")
     elif exhibit.amount.get("walks", 1) > 1 and record.ways.get("mapping") != PUBLISHED:
-        yield f"its {record.parameters['walks']} climbs ran side by side, the paper's one after the other"
+        yield f"its {record.parameters['walks']} climbs ran in parallel, the paper's one after the other"

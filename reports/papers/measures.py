@@ -285,7 +285,7 @@ def missing_solver_text(one: ExhibitCell) -> str:
     if not one.rival or _peer_seconds(one) is not None:
         return ""
     troubles = {f"{peer['name']} {_failure_text(peer)}" for peer in _reference_solvers(one)}
-    return f"no time of {one.rival} beside it: {', '.join(sorted(troubles)) or 'it did not run here'}"
+    return f"no time of {one.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
 
 def _failure_text(peer: Mapping[str, Any]) -> str:

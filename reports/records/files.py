@@ -254,8 +254,7 @@ def _require_equal(one: Record, other: Record, names: Sequence[str]) -> None:
             if name == "parameters":
                 ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
             raise UnequalWorkError(
-                f"not the same work, hence not compared: {name} is {ours!r} in {one.label} "
-                f"but {theirs!r} in {other.label}"
+                f"unequal work cannot be compared: {name} is {ours!r} in {one.label} but {theirs!r} in {other.label}"
             )
 
 

@@ -156,7 +156,7 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
         A cost.
     """
     if asked is not None:
-        return Targets((Target(asked, "the target"),), f"The target {exact_cost(asked)} was asked for")
+        return Targets((Target(asked, "the target"),), f"Target: the cost {exact_cost(asked)}, as given by `--target`")
     best = min(run.best_cost for run in runs)
     optimum = next((run.details["optimum"] for run in runs if run.details.get("optimum") is not None), None)
     if optimum is not None and best <= optimum:
@@ -166,11 +166,11 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
         unknown = (
             "no optimum is known" if optimum is None else f"no run reached the known optimum {exact_cost(optimum)}"
         )
-        why = f"the best cost {exact_cost(best)} that any run found, since {unknown}"
+        why = f"the best cost {exact_cost(best)} of all runs, since {unknown}"
     stops = [stop for run in runs if (stop := stop_cost(run)) is not None]
     if stops and max(stops) > first:
         first, name = max(stops), "the stop"
-        why = f"{exact_cost(first)}, since runs were told to stop there"
+        why = f"{exact_cost(first)}, the cost at which runs stopped"
     whole = all(isinstance(run.best_cost, int) for run in runs)
     others = [Target(_above(first, gap, whole), f"{name} + {gap:.0%}".replace("%", " %")) for gap in GAPS]
     # Small costs have no whole number between them and one per cent more.
