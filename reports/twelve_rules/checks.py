@@ -52,7 +52,7 @@ def _base(it: RuleInputs) -> RuleFinding:
     if unsaid:
         return BROKEN, f"It does not print the time of one core in the speed-up of {named(unsaid)}."
     return KEPT, (
-        "Speed-ups are over the same search on one core and one rank. This is the parallel program, not the best "
+        "Speed-ups are over the same search on one core and one rank, which is the parallel program, not the best "
         "sequential one. Its time is printed with each."
     )
 

@@ -53,7 +53,7 @@ def test_backends_that_fail_are_named_and_the_others_are_still_reported(compare,
     report, said = (tmp_path / "compare-ihc.md").read_text(), capsys.readouterr()
     assert "failed with exit code 1: error: no shared memory" in report
     assert "error: failed after its last repetition" in report
-    assert "not the same work" in report  # repetitions of one backend that differ
+    assert "unequal work" in report  # repetitions of one backend that differ
     assert "| threads |" in report
     assert "silent (device 0): wrote no record" in said.out
     assert "worker processes died" in said.err
@@ -64,7 +64,7 @@ def test_unequal_hashes_end_in_an_error_and_no_report(compare, tmp_path, capsys)
     (tmp_path / "compare-ihc-2.svg").write_text("an earlier plot")
     assert compare("--ranks", devices=[device("cpu"), device("wrong")]) == 1
     said = capsys.readouterr().err
-    assert "not the same work" in said
+    assert "unequal work" in said
     assert "trajectory_hash is '01230' in cpu" in said
     assert "'ffff' in wrong" in said
     assert [file.name for file in tmp_path.iterdir()] == ["compare-ihc.jsonl"]

@@ -67,7 +67,7 @@ def test_devices_that_fail_have_no_value_and_the_rest_is_shown(overview, tmp_pat
 def test_unequal_work_is_an_error_and_not_shown(overview, tmp_path, capsys):
     assert overview(backends=("cpu", "wrong"))[0] == 1
     said = capsys.readouterr().err
-    assert "error: ihc: " in said and "error: lcs: " in said and "not the same work" in said
+    assert "error: ihc: " in said and "error: lcs: " in said and "unequal work" in said
     assert not (tmp_path / "overview.md").exists()
 
 

@@ -169,7 +169,7 @@ def test_unequal_work_leaves_the_report_as_it_was(reproduce, out, capsys):
     out.mkdir()
     (out / "made-up.md").write_text("an earlier report")
     assert reproduce(devices=(*MACHINE, device("wrong")))[0] == 1
-    assert "not the same work" in capsys.readouterr().err
+    assert "unequal work" in capsys.readouterr().err
     assert page(out) == "an earlier report"
 
 

@@ -46,14 +46,14 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "image"})]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core, suite: cpu",
+        "ours, one core, default mapping: cpu",
         "ours, GPU as published: cuda",
         "ours, GPUTex as published: opencl",
         "ours, GPUTex as published, read-only cache in place of textures: cuda",
-        "ours, suite: cuda",
+        "ours, default mapping: cuda",
     ]
     assert row["ours, GPU as published: cuda"].endswith("<br>no baseline [a]")
-    assert "×8.00" in row["ours, suite: cuda"]
+    assert "×8.00" in row["ours, default mapping: cuda"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     runs = [make_run(**ppp), make_run(**ppp, backend="cuda"), make_run(**ppp, ranks=4)]
     runs.append(make_run(**ppp, backend="cuda", ways=PUBLISHED | {"generate": "host"}))
-    plain = ["one core, suite: cpu", "suite: cuda"]
+    plain = ["one core, default mapping: cpu", "default mapping: cuda"]
     for number, further in {
         "4": [],
         "8": ["as published, evaluation on the device alone: cuda"],
@@ -219,7 +219,7 @@ def test_table_9_is_of_a_hundred_climbs(make_run, walks):
     asked = {"algorithm": "hill", "neighbourhood": "flip1", "walks": walks}
     run = make_run("73-73", workload="ppp", parameters=asked, ways={"level": "algorithm"})
     ((note,),) = (datum.notes for datum in filled("luong2013", "9", [run]).ours)
-    assert [one in note for one in ("side by side", "10 walks, not 100")] == [walks == 100, walks == 10]
+    assert [one in note for one in ("ran in parallel", "10 walks, not 100")] == [walks == 100, walks == 10]
 
 
 def test_parameters_that_set_a_run_apart_from_others_on_its_row_are_said(make_run):
@@ -242,25 +242,25 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact,
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
     is_golden(f"{make_table(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
-    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
+    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, default mapping, 1-trees, one core: cpu"]
 
 
 def test_a_search_with_another_bound_is_no_baseline(make_exact):
     """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
     runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert row["ours, suite, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
+    assert row["ours, default mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
     runs.append(make_exact("edges"))
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert "×1.00" in row["ours, suite, edges: cuda"]
+    assert "×1.00" in row["ours, default mapping, edges: cuda"]
 
 
 def test_a_rival_that_is_not_here_is_said_to_be(make_exact):
     trouble = [{"name": "concorde", "solve_s": None, "start_s": None, "trouble": "not found: build it"}]
     (datum,) = filled("xavier2022", "5.1", [make_exact(peers=trouble)]).ours
-    assert datum.notes == ("no time of Concorde beside it: concorde not found: build it",)
+    assert datum.notes == ("no time of Concorde: concorde not found: build it",)
     (datum,) = filled("xavier2022", "5.3", [make_exact(peers=trouble)]).ours
-    assert datum.notes == ("no time of LKH beside it: it did not run here",)
+    assert datum.notes == ("no time of LKH: it did not run here",)
 
 
 @pytest.mark.parametrize("peers", [7, [1], [{"cost": 5}]])

@@ -79,7 +79,7 @@ where = "a quiet host"
     overview = (gallery / "overview.md").read_text()
     assert "the interval excludes the median of a quiet host: cpu on ihc 1.50 s" in overview
     assert "| 2.00 s*, 1.00x* | 500 ms, 4.00x* |" in overview
-    assert "ours, suite, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
+    assert "ours, default mapping, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
     unknown = elsewhere.replace("seconds", "minutes")
     (gallery / "gallery.toml").write_text(unknown + DATA)
     with pytest.raises(UserError, match="elsewhere: found"):
@@ -128,7 +128,7 @@ def test_a_workload_whose_runs_did_different_work_is_refused_and_the_others_are_
     records = load(gallery / "overview.jsonl")
     made = overview_of([*records[:3], replace(records[3], trajectory_hash="ffff")])
     assert [(line.workload, line.comparison is None) for line in made.lines] == [("ihc", False), ("lcs", True)]
-    assert "not the same work" in made.lines[1].refused
+    assert "unequal work" in made.lines[1].refused
 
 
 def test_records_tell_where_and_when_they_were_made(make_record):

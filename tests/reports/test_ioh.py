@@ -131,5 +131,5 @@ def test_files_are_named_on_standard_output_and_missing_histories_on_standard_er
 
 
 def test_runs_of_unequal_results_are_refused(tmp_path, run):
-    with pytest.raises(UserError, match="not the same work, hence not compared: best_cost is 22000"):
+    with pytest.raises(UserError, match="unequal work cannot be compared: best_cost is 22000"):
         iohprofiler.write([run(), run(best_cost=1)], tmp_path)

@@ -46,7 +46,9 @@ def test_a_slower_and_a_worse_solver_are_not_ahead(with_peers, section_of, repor
     assert [ahead for _, ahead in found] == [False, False]
     assert found[1][0] == "elkai 0.2.2 found 21,300 in 1.00 s, worse than our 21,282."
     assert "**fast-tsp" not in report_of(runs)
-    assert "| elkai 0.2.2 | 21,300 | 0.08 % above | 1.00 s | not reached | 100 ms | given 1.00 s |" in report_of(runs)
+    assert "| elkai 0.2.2 | 21,300 | 0.08 % above | 1.00 s | not reached | 100 ms | time limit 1.00 s |" in report_of(
+        runs
+    )
 
 
 def test_more_is_better_where_the_cost_is_a_value(with_peers, section_of):
@@ -56,7 +58,7 @@ def test_more_is_better_where_the_cost_is_a_value(with_peers, section_of):
 
 def test_a_program_is_told_apart_from_a_call_in_a_warm_process(with_peers, report_of):
     program = FAST | {"in_process": False, "process_s": 1.1, "proved": True, "limit_s": None}
-    assert "| proved; a whole process, less its start-up |" in report_of(with_peers(program))
+    assert "| proved; a whole process without its start-up |" in report_of(with_peers(program))
 
 
 def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of):

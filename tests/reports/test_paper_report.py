@@ -52,7 +52,7 @@ def test_only_the_disagreements_of_what_is_shown_are_listed(tmp_path):
     for number in ("2", "5"):
         path, *_ = pages_paper.write(paper, paper.chosen("table", number), [], tmp_path)
         texts.append(path.read_text(encoding="utf-8"))
-    assert "tai35a" in texts[0].partition("taken at its word")[2]
+    assert "tai35a" in texts[0].partition("Inconsistencies in the paper")[2]
     assert "tai35a" not in texts[1] and "7990 s" in texts[1]
 
 

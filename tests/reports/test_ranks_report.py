@@ -24,7 +24,7 @@ def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_go
     assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
     is_golden(ranks.render(found, "a command"), "ranks.md")
     unconfirmed = ranks.rank_gains([pair[0], replace(pair[1], scored=False)])
-    assert "Nobody beside the search confirmed the results of: ihc." in ranks.render(unconfirmed)
+    assert "No independent check confirmed the results of: ihc." in ranks.render(unconfirmed)
 
 
 def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
@@ -39,6 +39,6 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
     assert reports("ranks", tmp_path / "runs", "--out", tmp_path)[0] == 0
     assert "1.60x" in (tmp_path / "ranks.md").read_text()
     code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
-    assert code == 2 and "no work has runs of one rank and of several" in told
+    assert code == 2 and "no problem has runs of one rank and of several" in told
     with pytest.raises(UserError):
         ranks.write(ranks.rank_gains(pair), tmp_path / "nowhere")

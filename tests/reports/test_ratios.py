@@ -121,7 +121,7 @@ def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
         for one in paper.exhibits
     }
     assert found["table II"] == found["figure 2"] == ""
-    assert found["figure 6"] == "it draws qa194, of which nothing ran; --figure 6 runs it"
+    assert found["figure 6"] == "it draws qa194, which did not run; --figure 6 runs it"
 
 
 def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
@@ -129,7 +129,7 @@ def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
     (figure,) = paper.chosen("figure", "5.3")
     trouble = {"name": "elkai", "solve_s": None, "start_s": None, "trouble": "not found: pip install elkai"}
     for peer, said in (
-        (trouble, "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"),
+        (trouble, "no time of LKH: elkai not found: pip install elkai; then --fresh"),
         (trouble | {"solve_s": 0.5}, ""),
     ):
         runs = gather_evidence(paper, [make_exact(peers=[peer])])

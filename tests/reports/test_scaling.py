@@ -77,7 +77,8 @@ def test_two_numbers_of_ranks_make_no_curve_and_too_few_cores_no_fit(strong_of, 
 
 
 @pytest.mark.parametrize(
-    ("times", "said"), [({1: 1.0, 2: 2.0, 4: 3.0}, "cost more"), ({1: 9.0, 2: 4.0, 4: 1.5}, "more than their number")]
+    ("times", "said"),
+    [({1: 1.0, 2: 2.0, 4: 3.0}, "cost more"), ({1: 9.0, 2: 4.0, 4: 1.5}, "exceeds the number of ranks")],
 )
 def test_what_no_serial_part_explains_is_said(strong_of, times, said):
     (curve,) = strong_of(times)

@@ -84,15 +84,15 @@ def test_several_instances_have_sections_and_a_target_may_be_asked_for(searches,
     assert (code, said.splitlines()[0]) == (0, str(out / "statistics.md"))
     text = (out / "statistics.md").read_text()
     assert "\n## tai30a\n" in text and "\n## b\n" in text
-    assert "There is no pair of works to compare." in text
+    assert "There is no pair of algorithms to compare." in text
     assert "- tabu, cpu: no history was recorded (`--history`), so times to targets are not known." in text
-    assert "The target 1,100 was asked for." in text and "| reached 1,100 [95 % CI] |" in text
+    assert "Target: the cost 1,100, as given by `--target`." in text and "| reached 1,100 [95 % CI] |" in text
     assert [str(path) for path in sorted(out.iterdir())] == sorted(said.splitlines()), "no picture of before is left"
 
 
 def test_too_few_seeds_are_told():
     few, enough = ([Values("a", tuple(range(n))), Values("b", tuple(range(9, 9 + n)))] for n in (3, 4))
-    assert "is 0.100: whatever the difference" in search_statistics.too_few(compare_pairs([tuple(few)]))
+    assert "is 0.100: no difference can be significant" in search_statistics.too_few(compare_pairs([tuple(few)]))
     assert search_statistics.too_few(compare_pairs([tuple(enough)])) == ""
     assert "for 2 tests is 0.0571" in search_statistics.too_few(compare_pairs([tuple(enough)] * 2))
 

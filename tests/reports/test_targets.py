@@ -168,6 +168,6 @@ def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):
     assert stop_cost(stopping) == 1100
     targets = choose_targets([stopping, make_record(best_cost=1000)])
     assert targets.first.cost == 1100
-    assert "told to stop there" in targets.why
+    assert "the cost at which runs stopped" in targets.why
     asked = choose_targets([make_record()], 21500)
     assert costs_and_names(asked) == [(21500, "the target")], "the user's target is the only one"

@@ -53,7 +53,7 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
 
 
 def test_unequal_costs_of_one_work_and_seed_are_refused(seeds_of):
-    with pytest.raises(UnequalWorkError, match="not the same work"):
+    with pytest.raises(UnequalWorkError, match="unequal work"):
         group_by_instance([*seeds_of(GOOD), *seeds_of(BAD, backend="threads")])
 
 
@@ -87,9 +87,9 @@ def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
     stopped = {"parameters": ILS | {"target": 250}}
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
     assert list(by_question(field)) == ["seconds"]
-    assert any("ils: told to stop at a cost" in one for one in field.cautions())
+    assert any("ils: stopped at a target cost" in one for one in field.cautions())
     (asked,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
-    assert any("told to stop at 250, above the target" in one for one in asked.cautions())
+    assert any("stopped at the cost 250, above the target" in one for one in asked.cautions())
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
