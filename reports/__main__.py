@@ -60,7 +60,11 @@ def _make_pages(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("compare", help="speed-ups of the runs of one workload, a section for each instance")
+    command = commands.add_parser(
+        "compare",
+        help="speed-ups of the runs of one workload, a section for each instance",
+        description="Write the speed-ups of the runs of one workload, a section for each instance.",
+    )
     _add_files(command)
     command = commands.add_parser(
         "statistics",
@@ -76,9 +80,17 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COST",
         help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
     )
-    command = commands.add_parser("tables", help="papers' tables and figures, filled with the runs")
+    command = commands.add_parser(
+        "tables",
+        help="papers' tables and figures, filled with the runs",
+        description="Fill the tables and figures of papers with runs of the workloads that they measured.",
+    )
     _add_files(command)
-    command = commands.add_parser("ranks", help="speed-up of several ranks over one rank on the same problem")
+    command = commands.add_parser(
+        "ranks",
+        help="speed-up of several ranks over one rank on the same problem",
+        description="Compare the times of one rank and of several ranks on the same problems.",
+    )
     _add_files(command)
     command = commands.add_parser(
         "csv",

@@ -41,7 +41,7 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         "full": "the objective function is computed anew for each neighbour",
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
-        "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
+        "counts": "the number of true literals of every clause is kept, a neighbour reads the clauses of its variable",
         "ends": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
         "sums": "the loss of each element to those ahead of it is kept and updated after each move, O(1) a neighbour",
         "fields": "the local field of each bit is kept and updated after each move, O(1) a neighbour",
