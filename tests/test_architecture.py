@@ -131,7 +131,7 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 
 def write_packages(root: Path, **texts: str) -> Path:
-    """Write the modules of a made-up project, `core__a` for `core/a.py`, and an `__init__` in each folder."""
+    """Write the modules of a made-up project, `core__a` for the module `a` of `core`, and an `__init__` in each folder."""
     for name, text in texts.items():
         path = root.joinpath(*name.split("__")).with_suffix(".py")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -240,7 +240,7 @@ def test_no_two_classes_have_one_name():
 def test_equal_names_of_classes_are_found_in_all_packages_and_at_every_depth(tmp_path):
     nested = "def f():\n    class Plan:\n        class Step: pass\n"
     write_packages(tmp_path, core__a="class Plan: pass\nclass Row: pass\n", drivers__deep__b=nested)
-    assert repeated_classes(tmp_path) == {"Plan": ["core/a.py:1", "drivers/deep/b.py:2"]}
+    assert repeated_classes(tmp_path) == {"Plan": [f"{Path('core', 'a.py')}:1", f"{Path('drivers', 'deep', 'b.py')}:2"]}
 
 
 def test_every_package_says_what_it_holds():
