@@ -32,6 +32,8 @@ from reports.records.files import load as load_records
 from reports.text.formatting import number
 
 DATA, INDEX = "gallery.toml", "index.md"
+ELSEWHERE = ("workload", "instance", "parameters", "execution", "device_kind", "seconds", "where")
+"""Keys of an entry of `elsewhere`: a median that the same work took in another place."""
 OPTIONAL = ("note", "exhibit", "measure", "picture", "why", "partial")
 FORMATS = ("svg",)
 """Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
@@ -98,7 +100,7 @@ def read(folder: Path) -> list[GalleryReport]:
     file = DataFile(folder / DATA)
     content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
     elsewhere = tuple(
-        file.known(one, "elsewhere", ("workload", "instance", "parameters", "ways", "device_kind", "seconds", "where"))
+        file.known(one, "elsewhere", ELSEWHERE)
         for one in content.get("elsewhere", [])
     )
     entries = []
@@ -120,7 +122,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -
     ----------
     record : Record
     elsewhere : sequence of mapping
-        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `ways` of the record, the
+        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `execution` of the record, the
         median of the `seconds`, and `where` it was taken, in words.
     """
     known = [
@@ -129,7 +131,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -
         if (one["workload"], one["instance"], one["device_kind"], 1)
         == (record.workload, record.instance, record.device_kind, record.ranks)
         and one["parameters"].items() <= record.parameters.items()
-        and one["ways"].items() <= record.ways.items()
+        and one["execution"].items() <= record.execution.items()
     ]
     return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
 

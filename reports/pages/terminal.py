@@ -70,10 +70,10 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     yield from _wrapped(f"{work.proven}: hash {work.hashed}")
     told = cost_sentence(section)
     yield from _wrapped(told[0].lower() + told[1:])
-    if comparison.usual_ways:
-        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
-        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_ways.items()))
-        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
+    if comparison.usual_settings:
+        whose = "whose name says nothing else" if any(map(comparison.settings_apart, _records(comparison))) else ""
+        settings = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
+        yield from _wrapped(f"execution settings of all rows {whose}".rstrip() + f": {settings}")
 
 
 def _records(comparison: ComparedRuns) -> list[Record]:
@@ -114,7 +114,7 @@ def _aligned(line: Sequence[str], widths: Sequence[int], right: Container[int]) 
 
 
 def _headings(comparison: ComparedRuns) -> tuple[str, ...]:
-    return "run", "time", "from, to", "speed-up", f"{comparison.work.unit}/s", "notes"
+    return "run", "time", "from, to", "speed-up", f"{comparison.work.evaluation_unit}/s", "notes"
 
 
 def _cells(row: ComparedRun, section: ComparedSection) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reports.comparison.speedups import ComparedRun
-from reports.records import version_1
 from reports.records.files import Record
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
 from reports.text.formatting import listed, number, seconds, seconds_interval
@@ -90,7 +89,7 @@ def _idle(records: Iterable[Record]) -> Iterator[str]:
         cores, host = _cores(record), str(record.environment.get("host") or "the machine")
         if not cores:
             continue
-        hosts = int(record.environment.get("hosts") or 1)
+        hosts = int(record.environment.get("host_count") or 1)
         used = {"core": record.ranks, "cores": (record.host_cores or 0) * hosts}
         full = used.get(record.device_kind, cores * hosts) >= cores * hosts
         key = json.dumps(record.environment, sort_keys=True)
@@ -214,7 +213,7 @@ def _ends(row: ComparedRun, about: ReportProperties) -> bool:
     return all(about.prints(seconds(value)) for value in (row.running.minimum, row.running.maximum))
 
 
-ENVIRONMENT = ("suite", "python", "os", "host", "cpu", "cores", "packages")
+ENVIRONMENT = ("commit", "python", "os", "host", "cpu_model", "cores", "packages")
 """Names that the environment of a record must have to be complete."""
 
 
@@ -231,12 +230,12 @@ def _setup(it: RuleInputs) -> RuleFinding:
         return BROKEN, f"Not recorded: {'; '.join(said)}."
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
-    machines = dict.fromkeys(str(run.record.environment["cpu"]) for run in it.runs)
+    machines = dict.fromkeys(str(run.record.environment["cpu_model"]) for run in it.runs)
     unnamed = [one for one in machines if not it.about.prints(one)]
     if unnamed:
         return BROKEN, f"It does not print the processor of its runs: {named(unnamed)}."
     return KEPT, (
-        "Records name parameters, ways, seeds, instance, commit, packages, system, processor, device, dates, load "
+        "Records name parameters, execution settings, seeds, instance, commit, packages, system, processor, device, dates, load "
         "and clocks of every run."
     )
 
@@ -245,16 +244,16 @@ def _undocumented(record: Record) -> Iterator[str]:
     """Yield what a record does not say of its set-up."""
     for name in ENVIRONMENT:
         if not record.environment.get(name):
-            yield {"suite": "the suite's commit", "os": "the system"}.get(name, name)
-    if str(record.environment.get("suite")).endswith("+changes"):
+            yield {"commit": "the project's commit", "os": "the system", "cpu_model": "the processor"}.get(name, name)
+    if str(record.environment.get("commit")).endswith("+changes"):
         yield "what changed in the sources since the commit"
     if not record.details.get("device_name"):
         yield "the device's name"
-    if any(sample.started is None for sample in record.samples):
+    if any(repetition.started_at is None for repetition in record.repetitions):
         yield "when repetitions began"
     clock = "gpu_mhz" if record.device_kind == "gpu" else "cpu_mhz_mean"
     for name, words in (("load_1min", "the load before"), (clock, "the clock")):
-        if any((sample.conditions or {}).get(name) is None for sample in record.samples):
+        if any((repetition.conditions or {}).get(name) is None for repetition in record.repetitions):
             yield words
 
 
@@ -262,18 +261,10 @@ def _parallel(it: RuleInputs) -> RuleFinding:
     parallel = [run for run in it.runs if run.record.ranks > 1]
     if not parallel:
         return NOT_APPLICABLE, "No run has several ranks; a device's lanes are timed from end to end by its one host."
-    short = [
-        run.label
-        for run in parallel
-        if run.record.details.get("schema_read") == version_1.SCHEMA
-        and any(sample.compile_s > 0 for sample in run.record.samples)
-    ]
-    if short:
-        return BROKEN, f"Recorded by version 1, whose time over ranks may be too short: {named(short)}."
     silent = [
         run.label
         for run in parallel
-        if any(one.rank_seconds is None or one.communication_share is None for one in run.record.samples)
+        if any(one.rank_s is None or one.communication_share is None for one in run.record.repetitions)
     ]
     if silent:
         return BROKEN, f"The time of every rank, or its part in communication, is not recorded of {named(silent)}."

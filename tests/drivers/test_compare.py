@@ -135,7 +135,7 @@ def weak(tmp_path, monkeypatch, undrawn):
                 contest,
                 configuration,
                 parameters=options.deciding("work"),
-                trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
+                hash=f"{getattr(options, contest.workload.scaled):04x}",
                 details={"asked": options.asked(), "scaled": options.scaled},
             )
 

@@ -57,7 +57,7 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
     assert times.compile_s == 5.0
     assert (times.transfer_s, times.kernel_s) == (0.2, 1.5)
     assert times.total_s == 7.0  # 5 s until all were compiled, then 2 s until the last was done
-    assert spent.rank_seconds == [1.0, 2.0]
+    assert spent.rank_s == [1.0, 2.0]
 
 
 def test_the_share_of_communication_is_the_mean_of_all_ranks():
@@ -109,7 +109,7 @@ def test_two_drivers_of_one_processor_are_not_two_processors():
 
 @pytest.mark.parametrize(
     ("digest", "said"),
-    [(0xBEEF, "hash 000000000000beef of the answer"), ("0123456789abcdef", "hash 0123456789abcdef of the answer")],
+    [(0xBEEF, "hash 000000000000beef of the result"), ("0123456789abcdef", "hash 0123456789abcdef of the result")],
 )
 def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
     assert repetitions(lambda own: None).hashed(RepetitionResult(0, 0, digest, "").hash) == said
@@ -127,7 +127,7 @@ NEITHER = [VerifierVerdict("the scorer", "the scorer finds 8"), VerifierVerdict(
     ("opinions", "verdict"),
     [
         ([SCORER], (True, "confirmed by the scorer")),
-        ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
+        ([SCORER, FILE], (True, "confirmed by the scorer and by the instance file")),
         ([SCORER, VerifierVerdict("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
         (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
         ([VerifierVerdict("")], (None, "not confirmed: nobody was asked (--verify)")),

@@ -9,7 +9,7 @@ from reports.__main__ import main
 from reports.comparison.sections import InstanceSection, compare_section
 from reports.pages import comparison
 from reports.plots import style
-from reports.records.files import Record, Sample
+from reports.records.files import Record, Repetition
 from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 
@@ -17,22 +17,22 @@ GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
 
-MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test CPU", "cores": 2, "hosts": 1}
+MACHINE = {"commit": "0123abc", "python": "3.11.7", "os": "Linux", "cpu_model": "Test CPU", "cores": 2, "host_count": 1}
 
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
 USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
 USUAL |= {"tables": "global", "shape": "fixed"}
 MEASURED = {
-    "started": "2026-11-22T10:27:52Z",
+    "started_at": "2026-11-22T10:27:52Z",
     "conditions": {
         "load_1min": 0.5,
         "gpu_mhz": 1755,
         "throttled": True,
         "throttled_by": ["power limit", "power brake"],
     },
-    "energy_j": {"gpu (NVML)": 250.0, "processor package (RAPL)": 12.5},
-    "rank_seconds": [1.0],
+    "energy_j": {"gpu_nvml": 250.0, "package_rapl": 12.5},
+    "rank_s": [1.0],
     "bytes_moved": {"host_device": 4096, "ranks": 16},
     "communication_share": 0.25,
     "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
@@ -46,13 +46,13 @@ def make_record():
     fields of the record."""
 
     def make(times=(1.0,), sampled=None, **changes):
-        samples = tuple(Sample(0.0, 0.0, time, time, **(sampled or {})) for time in times)
+        samples = tuple(Repetition(0.0, 0.0, time, time, **(sampled or {})) for time in times)
         fields = {"workload": "ihc", "instance": "kroA100", "instance_sha256": "ab" * 32, "seed": 0}
-        fields |= {"parameters": {"climbers": 100}, "ways": {}, "backend": "cpu", "device": "0", "ranks": 1}
-        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "samples": samples}
+        fields |= {"parameters": {"climbers": 100}, "execution": {}, "backend": "cpu", "device": "0", "ranks": 1}
+        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "repetitions": samples}
         fields |= {"best_cost": 21282, "best_index": 17, "evaluations": 2_000_000_000}
-        fields |= {"trajectory_hash": "0123456789abcdef", "hash_covers": "climbs"}
-        fields |= {"environment": MACHINE, "scored": True}
+        fields |= {"hash": "0123456789abcdef", "hash_scope": "climbs"}
+        fields |= {"environment": MACHINE, "verified": True}
         return Record(**(fields | changes))
 
     return make
@@ -60,12 +60,12 @@ def make_record():
 
 @pytest.fixture(scope="session")
 def make_run(make_record):
-    """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
+    """A record of tabu search on QAP; `parameters` and `execution` replace single ones."""
 
-    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
+    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, execution=None, **changes):
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_covers": "moves"}
-        fields |= {"parameters": PLAIN | (parameters or {}), "ways": USUAL | (ways or {})}
+        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_scope": "moves"}
+        fields |= {"parameters": PLAIN | (parameters or {}), "execution": USUAL | (ways or {})}
         return make_record(times=times, **(fields | changes))
 
     return make
@@ -76,13 +76,13 @@ def make_ants(make_record):
     """A record of Ant System on dj38."""
 
     def make(
-        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
+        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", execution=None, parameters=None, **changes
     ):
         asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
         asked |= {"local_search": "none", "colonies": 1}
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_covers": "tours"}
-        fields |= {"ways": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
+        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_scope": "tours"}
+        fields |= {"execution": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
         fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
         fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
@@ -159,7 +159,7 @@ def make_exact(make_record):
     def make(bound="one-tree", peers=None, **changes):
         ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
-        fields |= {"ways": ways, "hash_covers": "answer", "evaluations": 1000}
+        fields |= {"execution": ways, "hash_scope": "result", "evaluations": 1000}
         fields |= {"details": {} if peers is None else {"peers": peers}}
         return make_record(times=(0.5,) * 3, **(fields | changes))
 

@@ -17,14 +17,14 @@ SEED = 20260211
 PIECES = (
     *(b"[" * 3000, b"{" * 3000, b'{"a":' * 3000, b"9" * 400, b"9" * 5000, b"-1", b"1e999", b"NaN", b"-Infinity"),
     *(b"null", b"true", b"[]", b"{}", b'""', b'"\\ud800"', b"\xff", b"\x00", b"\n", b"\r", b"\xef\xbb\xbf", b'"', b","),
-    *(b'"schema": 1', b'"schema": 2', b'"samples": []', b"1.5", b"cpu", "é|`".encode()),
+    *(b'"schema": 1', b'"schema": 2', b'"repetitions": []', b"1.5", b"cpu", "é|`".encode()),
 )
 
 
 def full_record(make_record):
     """A record that says everything that one can say."""
     details = {"cities": 7, "curve": [[0, 9], [3, 7]], "peers": [{"name": "x", "length": 9}]}
-    return make_record((1.0, 2.0), MEASURED, details=details, ways={"scan": "full"})
+    return make_record((1.0, 2.0), MEASURED, details=details, execution={"scan": "full"})
 
 
 def lines(make_record):
@@ -129,9 +129,9 @@ def in_samples(**values):
         ("schema", None, OBJECT),
         ("schema", "3", "found schema version 3, expected version 1 or 2"),
         ("schema", LONG, "found schema version a number of more than 100 digits, expected version 1 or 2"),
-        ("samples", None, "expected the key 'samples', found only ["),
-        ("samples", "null", "samples: expected a list of repetitions, found None"),
-        ("samples", in_samples(kernel_s=None), "samples: expected the keys compile_s, transfer_s, kernel_s, "),
+        ("repetitions", None, "expected the key 'samples', found only ["),
+        ("repetitions", "null", "samples: expected a list of repetitions, found None"),
+        ("repetitions", in_samples(kernel_s=None), "samples: expected the keys compile_s, transfer_s, kernel_s, "),
         ("environment", '{"host": 4}', "environment.host: expected a name, found 4"),
         ("details", '{"cities": -1}', "details.cities: expected an integer of at least 0, found -1"),
         ("details", "[" * 100_000 + "]" * 100_000, 'expected at most 50 nested levels, found \'{"schema"'),

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import UserError
 from reports.records import iohprofiler
-from reports.records.files import Sample, append
+from reports.records.files import Repetition, append
 
 HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 
@@ -17,9 +17,9 @@ def run(make_record):
 
     def make(seed=0, history=HISTORY, repetitions=1, **changes):
         rows = None if history is None else [[*row[:3], row[3] + seed] for row in history]
-        samples = (Sample(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
+        samples = (Repetition(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
         fields = {"evaluations": 9700, "best_cost": 22000 + seed, "seed": seed, "details": {"cities": 100}}
-        return make_record(samples=samples, **(fields | changes))
+        return make_record(repetitions=samples, **(fields | changes))
 
     return make
 
