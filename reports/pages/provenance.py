@@ -21,7 +21,7 @@ def devices(records: Sequence[Record]) -> str:
 def _processor(environment: Mapping[str, Any]) -> str:
     hosts = environment.get("host_count") or 1
     cores = f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else "")
-    return f"{environment.get('cpu') or 'a processor that is not recorded'}, {cores}"
+    return f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores}"
 
 
 def dates(records: Sequence[Record]) -> str:

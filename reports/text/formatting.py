@@ -123,6 +123,6 @@ def machine(environment: Mapping[str, Any]) -> str:
             str(environment.get("os") or "system not recorded"),
             f"Python {environment.get('python') or '?'}",
             *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
-            f"suite {environment.get('suite') or 'outside a checkout'}",
+            f"commit {environment.get('commit') or 'not recorded'}",
         ]
     )
