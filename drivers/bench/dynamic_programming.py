@@ -266,7 +266,9 @@ def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
         return CandidateResult(outcome.transitions, facts, confirmed, result)
 
     parameters = {"trace": True, "k": None, "rotations": None, "improve": False}
-    subject = RecordSubject("heldkarp", instance, parameters, execution_settings(TableMethod(True)), "transitions", "result")
+    subject = RecordSubject(
+        "heldkarp", instance, parameters, execution_settings(TableMethod(True)), "transitions", "result"
+    )
     return PreparedCandidate(lambda repetition: search.run(), read, subject=subject)
 
 

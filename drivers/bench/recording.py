@@ -108,7 +108,12 @@ class BenchmarkRecorder:
     def described(self, backend: Any) -> dict[str, Any]:
         """Details of the device; a yardstick's is the processor."""
         if backend is None:
-            return {"device_name": self.environment["cpu_model"], "device_driver": "", "simulated": False, "reference": False}
+            return {
+                "device_name": self.environment["cpu_model"],
+                "device_driver": "",
+                "simulated": False,
+                "reference": False,
+            }
         device = backend.device
         return {
             "device_name": device.name,

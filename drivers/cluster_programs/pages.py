@@ -157,7 +157,9 @@ def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) 
     curves = tuple(
         network_curve(network, run_time.scaling_curve(*rank, network, asked.ranks), gpu_s) for network in asked.networks
     )
-    return ModelledInstance(name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), gpu_s, curves)
+    return ModelledInstance(
+        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), gpu_s, curves
+    )
 
 
 def network_curve(network: Interconnect, points: Sequence[ScalingPoint], gpu_s: float | None) -> NetworkCurve:

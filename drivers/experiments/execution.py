@@ -197,7 +197,9 @@ class ExperimentRunner:
             self.warn_of_changes(contest.records)
             if contest.beside_peers(configuration) and all("reference_solvers" not in one.details for one in held):
                 print_note(f"{contest.records}: recorded without other people's solvers; --fresh runs them beside it")
-            if contest.wants_history and any(repetition.history is None for one in held for repetition in one.repetitions):
+            if contest.wants_history and any(
+                repetition.history is None for one in held for repetition in one.repetitions
+            ):
                 print_note(f"{contest.records}: recorded without --history; --fresh runs again with it")
             return held
         began = time.perf_counter()

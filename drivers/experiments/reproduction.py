@@ -321,7 +321,9 @@ class PlannedRunRecords:
         """Whether nothing of a run is left to do."""
         records = self.of(run)
         beside = run.contest.beside_peers(run.configuration)
-        return run.contest.complete(records) and not (beside and all("reference_solvers" not in one.details for one in records))
+        return run.contest.complete(records) and not (
+            beside and all("reference_solvers" not in one.details for one in records)
+        )
 
     def left_s(self, run: PlannedRun, here: MachineResources) -> float | None:
         """About how long the rest of a run takes; None where nobody can tell."""

@@ -289,7 +289,9 @@ def _began(repetition: Repetition) -> datetime | None:
 
 
 def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
-    slowed = [repetition.conditions or {} for repetition in repetitions if (repetition.conditions or {}).get("throttled")]
+    slowed = [
+        repetition.conditions or {} for repetition in repetitions if (repetition.conditions or {}).get("throttled")
+    ]
     if slowed:
         reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
@@ -314,5 +316,7 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 
 def condition(record: Record, name: str) -> float | None:
     """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
-    read = [one.conditions[name] for one in record.repetitions if one.conditions and one.conditions.get(name) is not None]
+    read = [
+        one.conditions[name] for one in record.repetitions if one.conditions and one.conditions.get(name) is not None
+    ]
     return statistics.median(read) if read else None

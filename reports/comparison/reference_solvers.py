@@ -126,7 +126,11 @@ class SolverComparison:
                     "" if one.cost is None else cost(one.cost),
                     "" if one.cost is None else gap(one.cost, optimum),
                     _time(one.seconds),
-                    _time(one.time_to_cost_s) if one.time_to_cost_s is not None else "" if one.cost is None else "not reached",
+                    _time(one.time_to_cost_s)
+                    if one.time_to_cost_s is not None
+                    else ""
+                    if one.cost is None
+                    else "not reached",
                     _time(one.startup_s),
                     "; ".join(_solver_notes(one)),
                 ]

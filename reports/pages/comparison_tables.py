@@ -13,6 +13,7 @@ from reports.papers.files import papers_of_workload
 from reports.papers.paper import PROCESSORS, Paper
 from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
+from reports.records.meters import ENERGY_SOURCES
 from reports.statistics import target_tables
 from reports.statistics.seeds import exact_cost, time_deviation
 from reports.text.formatting import (

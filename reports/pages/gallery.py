@@ -99,10 +99,7 @@ def read(folder: Path) -> list[GalleryReport]:
     """
     file = DataFile(folder / DATA)
     content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
-    elsewhere = tuple(
-        file.known(one, "elsewhere", ELSEWHERE)
-        for one in content.get("elsewhere", [])
-    )
+    elsewhere = tuple(file.known(one, "elsewhere", ELSEWHERE) for one in content.get("elsewhere", []))
     entries = []
     for one in content["reports"]:
         place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"

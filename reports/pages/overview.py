@@ -226,7 +226,7 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
 
 
 def _proven(overview: Overview) -> str:
-    """Say what the hashes of the runs prove; runs with equal answers may have done unequal work."""
+    """Say what the hashes of the runs prove; runs with equal results may have done unequal work."""
     said = []
     for covers in dict.fromkeys(line.comparison.work.hash_scope for line in overview.lines if line.comparison):
         those = [line for line in overview.lines if line.comparison and line.comparison.work.hash_scope == covers]

@@ -26,7 +26,9 @@ def _processor(environment: Mapping[str, Any]) -> str:
 
 def dates(records: Sequence[Record]) -> str:
     """The day, or the first and the last; empty where none is recorded."""
-    days = sorted(repetition.started_at[:10] for one in records for repetition in one.repetitions if repetition.started_at)
+    days = sorted(
+        repetition.started_at[:10] for one in records for repetition in one.repetitions if repetition.started_at
+    )
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 

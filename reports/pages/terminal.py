@@ -72,7 +72,9 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     yield from _wrapped(told[0].lower() + told[1:])
     if comparison.usual_settings:
         whose = "whose name says nothing else" if any(map(comparison.settings_apart, _records(comparison))) else ""
-        settings = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
+        settings = ", ".join(
+            f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items())
+        )
         yield from _wrapped(f"execution settings of all rows {whose}".rstrip() + f": {settings}")
 
 

@@ -85,8 +85,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     _draw(axes, rows, names, [1 + text.count("\n") for text in names])
     work = section.comparison.work
     axes.set_title(
-        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of "
-        f"{HASH_SCOPES[work.hash_scope]}",
+        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
         fontsize=TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""

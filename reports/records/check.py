@@ -244,9 +244,7 @@ def _check_repetition(repetition: Any, ranks: int, where: str) -> None:
     _check_present(values, OPTIONAL_REPETITION, where)
     _check_present(repetition.conditions or {}, CONDITIONS, f"{where}.conditions")
     if repetition.rank_s is not None and len(repetition.rank_s) != ranks:
-        raise RecordError(
-            f"{where}.rank_s: expected the time of each of {ranks} ranks, found {len(repetition.rank_s)}"
-        )
+        raise RecordError(f"{where}.rank_s: expected the time of each of {ranks} ranks, found {len(repetition.rank_s)}")
     _check_history(repetition.history or [], f"{where}.history")
 
 

@@ -78,7 +78,12 @@ COLUMNS = (
     CsvColumn("backend", "", "as given to --backend", _record_field("backend")),
     CsvColumn("device", "", "as given to --device", _record_field("device")),
     CsvColumn("device_kind", "", "core, cores or gpu", _record_field("device_kind")),
-    CsvColumn("device_name", "", "name of the device by its device driver", lambda record, repetition: record.details.get("device_name")),
+    CsvColumn(
+        "device_name",
+        "",
+        "name of the device by its device driver",
+        lambda record, repetition: record.details.get("device_name"),
+    ),
     CsvColumn("ranks", "", "MPI ranks, 1 without MPI", _record_field("ranks")),
     CsvColumn("host", "", "name of the (first) host", _environment("host")),
     CsvColumn("host_count", "", "number of hosts", _environment("host_count")),

@@ -110,7 +110,9 @@ def merge(records: Iterable[Record]) -> list[Record]:
             runs[record.identity] = record
             continue
         require_equal_work([first, record])
-        runs[record.identity] = first.with_repetitions(first.repetitions + record.repetitions, first.verified and record.verified)
+        runs[record.identity] = first.with_repetitions(
+            first.repetitions + record.repetitions, first.verified and record.verified
+        )
     return list(runs.values())
 
 

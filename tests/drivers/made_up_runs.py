@@ -48,9 +48,9 @@ def record_of(contest, configuration, seed):
     sample = {"compile_s": 0.1, "transfer_s": 0.0, "kernel_s": kernel, "total_s": kernel + 0.1}
     options = contest.task.options
     return {
-        "schema": 2,
+        "schema": 3,
         "workload": contest.workload.name,
-        "unit": contest.workload.unit,
+        "evaluation_unit": contest.workload.unit,
         "hash_scope": contest.workload.hash_scope,
         "instance": contest.task.problem.name,
         "instance_sha256": contest.task.problem.sha256,
@@ -68,7 +68,7 @@ def record_of(contest, configuration, seed):
         "hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
         "verified": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"asked": contest.asked},
+        "details": {"options": contest.asked},
     }
 
 

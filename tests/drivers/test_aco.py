@@ -37,7 +37,9 @@ def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):
     for seed in range(3):
         drive(*SMALL, *exchanging, "--ants", "3", "--seed", seed, "--record", tmp_path / "r.jsonl")
     for record in lines(tmp_path / "r.jsonl"):
-        assert record["details"]["curve"][-1] == [record["details"]["found_at"], record["best_cost"]], record["seed"]
+        assert record["details"]["improvements"][-1] == [record["details"]["best_iteration"], record["best_cost"]], (
+            record["seed"]
+        )
 
 
 def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive, tmp_path):
@@ -58,12 +60,12 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     assert record["execution"] == {"strategy": "fine", "mapping": "suite"}
     assert (record["parameters"], record["device_kind"]) == (work, "core")
     assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
-    assert 0 <= record["best_index"] < 10 and details["colony"] in (0, 1)
+    assert 0 <= record["best_index"] < 10 and details["best_colony"] in (0, 1)
     assert (details["cities"], details["optimum"]) == (30, None)
     assert record["repetitions"][0]["communication_share"] == 0.0
     assert details["team_size"] == details["lanes_per_ant"] * details["ants_per_team"]
     # The distances alone, of 16 bits.
-    assert details["bytes_needed"] > 2 * 30 * 30
+    assert details["device_bytes"] > 2 * 30 * 30
 
 
 def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, tmp_path):
@@ -125,13 +127,13 @@ def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
 def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path):
     _, said, _ = drive(*UNLIMITED, "--iterations", "50", "--record", tmp_path / "whole.jsonl")
     (whole,) = lines(tmp_path / "whole.jsonl")
-    _, target = whole["details"]["curve"][1]
+    _, target = whole["details"]["improvements"][1]
     code, said, _ = drive(*UNLIMITED, "--target", target, "--repeats", "2", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert code == 0 and f", 100 iterations, until length {target}, " in said
     assert record["parameters"]["target"] == target
-    assert (record["details"]["found_at"], record["best_cost"]) == tuple(whole["details"]["curve"][1])
-    assert record["evaluations"] == (record["details"]["found_at"] + 1) * 24 * 30 * 30
+    assert (record["details"]["best_iteration"], record["best_cost"]) == tuple(whole["details"]["improvements"][1])
+    assert record["evaluations"] == (record["details"]["best_iteration"] + 1) * 24 * 30 * 30
     assert "target" not in whole["parameters"] and "seconds" not in whole["parameters"]
 
 

@@ -45,10 +45,17 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
         "best_cost": 1,
         "best_index": 0,
         "evaluations": ITERATIONS * ROWS[instance][1],
-        "unit": "neighbours",
+        "evaluation_unit": "neighbours",
         "hash": "0123456789abcdef",
         "hash_scope": "moves",
-        "environment": {"commit": "0", "python": "3", "os": "Linux", "cpu_model": "Test CPU", "cores": 64, "host_count": 1},
+        "environment": {
+            "commit": "0",
+            "python": "3",
+            "os": "Linux",
+            "cpu_model": "Test CPU",
+            "cores": 64,
+            "host_count": 1,
+        },
         "verified": True,
         "details": {"iterations": ITERATIONS, "device_name": "Test"},
     }
@@ -277,7 +284,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
 def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, given, expected):
     records = file([*cores, made("73-73", 1e-4, workload="heldkarp", unit="transitions")])
     file([made("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
-    (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 2}) + "\n")
+    (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 3}) + "\n")
     try:
         code, _, err = drive("--records", records, *given.format(records=records, folder=tmp_path).split())
     except SystemExit as stop:  # of argparse

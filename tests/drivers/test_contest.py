@@ -74,10 +74,10 @@ OTHERS = {
     "another instance": {"instance": "other", "instance_sha256": "cd" * 32},
     "another workload": {"workload": "qap"},
     "another seed": {"seed": 9},
-    "other work": {"details": {"asked": {"climbers": 17}}},
+    "other work": {"details": {"options": {"climbers": 17}}},
     "nobody knows what was asked": {"details": {}},
     "version 1": {"schema": 1},
-    "another version": {"environment": {"suite": "another"}},
+    "another version": {"environment": {"commit": "another"}},
     "another machine": {"environment": {"host": "another"}},
 }
 

@@ -24,12 +24,12 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
     (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"count": True}
-    ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
-    assert (found["execution"], found["best_index"]) == (ways, 0)
+    settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
+    assert (found["execution"], found["best_index"]) == (settings, 0)
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
     assert found["evaluations"] == sum(details["nodes_per_depth"]) > 0
-    assert details["root_bound"] <= found["best_cost"] <= details["start_length"]
+    assert details["root_bound"] <= found["best_cost"] <= details["start_cost"]
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
         ("--bound none --unrolled", {"bound": "none", "enumerate": "worklist", "depth": 5, "unrolled": True}),
     ],
 )
-def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, ways):
+def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, execution):
     asked = [*SMALL, *asked.split(), "--count", "--verify"]
     code, said, _ = drive(*asked, "--mapping", "published", "--record", tmp_path / "r.jsonl")
     assert code == 0 and "confirmed by the scorer and by a full search in NumPy" in said
     drive(*[one for one in asked if "unrolled" not in one], "--record", tmp_path / "r.jsonl")
     published, suite = lines(tmp_path / "r.jsonl")
-    assert published["execution"] == {"mapping": "published", **ways}
+    assert published["execution"] == {"mapping": "published", **execution}
     assert (suite["execution"]["mapping"], suite["execution"]["unrolled"]) == ("suite", None)
     assert published["hash"] == suite["hash"]
     assert published["parameters"] == suite["parameters"] == {"count": True}
-    if ways["bound"] == "edges":
+    if execution["bound"] == "edges":
         assert published["details"]["root_bound"] == suite["details"]["root_bound"] > 0
 
 

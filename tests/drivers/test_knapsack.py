@@ -48,7 +48,7 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
     assert [run["execution"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
     details = found[0]["details"]
     assert details["cells"] == 20 * 501 == found[0]["evaluations"]
-    assert found[0]["unit"] == "cells" and details["verified_by"] == ["the scorer", "NumPy"]
+    assert found[0]["evaluation_unit"] == "cells" and details["verified_by"] == ["scorer", "NumPy"]
     assert (found[0]["workload"], details["method"], details["proved"]) == ("knapsack", "auto", True)
 
 
@@ -98,7 +98,7 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
     (found,) = lines(record)
     assert (found["best_cost"], found["verified"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
     assert re.search(r" [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, ", said) and "cells" not in said
-    assert found["evaluations"] > 0 and found["unit"] == "nodes"
+    assert found["evaluations"] > 0 and found["evaluation_unit"] == "nodes"
     hard = tmp_path / "hard"
     even = np.random.default_rng(1).integers(100, 999, 40) * 2
     write(hard, Knapsack("hard", even, even, 14_001))

@@ -63,11 +63,16 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     traced, alone = lines(record)
     for found, trace, room in ((traced, True, None), (alone, False, 65536)):
         assert found["parameters"] == {"trace": trace}
-        assert found["execution"] == {"mapping": "suite", "tiling": "auto", "device_memory": room, "spill": False}
+        assert found["execution"] == {
+            "mapping": "suite",
+            "tiling": "auto",
+            "device_memory": room,
+            "spill_to_files": False,
+        }
         details = found["details"]
         assert (details["letters"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
         assert (found["evaluations"], found["verified"], "peers" in details) == (300_000, True, False)
-        assert details["verified_by"] == ["the scorer", "plain Python"][not trace :]
+        assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
     assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
     assert traced["hash"] != alone["hash"]
 

@@ -147,7 +147,11 @@ def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
     problem = instance()
     best = shortest_length(problem)
     better = measured(problem, cost=best - 1)
-    assert (better["elkai"].time_to_cost_s, better["fast-tsp"].time_to_cost_s, better["elkai"].cost) == (None, None, best)
+    assert (better["elkai"].time_to_cost_s, better["fast-tsp"].time_to_cost_s, better["elkai"].cost) == (
+        None,
+        None,
+        best,
+    )
     worse = measured(problem, cost=best + 1, only="elkai")["elkai"]
     assert worse.time_to_cost_s == worse.solve_s
     assert measured(problem, only="elkai")["elkai"].time_to_cost_s is None

@@ -354,7 +354,7 @@ def test_a_solver_may_disagree(beside):
         "NOT CONFIRMED: rapidfuzz finds length 5"
     ] * 2
     assert not found["verified"] and found["details"]["peers"][0]["cost"] == 5
-    assert found["details"]["verified_by"] == ["the scorer", "plain Python"]
+    assert found["details"]["verified_by"] == ["scorer", "plain Python"]
 
 
 def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(beside):

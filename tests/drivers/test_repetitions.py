@@ -117,10 +117,10 @@ def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
 
 # --- the verdict ---
 
-SCORER, FILE = VerifierVerdict("the scorer"), VerifierVerdict("the file")
+SCORER, FILE = VerifierVerdict("scorer"), VerifierVerdict("instance file")
 
 
-NEITHER = [VerifierVerdict("the scorer", "the scorer finds 8"), VerifierVerdict("the file", "the file says 6")]
+NEITHER = [VerifierVerdict("scorer", "the scorer finds 8"), VerifierVerdict("instance file", "the file says 6")]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
     gave_up = RepetitionResult(7, 1, 0, "incumbent 7", gave_up="out of nodes")
     assert overall_verdict([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
-    assert overall_verdict([VerifierVerdict("the scorer", "the scorer finds 8")], gave_up, "")[0] is False
+    assert overall_verdict([VerifierVerdict("scorer", "the scorer finds 8")], gave_up, "")[0] is False
 
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():

@@ -311,8 +311,8 @@ def test_a_torn_last_line_is_reported_and_its_run_made_again(reproduce, out):
 
 def test_records_of_another_schema_are_refused_before_anything_starts(reproduce, out):
     reproduce()
-    rewritten(out, lambda record: record.update(schema=3))
+    rewritten(out, lambda record: record.update(schema=2))
     before = files(out)
-    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 3"):
+    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 2, expected 3"):
         reproduce()
     assert files(out) == before

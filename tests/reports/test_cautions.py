@@ -26,9 +26,9 @@ def said_of(found, begin):
     return {label: figure for (text, label), figure in found.items() if text.startswith(begin)}
 
 
-def under(started="2026-11-22T10:00:00Z", **conditions):
-    """What samples say that began at a time under some conditions."""
-    return {"started_at": started, "conditions": conditions}
+def under(started_at="2026-11-22T10:00:00Z", **conditions):
+    """Keys of repetitions that began at a time under some conditions."""
+    return {"started_at": started_at, "conditions": conditions}
 
 
 def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
@@ -143,7 +143,7 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
 
 @pytest.mark.parametrize(("elsewhere", "marked"), [(17.5, True), (28.0, False)])
 def test_an_interval_that_excludes_what_is_known_elsewhere_is_marked(make_record, warned, elsewhere, marked):
-    known = {"elsewhere": [{"seconds": elsewhere, "where": "a quiet host"}]}
+    known = {"other_medians": [{"seconds": elsewhere, "where": "a quiet host"}]}
     core = make_record(times=[29.0, 30.0, 30.5, 27.5], details=known)
     gpu = make_record(times=[0.02] * 6, backend="cuda")
     found = warned(core, gpu)

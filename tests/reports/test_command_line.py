@@ -46,7 +46,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
     ("arguments", "message"),
     [
         ("compare none", "{folder}/none: cannot read the records: No such file or directory"),
-        ("compare unequal", "not the same work, hence not compared: trajectory_hash is"),
+        ("compare unequal", "not the same work, hence not compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("tables exact --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("tables sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),

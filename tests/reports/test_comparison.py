@@ -41,7 +41,7 @@ def test_nothing_confirmed_is_nothing_to_compare(make_record):
 
 @pytest.mark.parametrize(("ranks", "hosts", "labelled"), [(2, 1, False), (3, 1, True), (4, 2, False), (5, 2, True)])
 def test_more_ranks_than_cores_are_labelled_oversubscribed(make_record, ranks, hosts, labelled):
-    environment = {"cpu": "x", "cores": 2, "hosts": hosts}
+    environment = {"cpu_model": "x", "cores": 2, "host_count": hosts}
     row = compare([make_record(ranks=ranks, environment=environment)]).rows[0]
     assert any("oversubscribed" in label for label in row.labels) == labelled
 
@@ -52,7 +52,7 @@ def test_simulated_runs_are_labelled(make_record):
 
 
 def test_machines_get_letters_and_a_foreign_baseline_is_said(make_record):
-    here, there = {"cpu": "x", "cores": 2}, {"cpu": "y", "cores": 8}
+    here, there = {"cpu_model": "x", "cores": 2}, {"cpu_model": "y", "cores": 8}
     records = [make_record(environment=here), make_record(backend="cuda", environment=there, times=[0.5])]
     comparison = compare(records)
     assert comparison.machines == {"A": here, "B": there}

@@ -62,7 +62,7 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
         {"parameters": {"iterations": 10}},
         {"backend": "opencl", "device_kind": "gpu"},
         {"execution": {"mapping": "published"}},
-        {"environment": {"cpu": "other"}},
+        {"environment": {"cpu_model": "other"}},
     ],
 )
 def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
@@ -75,7 +75,7 @@ def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
 def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
     def run(seconds, **changes):
         asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "execution": {"scan": "full"}}
-        machine = {"cpu": "x", "cores": 4, "host_count": 1}
+        machine = {"cpu_model": "x", "cores": 4, "host_count": 1}
         return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
 
     runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
@@ -83,7 +83,7 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
-    here, spread = {"cpu": "x", "cores": 4, "host_count": 1}, {"cpu": "x", "cores": 4, "host_count": 2}
+    here, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
     found = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (here, spread)]
     assert found == ["cores:4", "cores:8"]
 
@@ -125,7 +125,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     }.items():
         assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
     # Only ranks on several hosts are a grid.
-    grid = make_run(**ppp, ranks=4, environment={"cpu": "x", "cores": 2, "host_count": 2})
+    grid = make_run(**ppp, ranks=4, environment={"cpu_model": "x", "cores": 2, "host_count": 2})
     found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
     assert found == ["Grid, ranks on several hosts: cpu, 4 ranks, machine B"]
 
@@ -201,7 +201,7 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     [
         ({"parameters": {"iterations": 100}}, f"100 {SHORT}"),
         pytest.param({"details": {"iterations": 77}}, f"77 {SHORT}", id="ended early"),
-        ({"ranks": 4, "environment": {"cpu": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
+        ({"ranks": 4, "environment": {"cpu_model": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
     ],
 )
 def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
@@ -266,7 +266,7 @@ def test_a_rival_that_is_not_here_is_said_to_be(make_exact):
 @pytest.mark.parametrize("peers", [7, [1], [{"cost": 5}]])
 def test_peers_that_are_no_list_of_solvers_are_refused_by_their_place(make_exact, peers):
     run = make_exact(peers=peers, origin="a.jsonl:3")
-    with pytest.raises(RecordError, match=r"a\.jsonl:3.*expected a list of solvers in details\.peers"):
+    with pytest.raises(RecordError, match=r"a\.jsonl:3.*expected a list of solvers in details\.reference_solvers"):
         filled("xavier2022", "5.1", [run])
 
 

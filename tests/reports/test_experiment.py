@@ -13,7 +13,7 @@ from tests.reports.test_other_algorithms import FAST
 
 NODE = MACHINE | {"host": "node", "cores": 16}
 WAYS = {"evaluation": "table", "level": "iteration", "shape": "fixed"}
-DETAILS = {"asked": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
+DETAILS = {"options": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
 SOLVERS = [
     FAST | {"cost": 259100},
     {"name": "elkai", "version": "2.0.1", "cost": 262100, "solve_s": 3.0, "startup_s": 0.2, "in_process": True},
@@ -35,7 +35,7 @@ def sections(make_record):
 
         samples = tuple(sample(number, time) for number, time in enumerate(times))
         fields = {"workload": "tsp", "execution": WAYS, "environment": NODE, "details": DETAILS, "hash_scope": "moves"}
-        counted = {"unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
+        counted = {"evaluation_unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
         return make_record(**(fields | counted | changes | {"repetitions": samples}))
 
     def make(name, sha, factor):
@@ -43,7 +43,7 @@ def sections(make_record):
         for seed in range(3):
             own = place | {"seed": seed, "best_cost": 261000 + 7 * seed, "hash": f"{seed:016x}"}
             known = DETAILS | {"optimum": 259045}
-            yield run([10.0, 10.1, 10.2], **own, details=known | {"peers": SOLVERS})
+            yield run([10.0, 10.1, 10.2], **own, details=known | {"reference_solvers": SOLVERS})
             yield run([1.0, 1.1, 1.3], **own, backend="threads", mhz=2500.0)
             gpu = own | {"backend": "cuda", "device_kind": "gpu", "details": DETAILS | {"device_name": "NVIDIA H200"}}
             yield run([0.02, 0.021, 0.0202], **gpu, energy={"gpu_nvml": 6.0})
@@ -51,7 +51,10 @@ def sections(make_record):
             for ranks, time in ((2, 5.2), (4, 2.8), (8, 1.6), (16, 1.05), (32, 1.3)):
                 yield run([time, 1.02 * time, 1.03 * time], **own, ranks=ranks, load=30.0 if ranks == 8 else 0.5)
         for ranks, time in ((1, 10.0), (2, 10.3), (4, 10.9), (8, 11.8)):
-            grown = {"parameters": {"iterations": 1000, "walks": ranks}, "details": DETAILS | {"scaled": ranks}}
+            grown = {
+                "parameters": {"iterations": 1000, "walks": ranks},
+                "details": DETAILS | {"weak_scaling_ranks": ranks},
+            }
             yield run([time, time, time], **place, **grown, ranks=ranks, hash=f"{ranks:016x}")
 
     return experiment.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
@@ -86,7 +89,7 @@ def searched(make_record):
         history = [[0, 0, 0.1 * factor, 300], [1, 50, (1.0 + seed) * factor, cost]]
         samples = (Repetition(0.0, 0.0, 5.0 * factor, 5.0 * factor, history=history),)
         own = {"seed": seed, "best_cost": cost, "hash": f"{seed:04x}", "evaluations": 200}
-        return make_record(workload="qap", unit="moves", backend=backend, repetitions=samples, **own)
+        return make_record(workload="qap", evaluation_unit="moves", backend=backend, repetitions=samples, **own)
 
     return [run(seed, *place) for place in (("cpu", 1.0), ("threads", 0.5)) for seed in range(4)]
 

@@ -85,15 +85,15 @@ def test_algorithms_whose_names_no_file_system_tells_apart_have_folders_of_their
 
 
 def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, run):
-    written = iohprofiler.write([run(history=None, details={"start_length": 40000})], tmp_path)
+    written = iohprofiler.write([run(history=None, details={"start_cost": 40000})], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 40000), (9700, 22000)]]]
     (note,) = written.notes
     assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
 
 
 def test_exact_search_counts_its_nodes(tmp_path, run):
-    details = {"start_length": 9000, "nodes": 321}
-    iohprofiler.write([run(workload="exact", history=None, evaluations=0, details=details, best_cost=8000)], tmp_path)
+    details = {"start_cost": 9000}
+    iohprofiler.write([run(workload="exact", history=None, evaluations=321, details=details, best_cost=8000)], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 9000), (321, 8000)]]]
 
 

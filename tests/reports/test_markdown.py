@@ -15,7 +15,11 @@ def tables(text):
 
 def test_the_report_of_one_seed_on_a_papers_instance_reads_as_it_did(make_record, report_of, is_golden):
     """Its best cost, its note on ranks, what did not run, and the paper's figures beside ours."""
-    asked = {"instance": "kroE100", "parameters": {"climbers": 100, "start": "oneil2011"}, "execution": {"scan": "full"}}
+    asked = {
+        "instance": "kroE100",
+        "parameters": {"climbers": 100, "start": "oneil2011"},
+        "execution": {"scan": "full"},
+    }
     known = {"instance_source": "TSPLIB", "evaluation_definition": "(n-1)(n-2)/2 moves", "optimum": 21282}
     runs = [
         make_record([2.0], **asked, details=known),
@@ -62,7 +66,7 @@ def test_without_a_baseline_no_ratio_is_printed(make_record, report_of):
 )
 def test_a_process_of_its_own_is_said_only_where_the_records_tell(make_record, report_of, asked, said):
     runs = zip(("cpu", "threads"), asked, strict=True)
-    text = report_of([make_record(backend=name, details={"asked": {}} if known else {}) for name, known in runs])
+    text = report_of([make_record(backend=name, details={"options": {}} if known else {}) for name, known in runs])
     assert said in text
     assert ("in a process of its own" in text) == all(asked)
 

@@ -12,7 +12,7 @@ def with_peers(make_record):
 
     def make(*peers, cost=21282, **changes):
         fields = {"best_cost": cost} | changes
-        one_core = make_record(times=[10.0], details={"peers": list(peers), "optimum": 21282}, **fields)
+        one_core = make_record(times=[10.0], details={"reference_solvers": list(peers), "optimum": 21282}, **fields)
         return [one_core, make_record(backend="cuda", times=[0.5], **fields)]
 
     return make
@@ -61,7 +61,7 @@ def test_a_program_is_told_apart_from_a_call_in_a_warm_process(with_peers, repor
 
 def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of):
     def run(seed):
-        peers = {"peers": [FAST | {"cost": 21282 + seed}]} if seed else {}
+        peers = {"reference_solvers": [FAST | {"cost": 21282 + seed}]} if seed else {}
         return make_record(seed=seed, best_cost=21282 + 10 * seed, hash=f"{seed:04x}", details=peers)
 
     beside = section_of([run(seed) for seed in range(3)]).beside
@@ -71,7 +71,7 @@ def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of)
 
 @pytest.mark.parametrize("peers", [None, [], 7, ["fast-tsp"], {"name": "fast-tsp"}])
 def test_records_without_solvers_have_no_section(make_record, section_of, report_of, peers):
-    runs = [make_record(details={"peers": peers})]
+    runs = [make_record(details={"reference_solvers": peers})]
     assert section_of(runs).beside is None
     assert "Another algorithm" not in report_of(runs)
 

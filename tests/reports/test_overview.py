@@ -113,7 +113,7 @@ def test_answers_that_are_equal_prove_no_equal_work(make_record):
     climbs = compare([make_record(), make_record(backend="cuda")])
     text = render(Overview((OverviewRow("ihc", "", climbs), OverviewRow("exact", "", other))))
     assert "ihc: equal work, by the hash of all climbs" in text
-    assert "exact: equal answers, by the hash of the result (unequal numbers of evaluations: exact)" in text
+    assert "exact: equal results, by the hash of the result (unequal numbers of evaluations: exact)" in text
 
 
 def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, found):

@@ -19,7 +19,7 @@ def ants(make_ants):
         asked = {"iterations": 2, "variant": variant}
         details = {"cities": 38, "optimum": 6656, "device_name": "Test GPU"}
         fields = {"backend": "cuda", "evaluations": 2 * size * 38 * 38, "details": details} | changes
-        return make_ants(strategy, size, [seconds] * 3, parameters=asked, execution=ways, **fields)
+        return make_ants(strategy, size, [seconds] * 3, parameters=asked, execution=execution, **fields)
 
     return make
 
@@ -72,7 +72,9 @@ def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
 @pytest.mark.slow
 def test_records_of_two_papers_make_two_reports(ants, make_record, tmp_path, reports):
     append(tmp_path / "a.jsonl", ants())
-    append(tmp_path / "a.jsonl", make_record(parameters={"climbers": 5, "start": "oneil2011"}, execution={"scan": "full"}))
+    append(
+        tmp_path / "a.jsonl", make_record(parameters={"climbers": 5, "start": "oneil2011"}, execution={"scan": "full"})
+    )
     code, said, _ = reports("tables", tmp_path / "a.jsonl", "--out", tmp_path / "out")
     assert code == 0
     assert {"menezes2019.md", "oneil2011.md"} <= {Path(line).name for line in said.split()}

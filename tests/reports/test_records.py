@@ -27,8 +27,8 @@ from tests.reports.conftest import MEASURED
 
 TIMES = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
 KEYS = (
-    "schema workload instance instance_sha256 parameters ways seed backend device device_kind ranks samples best_cost "
-    "best_index evaluations trajectory_hash hash_scope environment unit"
+    "schema workload instance instance_sha256 parameters execution seed backend device device_kind ranks repetitions "
+    "best_cost best_index evaluations evaluation_unit hash hash_scope environment verified details"
 )
 
 
@@ -50,24 +50,17 @@ def python(script, *arguments):
 # --- what is written ---
 
 
-def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_2(path, make_record):
+def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_3(path, make_record):
     details = {"steps": 7, "instance_source": "généré | \n"}
-    records = [make_record(times=[0.1, 1 / 3], details=details), make_record(sampled=MEASURED, unit="sheep")]
+    records = [make_record(times=[0.1, 1 / 3], details=details), make_record(sampled=MEASURED, evaluation_unit="sheep")]
     for record in records:
         append(path, record)
     assert load(path) == records
     assert load(path)[0].origin == f"{path}:1"
     first, measured = map(json.loads, path.read_text().splitlines())
-    assert set(KEYS.split()) <= set(first) and first["schema"] == 2
+    assert KEYS.split() == list(first) and first["schema"] == 3
     assert set(first["repetitions"][0]) == set(TIMES), "what was not measured is absent and not 0"
-    assert measured["repetitions"] == [TIMES | MEASURED] and measured["unit"] == "sheep"
-
-
-def test_a_line_from_before_units_has_the_one_that_its_workload_counts(path, make_record):
-    units = {"ihc": "moves", "ppp": "neighbours", "aco": "selections", "exact": "nodes", "lcs": "cells"}
-    units |= {"heldkarp": "transitions", "mine": "evaluations"}
-    path.write_text("".join(make_record(workload=one).to_line().replace(', "unit": ', ', "of": ') for one in units))
-    assert [record.unit for record in load(path)] == list(units.values())
+    assert measured["repetitions"] == [TIMES | MEASURED] and measured["evaluation_unit"] == "sheep"
 
 
 # --- crashes, and processes that write at once ---
@@ -157,7 +150,7 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
         {"backend": "threads"},
         {"device": "1"},
         {"ranks": 2},
-        {"environment": record.environment | {"cpu": "another"}},
+        {"environment": record.environment | {"cpu_model": "another"}},
         {"environment": record.environment | {"host": "another"}},
     ):
         append(path, make_record(**change))
@@ -168,7 +161,7 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
 
 
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record):
-    strange = make_record(backend="threads").to_line().replace('"schema": 2', '"schema":  2')
+    strange = make_record(backend="threads").to_line().replace('"schema": 3', '"schema":  3')
     one, two, three = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
     path.write_text(one + strange + two + three)
     merge_lines(path, make_record().identity)
@@ -228,7 +221,7 @@ def test_a_wrong_value_is_refused_by_name(make_record, field, value):
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), "1", None, True])
 def test_a_time_is_a_number_of_seconds_from_0(make_record, value):
-    with pytest.raises(RecordError, match=r"samples\[1\]\.kernel_s: expected seconds"):
+    with pytest.raises(RecordError, match=r"repetitions\[1]\.kernel_s: expected seconds"):
         make_record(repetitions=(Repetition(0, 0, 0, 0), Repetition(0.0, 0.0, value, 1.0)))
 
 
@@ -250,7 +243,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
         ("energy_j", {"gpu": -1.0}, ".energy_j: expected an object from sources to joules of at least 0, found"),
         ("rank_s", [1.0, 2.0], ".rank_s: expected the time of each of 1 ranks, found 2"),
         ("rank_s", [-1.0], ".rank_s: expected a list of seconds"),
-        ("bytes_moved", {"elsewhere": 1}, ".bytes_moved: expected an object from host_device or ranks"),
+        ("bytes_moved", {"elsewhere": 1}, ".bytes_moved: expected an object from host_device or between_ranks"),
         ("communication_share", 1.5, ".communication_share: expected a number from 0 to 1, found 1.5"),
         ("history", {}, ".history: expected a list of [iteration, evaluations, seconds, best cost]"),
         ("history", [[0, 0, 0.0]], ".history[0]: expected [iteration, evaluations, seconds, best cost]"),
@@ -263,7 +256,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
 def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, message):
     with pytest.raises(RecordError) as refusal:
         make_record(sampled=MEASURED | {name: value})
-    assert str(refusal.value).startswith(f"samples[0]{message}")
+    assert str(refusal.value).startswith(f"repetitions[0]{message}")
 
 
 # --- equal work, and runs that belong together ---
@@ -278,7 +271,7 @@ def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, messag
         ("seed", 1),
         ("best_cost", 21283),
         ("evaluations", 5),
-        ("hash_scope", "answer"),
+        ("hash_scope", "result"),
     ],
 )
 def test_unequal_work_is_refused_with_the_two_that_differ(make_record, field, value):

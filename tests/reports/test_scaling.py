@@ -28,7 +28,7 @@ def weak_runs(make_record):
     """A function that makes runs whose work grows with their ranks."""
 
     def run(ranks, time):
-        own = {"parameters": {"climbers": 100 * ranks}, "details": {"scaled": ranks}}
+        own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}
         own["hash"] = f"0123456789abcde{16 - ranks:x}"
         return make_record([time] * 3, ranks=ranks, environment=MANY, **own)
 

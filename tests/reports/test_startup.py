@@ -114,7 +114,9 @@ def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_
 
 def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration(make_ants):
     def coarse(iterations, *times):
-        return make_ants("coarse", backend="cuda", parameters={"iterations": iterations}, repetitions=samples_of(*times))
+        return make_ants(
+            "coarse", backend="cuda", parameters={"iterations": iterations}, repetitions=samples_of(*times)
+        )
 
     (long,) = filled("menezes2019", "II", [coarse(20, 1.0, 2.0), coarse(5, 0.25, 0.5)]).ours
     assert long.words == ("100 ms an iteration, kernel 50.0 ms",)

@@ -28,7 +28,7 @@ def searches(make_record):
         drawn = random.Random(f"{algorithm} {seed}")
         costs = [2000, 1500, 1300 + drawn.randrange(40), 1000 + 5 * drawn.randrange(int(8 * slowness))]
         factor = slowness * (1.0 if backend == "cpu" else 0.6)
-        fields = {"workload": "qap", "instance": "tai30a", "unit": "neighbours", "hash_scope": "moves"}
+        fields = {"workload": "qap", "instance": "tai30a", "evaluation_unit": "neighbours", "hash_scope": "moves"}
         fields |= {"parameters": {"algorithm": algorithm, **own, "iterations": 1000}, "evaluations": 400_000}
         fields |= {"seed": seed, "backend": backend, "best_cost": costs[-1], "hash": f"{seed:04x}"}
         samples = tuple(sample(costs, factor * (1 + 0.1 * number), drawn) for number in range(2))
@@ -45,7 +45,7 @@ def sample(costs, factor, drawn):
         for number, (moment, cost) in enumerate(zip(moments, costs, strict=True))
     ]
     conditions = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0}
-    return Repetition(0.0, 0.0, factor, factor, started="2026-11-22T10:00:00Z", conditions=conditions, history=rows)
+    return Repetition(0.0, 0.0, factor, factor, started_at="2026-11-22T10:00:00Z", conditions=conditions, history=rows)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,10 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     tabu = [run for run in searches if run.parameters["algorithm"] == "tabu" and run.backend == "cpu"]
     families = []
     for number in range(10):
-        runs = [run.with_repetitions(tuple(slowed(one, 10 - number) for one in run.repetitions), verified=True) for run in tabu]
+        runs = [
+            run.with_repetitions(tuple(slowed(one, 10 - number) for one in run.repetitions), verified=True)
+            for run in tabu
+        ]
         families.append(SeedFamily.of(f"row {number}", runs))
     shown, said = targets.shown_families(families, choose_targets(tabu))
     assert [family.label for family in shown] == [f"row {number}" for number in range(2, 10)]

@@ -16,7 +16,9 @@ def searched(make_record):
         seconds, evaluations = ended
         samples = tuple(Repetition(0.0, 0.0, seconds, seconds, history=history) for history in histories)
         known = next((history for history in histories if history), [[0, 0, 0.0, 99]])
-        return make_record(**({"repetitions": samples, "best_cost": known[-1][3], "evaluations": evaluations} | changes))
+        return make_record(
+            **({"repetitions": samples, "best_cost": known[-1][3], "evaluations": evaluations} | changes)
+        )
 
     return make
 

@@ -46,7 +46,7 @@ def runs(make_record):
 
 def page_of(comparisons):
     """A page that prints everything that the rules look for."""
-    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu']}", "| run | shortest | longest |"]
+    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu_model']}", "| run | shortest | longest |"]
     for comparison in comparisons:
         for row in comparison.rows:
             times = row.running
@@ -73,7 +73,6 @@ def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
 
 
-OLD = {"details": TEST_CPU | {"schema_read": 1}, "repetitions": samples(ranks=2, compile_s=0.5, total_s=2.0)}
 ALONE = {"threads": None, "ranks": None}
 
 
@@ -90,13 +89,16 @@ def alone(**environment):
         (5, {"ranks": {"repetitions": samples(5, 2)}}, "cpu, 2 ranks has 5 repetitions: fewer than the 6"),
         (7, {"threads": {"repetitions": samples(2)}}, "there is no interval of the speed-up of threads."),
         (9, {"cpu": {"details": {}}}, "Not recorded: the device's name (cpu)."),
-        (9, {"cpu": {"repetitions": samples(started=None)}}, "Not recorded: when repetitions began (cpu)."),
+        (9, {"cpu": {"repetitions": samples(started_at=None)}}, "Not recorded: when repetitions began (cpu)."),
         (9, {"cpu": {"repetitions": samples(conditions=None)}}, "the load before (cpu); the clock (cpu)."),
-        (9, alone(suite="0123abc+changes"), "Not recorded: what changed in the sources since the commit."),
-        (9, alone(suite=None, packages={}), "Not recorded: the suite's commit; packages."),
+        (9, alone(commit="0123abc+changes"), "Not recorded: what changed in the sources since the commit."),
+        (9, alone(commit=None, packages={}), "Not recorded: the project's commit; packages."),
         (10, {"ranks": {"repetitions": samples(ranks=2, rank_s=None)}}, "The time of every rank, or its part in"),
-        (10, {"ranks": {"repetitions": samples(ranks=2, communication_share=None)}}, "is not recorded of cpu, 2 ranks."),
-        (10, {"ranks": OLD}, "Recorded by version 1, whose time over ranks may be too short: cpu, 2 ranks."),
+        (
+            10,
+            {"ranks": {"repetitions": samples(ranks=2, communication_share=None)}},
+            "is not recorded of cpu, 2 ranks.",
+        ),
     ],
 )
 def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
@@ -145,7 +147,7 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
         (7, lambda row: ratio_interval(row.speedup), "does not print the interval of the speed-up of threads"),
         (8, lambda row: "| run | shortest | longest |", "shows medians alone"),
         (8, lambda row: seconds(row.running.maximum), "the shortest and the longest time of threads"),
-        (9, lambda row: NODE["cpu"], "does not print the processor of its runs: Test CPU"),
+        (9, lambda row: NODE["cpu_model"], "does not print the processor of its runs: Test CPU"),
         (11, lambda row: "Efficiency is over the ideal", "does not name the upper bound of"),
         (12, lambda row: f"![{PICTURE}]", "There is no picture"),
     ],

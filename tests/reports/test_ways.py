@@ -49,18 +49,18 @@ def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, s
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cpu (scan = not recorded)"]
 
 
-@pytest.mark.parametrize(("covers", "said"), [("moves", "all moves"), ("answer", "the answer")])
+@pytest.mark.parametrize(("covers", "said"), [("moves", "all moves"), ("result", "the result")])
 def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
     text = report_of([make_record(hash_scope=covers, backend=name) for name in ("cpu", "threads", "cuda")])
-    proven = "Equal answers" if covers == "answer" else "Equal work"
+    proven = "Equal results" if covers == "result" else "Equal work"
     assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in text
     alone = report_of([make_record(hash_scope=covers)])
     assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in alone
     assert proven not in alone
-    assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
+    assert text.startswith(f"# ihc on kroA100: the same {'result' if covers == 'result' else 'work'} on every device\n")
 
 
-# --- words for ways ---
+# --- words for execution settings ---
 
 DECLARED = [(name, one, declared) for name in NAMES for one, declared in get_workload(name).options.declared()]
 
@@ -92,7 +92,14 @@ def test_every_evaluation_of_the_problems_has_words():
 
 
 def test_other_ways_that_drivers_record_have_words():
-    recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
+    recorded = {
+        "bound": "host",
+        "batch": 16,
+        "depth": 5,
+        "device_memory": 1 << 20,
+        "spill_to_files": True,
+        "tiling": None,
+    }
     recorded |= {"unrolled": True}
     assert all(explain_setting(name, value) for name, value in recorded.items())
     assert explain_setting("unrolled", None) != explain_setting("unrolled", False) != explain_setting("unrolled", True)
@@ -100,10 +107,10 @@ def test_other_ways_that_drivers_record_have_words():
 
 
 def test_a_way_of_somebody_elses_workload_is_shown_without_words():
-    assert setting_sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
+    assert setting_sentences({"order": 1, "spill_to_files": False, "shape": [1, 2]}) == [
         "order = 1",
         "shape = [1, 2]",
-        "spill = no: decisions or cells that leave the device, if any, go to the host's memory",
+        "spill_to_files = no: decisions or cells that leave the device, if any, go to the host's memory",
     ]
 
 

@@ -19,7 +19,7 @@ def seeds_of(make_record):
             history = [[0, 0, 0.1, 900], [1, 10 * seed + 100, seconds + 0.01 * seed, cost]]
             samples = (Repetition(0.0, 0.0, ended[0], ended[0], history=history),)
             own = {"seed": seed, "best_cost": cost, "hash": f"{cost:04x}", "repetitions": samples}
-            counted = {"workload": "qap", "evaluations": ended[1], "hash_scope": "moves", "unit": "moves"}
+            counted = {"workload": "qap", "evaluations": ended[1], "hash_scope": "moves", "evaluation_unit": "moves"}
             runs.append(make_record(**(counted | own | changes)))
         return runs
 
@@ -99,7 +99,7 @@ def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of
 
 
 def test_units_that_differ_are_not_compared(seeds_of):
-    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")
+    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), evaluation_unit="selections")
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *selected])
     assert field.units == ["moves", "selections"]
     assert not any("after" in tests.of for tests in field.tests)
@@ -130,7 +130,7 @@ def test_works_are_named_by_what_tells_them_apart(make_record, asked, names):
 
 
 def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(seeds_of, make_record):
-    other = {"environment": make_record().environment | {"cpu": "Other CPU"}}
+    other = {"environment": make_record().environment | {"cpu_model": "Other CPU"}}
     levels = {"level": "iteration"}, {"level": "solution"}
     records = [*seeds_of(GOOD, execution=levels[0]), *seeds_of(GOOD, execution=levels[1])]
     (field,) = group_by_instance([*records, *seeds_of(GOOD, execution=levels[0], **other)])

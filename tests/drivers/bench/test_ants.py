@@ -101,7 +101,9 @@ def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, mon
     assert [title.split(", ")[2] for title in titles] == ["2 ants", "5 ants"]
     assert said.count("found by all: length") == 2
     assert said.count("not published") == 4
-    found = [(one.parameters["ants"], one.execution["strategy"], one.verified, len(one.repetitions)) for one in load(path)]
+    found = [
+        (one.parameters["ants"], one.execution["strategy"], one.verified, len(one.repetitions)) for one in load(path)
+    ]
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
 
 

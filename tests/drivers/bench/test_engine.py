@@ -83,7 +83,10 @@ def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, 
     contestants = (contestant("A", confirmed=confirmed), contestant("B", confirmed=None))
     BenchmarkRun([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
     records = load(tmp_path / "r.jsonl")
-    assert [(one.execution["who"], len(one.repetitions), one.verified) for one in records] == [("A", 3, scored), ("B", 3, scored)]
+    assert [(one.execution["who"], len(one.repetitions), one.verified) for one in records] == [
+        ("A", 3, scored),
+        ("B", 3, scored),
+    ]
     assert all(record.device_kind == "core" and record.details["recorded_by"] for record in records)
     assert all(sample.started_at for record in records for sample in record.repetitions)
 
