@@ -15,7 +15,7 @@ C_PROGRAM_DEVICE = {"backend": "C", "device": "0", "device_kind": "core"}
 
 
 class BenchmarkTimes(NamedTuple):
-    """Seconds of one repetition, as `reports.records.files.Repetition` has them."""
+    """Seconds of one repetition, as `reports.records.schema.Repetition` has them."""
 
     compile_s: float
     transfer_s: float

@@ -175,7 +175,8 @@ class ParallelBenefitCheck:
         """
         timings = self.shared.search.backend.timings
         before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
-        verdict, former = self.rounds(None), self.ranks.bcast(self.verdict and self.verdict._replace(until_s=seconds))
+        verdict = self.rounds(None)
+        former = self.ranks.bcast(self.verdict and self.verdict._replace(shared_after_s=seconds))
         timings.transfer_s, timings.kernel_s, timings.copied_bytes = before  # rehearsals are no part of the run
         self.verdict = verdict
         if verdict is None:

@@ -33,8 +33,8 @@ RECORDED_MESSAGE = "repetitions are in"
 class RepetitionTimes(NamedTuple):
     """Seconds of one repetition.
 
-    Over several ranks as `reports.records.files.Repetition` has them: the longest compilation of any rank, and of the rank
-    that ran longest the transfers and kernels; the total is that compilation and that rank's time, one after the other.
+    Over several ranks as in `reports.records.schema.Repetition`: the longest compilation of any rank, the transfers and
+    kernels of the rank that ran longest, and as total that compilation and that rank's time, one after the other.
     """
 
     compile_s: float

@@ -1,6 +1,6 @@
 """Another algorithm on one core, beside our search: what its time and its cost say of a speed-up over our own core.
 
-Records hold what was measured of other people's solvers in ``details["reference_solvers"]``, a list with a dictionary for each.
+Records hold measurements of other people's solvers in ``details["reference_solvers"]``, a dictionary for each.
 """
 
 from __future__ import annotations
@@ -126,11 +126,7 @@ class SolverComparison:
                     "" if one.cost is None else cost(one.cost),
                     "" if one.cost is None else gap(one.cost, optimum),
                     _time(one.seconds),
-                    _time(one.time_to_cost_s)
-                    if one.time_to_cost_s is not None
-                    else ""
-                    if one.cost is None
-                    else "not reached",
+                    _time_to_cost(one),
                     _time(one.startup_s),
                     "; ".join(_solver_notes(one)),
                 ]
@@ -198,6 +194,13 @@ def _speed_text(took: float, name: str, ours: float) -> str:
 
 def _time(value: float | None) -> str:
     return "" if value is None else seconds(value)
+
+
+def _time_to_cost(one: Solver) -> str:
+    """Word the time to a cost as good as ours; empty without a cost."""
+    if one.time_to_cost_s is not None:
+        return _time(one.time_to_cost_s)
+    return "" if one.cost is None else "not reached"
 
 
 def _solver_notes(one: Solver) -> Iterator[str]:

@@ -140,7 +140,7 @@ def _cells(point: RankScalingPoint) -> list[str]:
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
-    """The curves of a comparison's rows of equal backend, device and execution settings, on one and at least two more ranks."""
+    """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     groups: dict[str, list[ComparedRun]] = {}
     for row in comparison.rows:
         record = row.record

@@ -119,8 +119,8 @@ def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -
     ----------
     record : Record
     elsewhere : sequence of mapping
-        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `execution` of the record, the
-        median of the `seconds`, and `where` it was taken, in words.
+        Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
+        `execution` settings, the median of the `seconds`, and `where` it was taken, in words.
     """
     known = [
         {"seconds": one["seconds"], "where": one["where"]}

@@ -26,7 +26,7 @@ from reports.statistics.seeds import merge_seeds
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
 NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
-"""Options of which a record's parameters and execution settings say nothing; of `share` its ranks say whether they did."""
+"""Options that are neither parameters nor execution settings of a record; `share` follows from its ranks."""
 DISTRIBUTED = {"share": "always"}
 """Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"

@@ -235,8 +235,8 @@ def _setup(it: RuleInputs) -> RuleFinding:
     if unnamed:
         return BROKEN, f"It does not print the processor of its runs: {named(unnamed)}."
     return KEPT, (
-        "Records name parameters, execution settings, seeds, instance, commit, packages, system, processor, device, dates, load "
-        "and clocks of every run."
+        "Records name parameters, execution settings, seeds, instance, commit, packages, system, processor, device, "
+        "dates, load and clocks of every run."
     )
 
 

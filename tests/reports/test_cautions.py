@@ -96,7 +96,7 @@ def test_what_only_some_repetitions_met_is_counted(make_record, warned):
     found = warned(make_record(backend="cuda", repetitions=samples))
     throttled = {"cuda": "in 1 of 3 repetitions (power limit, temperature)"}
     assert said_of(found, "the GPU's clock was throttled") == throttled
-    assert said_of(found, "went on from a state") == {"cuda": "1 of 3 repetitions"}
+    assert said_of(found, "continued from a checkpoint") == {"cuda": "1 of 3 repetitions"}
     assert said_of(found, "ranks were killed") == {"cuda": "1 of 3 repetitions"}
 
 

@@ -304,7 +304,7 @@ def test_a_family_is_the_runs_that_differ_in_the_seed_alone(make_record):
     assert families([]) == []
 
 
-def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):
+def test_a_run_counts_as_verified_only_when_every_repetition_was(make_record):
     assert not merge([make_record(), make_record(verified=False)])[0].verified
     assert merge([make_record(), make_record()])[0].verified
     with pytest.raises(UnequalWorkError, match="hash"):

@@ -29,7 +29,7 @@ def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
             facts = {"cost": outcome, "hash": "0123"}
             return CandidateResult(100, facts, confirmed, {**result, "hash": "0123"})
 
-        subject = RecordSubject("nothing", INSTANCE, {"size": 1}, {"who": name}, "answer")
+        subject = RecordSubject("nothing", INSTANCE, {"size": 1}, {"who": name}, "steps", "result")
         return PreparedCandidate(solve, read, lambda outcomes, median: f"{len(outcomes)} runs", subject)
 
     return BenchmarkCandidate(name, prepare, place, **more)
@@ -79,13 +79,13 @@ def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such
 
 
 @pytest.mark.parametrize(("confirmed", "verified"), [(True, True), (None, False)])
-def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
+def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, verified):
     contestants = (contestant("A", confirmed=confirmed), contestant("B", confirmed=None))
     BenchmarkRun([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
     records = load(tmp_path / "r.jsonl")
     assert [(one.execution["who"], len(one.repetitions), one.verified) for one in records] == [
-        ("A", 3, scored),
-        ("B", 3, scored),
+        ("A", 3, verified),
+        ("B", 3, verified),
     ]
     assert all(record.device_kind == "core" and record.details["recorded_by"] for record in records)
     assert all(sample.started_at for record in records for sample in record.repetitions)
