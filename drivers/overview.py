@@ -140,7 +140,7 @@ def run_workload(
         runner.begun += 1
         found, failures = runner.all_of(contest, configurations[1:])
         return compare_runs(workload, found, [*failed, *failures])
-    one_core_s = statistics.median(sample.running_s for one in tried for sample in one.samples)
+    one_core_s = statistics.median(repetition.running_s for one in tried for repetition in one.repetitions)
     repeats = repetitions_in_budget(options.seconds_each, one_core_s, len(configurations))
     return compare_runs(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
 

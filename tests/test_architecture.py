@@ -316,8 +316,6 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
 
 def test_no_other_package_compares_with_a_backends_name():
     paths = [path for package in ("core", "cluster", "reports", "drivers") for path in sources(package)]
-    # Records of version 1 have names of backends alone. The table of what they mean belongs to that version.
-    paths.remove(ROOT / "reports" / "records" / "version_1.py")
     found = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
     assert {path: lines for path, lines in found.items() if lines} == {}
     assert compared(ast.parse('BASE = "cpu"\nz = record.backend in (BASE, "x")')) == [(2, "cpu")]

@@ -104,7 +104,7 @@ ON_CORES = (
 )
 
 
-DETAILS = {"measured_by": "drivers.bench"}
+DETAILS = {"recorded_by": "drivers.bench"}
 
 
 class RankBenchmarkRuns:

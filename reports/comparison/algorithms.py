@@ -31,14 +31,14 @@ UNEQUAL_BUDGETS = 0.05
 
 @dataclass(frozen=True)
 class AlgorithmRow:
-    """The runs of a work on a device in the same ways: a row.
+    """The runs of a work on a device with the same execution settings: a row.
 
     Attributes
     ----------
     work : str
         Names the work among those of its instance.
     place : str
-        Names the device, with the ways and the machine where they differ among the rows.
+        Names the device, with the settings and the machine if they differ among the rows.
     family : Family
     """
 
@@ -108,7 +108,7 @@ class InstanceRuns:
     @property
     def units(self) -> list[str]:
         """What evaluations count; those of several units are not to be compared."""
-        return list(dict.fromkeys(entry.record.unit for entry in self.entries))
+        return list(dict.fromkeys(entry.record.evaluation_unit for entry in self.entries))
 
     @cached_property
     def tests(self) -> list[RankTestFamily]:
@@ -247,13 +247,13 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
 
 def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRuns | None:
     runs = merge(records)
-    counted = [run for run in runs if run.scored and run.samples]
+    counted = [run for run in runs if run.verified and run.repetitions]
     if not counted:
         return None
     notes = [
         f"{run.workload}, seed {run.seed}, {run.label}: the NumPy scorer did not confirm its best cost: left out"
         for run in runs
-        if not run.scored
+        if not run.verified
     ]
     _require_equal_costs(counted)
     machines = letter_machines(counted)
@@ -316,7 +316,7 @@ def _name(values: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[str, Mapping[str, Any]]) -> str:
-    """Name a device with those ways that other rows of the same work on it have not, and the machine's letter."""
+    """Name a device with those settings that other rows of the same work on it have not, and the machine's letter."""
     alike = [
         other[0]
         for other in grouped
@@ -324,8 +324,8 @@ def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[s
     ]
     apart = [
         f"{name} = {value_text(value)}"
-        for name, value in sorted(run.ways.items())
-        if any(other.ways.get(name) != value for other in alike)
+        for name, value in sorted(run.execution.items())
+        if any(other.execution.get(name) != value for other in alike)
     ]
     if len(machines) > 1:
         apart.append(f"machine {next(letter for letter, one in machines.items() if one == run.environment)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record, Sample
+from reports.records.files import Record, Repetition
 from reports.statistics.interval_text import ratio
 from reports.statistics.medians import LEAST_FOR_COVERAGE
 from reports.text.formatting import letters, number, per_cent, seconds
@@ -24,13 +24,13 @@ SINGLE_RANK_FIRST = "the first rank worked alone before all ranks shared the res
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
-    "resumed": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
+    "resume_count": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
     "lost_ranks": "ranks were killed and the others did their share, so fewer ranks took this time",
 }
 """What a condition of a repetition means for its time."""
 SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
-OTHER_MEDIANS = "elsewhere"
+OTHER_MEDIANS = "other_medians"
 """Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
 FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
 BASELINE_PREFIX = "its baseline: "
@@ -105,15 +105,15 @@ def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    samples, known = row.record.samples, [*nearby, row.record]
+    repetitions, known = row.record.repetitions, [*nearby, row.record]
     found = (
         _single_rank(row.record),
-        _interrupted(samples),
+        _interrupted(repetitions),
         _spread(row),
         _other_medians(row),
         _too_fast(row),
         _load(row, known),
-        _throttled(samples),
+        _throttled(repetitions),
         _of_baseline(row, known),
     )
     return [text for one in found for text, _ in one]
@@ -141,35 +141,35 @@ def _of_row(row: ComparedRun, comparison: ComparedRuns, nearby: Sequence[Record]
         yield label, ""
     yield from _single_rank(row.record)
     yield from _few(row)
-    yield from _interrupted(row.record.samples)
+    yield from _interrupted(row.record.repetitions)
     yield from _spread(row)
     yield from _other_medians(row)
     yield from _too_fast(row)
     ours = [*nearby, *(other.record for other in comparison.rows)]
     yield from _load(row, ours)
-    yield from _throttled(row.record.samples)
+    yield from _throttled(row.record.repetitions)
     yield from _of_baseline(row, ours)
     yield from _slow_clock(row, comparison)
 
 
 def _single_rank(record: Record) -> CautionFigures:
     if used_single_rank(record):
-        until_s = record.details.get("first_rank_alone", {}).get("until_s")
-        yield single_rank_text(record), "" if until_s is None else f"for {seconds(until_s)}"
+        shared_after_s = record.details.get("single_rank", {}).get("shared_after_s")
+        yield single_rank_text(record), "" if shared_after_s is None else f"for {seconds(shared_after_s)}"
 
 
 def single_rank_text(record: Record) -> str:
     """Word what the first of several ranks did alone; empty if all of them shared the run."""
     if not used_single_rank(record):
         return ""
-    return SINGLE_RANK if record.details.get("first_rank_alone", {}).get("until_s") is None else SINGLE_RANK_FIRST
+    return SINGLE_RANK if record.details.get("single_rank", {}).get("shared_after_s") is None else SINGLE_RANK_FIRST
 
 
 def used_single_rank(record: Record) -> bool:
     """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
-    busy = [sample.rank_seconds for sample in record.samples if sample.rank_seconds]
+    busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
     idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
-    return record.ranks > 1 and ("first_rank_alone" in record.details or idle)
+    return record.ranks > 1 and ("single_rank" in record.details or idle)
 
 
 def _few(row: ComparedRun) -> CautionFigures:
@@ -178,12 +178,12 @@ def _few(row: ComparedRun) -> CautionFigures:
         yield FEW_REPETITIONS, str(count)
 
 
-def _interrupted(samples: Sequence[Sample]) -> CautionFigures:
+def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:
     """Say which times are those of several processes, or of fewer ranks than the row says."""
     for name, text in INTERRUPTED.items():
-        count = sum(bool((sample.conditions or {}).get(name)) for sample in samples)
+        count = sum(bool((repetition.conditions or {}).get(name)) for repetition in repetitions)
         if count:
-            yield text, f"{count} of {len(samples)} repetitions"
+            yield text, f"{count} of {len(repetitions)} repetitions"
 
 
 def _spread(row: ComparedRun) -> CautionFigures:
@@ -217,7 +217,7 @@ def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> Caut
     if base is None:
         return
     load = iter(()) if ours is None else _load(base, [*ours, base.record, row.record])
-    for found in (_interrupted(base.record.samples), _spread(base), _other_medians(base), load):
+    for found in (_interrupted(base.record.repetitions), _spread(base), _other_medians(base), load):
         for text, figure in found:
             yield f"{BASELINE_PREFIX}{text}", figure
 
@@ -236,7 +236,7 @@ def _own_cores(record: Record) -> int | None:
     cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
         return None
-    everywhere = int(cores) * int(record.environment.get("hosts") or 1)
+    everywhere = int(cores) * int(record.environment.get("host_count") or 1)
     return everywhere if record.device_kind == "cores" else min(record.ranks, everywhere)
 
 
@@ -260,12 +260,12 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
 
 def _own_load(record: Record, ours: Sequence[Record]) -> int:
     """Return the most cores of this machine that a run of ours kept busy in the minutes before."""
-    begins = [moment for moment in map(_began, record.samples) if moment is not None]
+    begins = [moment for moment in map(_began, record.repetitions) if moment is not None]
     busy = [_busy(record)]
     for other in ours:
         if other.environment.get("host") != record.environment.get("host"):
             continue
-        ran = [moment for moment in map(_began, other.samples) if moment is not None]
+        ran = [moment for moment in map(_began, other.repetitions) if moment is not None]
         if any(timedelta() <= begin - moment <= LOAD_DECAY for begin in begins for moment in ran):
             busy.append(_busy(other))
     return max(busy)
@@ -273,24 +273,26 @@ def _own_load(record: Record, ours: Sequence[Record]) -> int:
 
 def _busy(record: Record) -> int:
     """Return the cores that a run keeps busy on one host; a GPU's run has a thread that waits."""
-    hosts = int(record.environment.get("hosts") or 1)
+    hosts = int(record.environment.get("host_count") or 1)
     cores = _own_cores(record)
     return max(1, (record.ranks if cores is None else cores) // hosts)
 
 
-def _began(sample: Sample) -> datetime | None:
-    return datetime.strptime(sample.started, "%Y-%m-%dT%H:%M:%SZ") if sample.started else None
+def _began(repetition: Repetition) -> datetime | None:
+    return datetime.strptime(repetition.started_at, "%Y-%m-%dT%H:%M:%SZ") if repetition.started_at else None
 
 
 # --- clocks ---
 
 
-def _throttled(samples: Sequence[Sample]) -> CautionFigures:
-    slowed = [sample.conditions or {} for sample in samples if (sample.conditions or {}).get("throttled")]
+def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
+    slowed = [
+        repetition.conditions or {} for repetition in repetitions if (repetition.conditions or {}).get("throttled")
+    ]
     if slowed:
         reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
-        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
+        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(repetitions)} repetitions{by}"
 
 
 def _slow_clock(row: ComparedRun, comparison: ComparedRuns) -> CautionFigures:
@@ -311,5 +313,7 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 
 def condition(record: Record, name: str) -> float | None:
     """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
-    read = [one.conditions[name] for one in record.samples if one.conditions and one.conditions.get(name) is not None]
+    read = [
+        one.conditions[name] for one in record.repetitions if one.conditions and one.conditions.get(name) is not None
+    ]
     return statistics.median(read) if read else None

@@ -1,7 +1,7 @@
-"""What the ways of a run mean, and what a hash is made of, in a sentence each: one table of words for all reports.
+"""Meanings of execution settings and of hash scopes, in a sentence each: one table of words for all reports.
 
-A way decides the speed alone. Names and values are those that drivers record; a way that a user's own workload adds has
-no sentence here and is shown as it is.
+Execution settings affect only the speed. Names and values are those that drivers record; a setting of a user-defined
+workload has no sentence here and is shown as it is.
 """
 
 from __future__ import annotations
@@ -103,30 +103,30 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         None: "there is no table: branch and bound",
     },
     "device_memory": {None: "kept decisions may take half of the device's memory"},
-    "spill": {
+    "spill_to_files": {
         True: "decisions or cells that leave the device go to files",
         False: "decisions or cells that leave the device, if any, go to the host's memory",
     },
 }
-"""What each value of each way means."""
+"""Meaning of each value of each execution setting."""
 
 _NUMBERS = {
     "batch": "{} draws of annealing are evaluated at a time",
     "depth": "an item of the worklist has {} cities",
 }
-"""Ways whose values are numbers; they stand for the braces."""
+"""Settings whose values are numbers; a number replaces the braces."""
 
 HASH_MEANINGS = {
     "moves": "the index and the cost of every move of every walk",
     "climbs": "the number, length and steps of every climb",
     "tours": "the length of every ant's tour in every iteration",
-    "answer": "the result, not the steps to it: equal hashes prove equal answers, not equal work",
+    "result": "the best solution, not the steps to it: equal hashes prove equal answers, not equal work",
 }
-"""What a hash is made of, by what `Record.hash_covers` says."""
+"""Values that a hash covers, by `Record.hash_scope`."""
 
 
 def explain_setting(name: str, value: Any) -> str:
-    """Say what a way means, without its name and a full stop; empty where nobody knows."""
+    """Explain a setting, without its name and a full stop; empty if it has no sentence here."""
     if isinstance(value, list | dict):
         return ""
     meaning = SETTING_MEANINGS.get(name, {}).get(value)
@@ -137,17 +137,17 @@ def explain_setting(name: str, value: Any) -> str:
     return meaning or ""
 
 
-def setting_sentences(ways: Mapping[str, Any]) -> list[str]:
-    """Word ways in the order of their names, each as `name = value: what it means`."""
+def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
+    """Word settings in the order of their names, each as `name = value: what it means`."""
     found = []
-    for name, value in sorted(ways.items()):
+    for name, value in sorted(settings.items()):
         meaning = explain_setting(name, value)
         found.append(f"{name} = {value_text(value)}" + (f": {meaning}" if meaning else ""))
     return found
 
 
 def value_text(value: Any) -> str:
-    """Word the value of a way or a parameter as people write it."""
+    """Word the value of a setting or a parameter as people write it."""
     for plain, word in ((None, "none chosen"), (True, "yes"), (False, "no")):
         if value is plain:
             return word

@@ -12,13 +12,13 @@ from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.text.formatting import per_cent
 from reports.text.tables import TextTable
 
-SINGLE_RANK = "first_rank_alone"
+SINGLE_RANK = "single_rank"
 """The detail of a run whose first rank did all of the work."""
 
 
 @dataclass(frozen=True)
 class HybridConfigurations:
-    """Rows of a comparison that had the same number of cores, shared out among ranks in unlike ways.
+    """Rows of a comparison that had the same number of cores, distributed among ranks in different ways.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class HybridConfigurations:
     def present(self) -> int:
         """How many of these cores there are: fewer where rows are oversubscribed."""
         environment = self.rows[0].record.environment
-        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("hosts") or 1))
+        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("host_count") or 1))
 
     @property
     def where(self) -> str:
@@ -131,11 +131,11 @@ def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
     """The numbers of cores that several rows had whose ranks were unlike, where at least one was asked for cores."""
     totals: dict[tuple[int, str], list[ComparedRun]] = {}
     for row in comparison.rows:
-        if row.record.cores_per_rank is not None and not row.record.details.get("oracle"):
+        if row.record.cores_per_rank is not None and not row.record.details.get("reference"):
             totals.setdefault((row.record.ranks * cores_each(row), row.machine), []).append(row)
     found = []
     for (cores, _), rows in totals.items():
-        asked = any(row.record.details.get("cores_used") for row in rows)
+        asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
             found.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))
     return found

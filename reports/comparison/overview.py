@@ -71,7 +71,7 @@ class OverviewRow:
             return ""
         record = (self.baseline or self.comparison.rows[0]).record
         scale, prefix = next(one for one in UNITS if record.evaluations >= one[0])
-        return f"{record.evaluations / (scale or 1):.3g} {prefix}{record.unit}"
+        return f"{record.evaluations / (scale or 1):.3g} {prefix}{record.evaluation_unit}"
 
     def failures(self) -> Iterator[str]:
         """What did not run, or does not count, and why, a line each."""

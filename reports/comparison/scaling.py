@@ -21,7 +21,7 @@ from reports.text.tables import TextTable
 
 LEAST_OTHERS = 2
 """Numbers of ranks, besides one, that make a curve."""
-SCALED = "scaled"
+SCALED = "weak_scaling_ranks"
 """The detail of a run whose work has grown with its ranks: how many times that of one rank it is."""
 
 STRONG_LAW = (
@@ -141,11 +141,11 @@ def _cells(point: RankScalingPoint) -> list[str]:
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
-    """The curves of a comparison's rows of equal backend, device and ways, on one and at least two more ranks."""
+    """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     groups: dict[str, list[ComparedRun]] = {}
     for row in comparison.rows:
         record = row.record
-        key = [record.backend, record.device, record.ways, record.environment.get("host")]
+        key = [record.backend, record.device, record.execution, record.environment.get("host")]
         groups.setdefault(json.dumps(key, sort_keys=True), []).append(row)
     curves = []
     for rows in groups.values():
@@ -167,8 +167,9 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
     """
     groups: dict[str, list[Record]] = {}
     for run in map(merge_seeds, families(filter(is_scaled, records))):
-        if run.scored:
-            key = [run.workload, run.instance_sha256, run.backend, run.device, run.ways, run.environment.get("host")]
+        if run.verified:
+            host = run.environment.get("host")
+            key = [run.workload, run.instance_sha256, run.backend, run.device, run.execution, host]
             groups.setdefault(json.dumps(key, sort_keys=True), []).append(run)
     curves = []
     for group in groups.values():
@@ -208,8 +209,8 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
 
 def _share_cores(run: Record) -> bool:
     """Tell whether ranks want more cores together than there are; a rank may take all cores of its host."""
-    hosts = run.environment.get("hosts") or 1
-    cores, own = run.environment.get("cores"), run.details.get("cores_used")
+    hosts = run.environment.get("host_count") or 1
+    cores, own = run.environment.get("cores"), run.details.get("cores_per_rank")
     if run.device_kind == "cores" and own is None:
         return run.ranks > hosts
     return bool(cores and run.ranks * (own or 1) > cores * hosts)

@@ -12,7 +12,7 @@ from reports.comparison.speedups import ComparedRun
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
-from reports.records.schema import HASH_COVERS
+from reports.records.schema import HASH_SCOPES
 from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.text.formatting import cell, listed, seconds
 from reports.text.tables import TextTable
@@ -77,15 +77,15 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
 
 
 def _proven(overview: Overview) -> str:
-    """Say what the hashes of the runs prove; runs with equal answers may have done unequal work."""
+    """Say what the hashes of the runs prove; runs with equal results may have done unequal work."""
     said = []
-    for covers in dict.fromkeys(line.comparison.work.hash_covers for line in overview.lines if line.comparison):
-        those = [line for line in overview.lines if line.comparison and line.comparison.work.hash_covers == covers]
+    for covers in dict.fromkeys(line.comparison.work.hash_scope for line in overview.lines if line.comparison):
+        those = [line for line in overview.lines if line.comparison and line.comparison.work.hash_scope == covers]
         proven = those[0].comparison.work.proven if those[0].comparison else ""
         counts = [line.workload for line in those if len({row.record.evaluations for row in line.rows}) > 1]
         unlike = f" (unequal numbers of evaluations: {listed(counts)})" if counts else ""
         names = listed([line.workload for line in those])
-        said.append(f"{names}: {proven}, by the hash of {HASH_COVERS[covers]}{unlike}")
+        said.append(f"{names}: {proven}, by the hash of {HASH_SCOPES[covers]}{unlike}")
     return f"The runs of a workload have one hash. {'; '.join(said)}."
 
 
@@ -130,7 +130,7 @@ def _about(line: OverviewRow) -> str:
     work = line.comparison.work
     title = f"{line.title}; " if line.title else ""
     why = f"; {line.why}" if line.why else ""
-    return f"{title}{line.work}, best {work.best_cost}, hash `{work.trajectory_hash}`{why}"
+    return f"{title}{line.work}, best {work.best_cost}, hash `{work.hash}`{why}"
 
 
 def _failures(overview: Overview) -> Iterator[str]:

@@ -179,7 +179,7 @@ def _text(
         unconfirmed=found.unconfirmed,
         disagreements=_disagreements(paper, exhibits),
         elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
-        ways=_ways(rows),
+        settings=_settings(rows),
         plain=parameters_text(paper.plain),
         rules=verdicts.RULES_MARK if found.comparisons else "",
         **statistics_of(rows),
@@ -245,9 +245,10 @@ def _rules(page: str, parts: Sequence[dict[str, Any]], found: PaperEvidence, par
     return verdicts.rules_markdown(verdicts.decide_rules(found.comparisons, about))
 
 
-def _ways(rows: Iterable[ComparedRun]) -> list[str]:
-    """What the ways of all runs mean, each way and value once."""
-    return sorted({sentence for row in rows for sentence in setting_sentences(row.record.ways) if ": " in sentence})
+def _settings(rows: Iterable[ComparedRun]) -> list[str]:
+    """Explain the execution settings of all runs, each setting and value once."""
+    sentences = {sentence for row in rows for sentence in setting_sentences(row.record.execution)}
+    return sorted(sentence for sentence in sentences if ": " in sentence)
 
 
 def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:

@@ -53,7 +53,7 @@ class RankGain:
     @property
     def communication(self) -> float:
         """Median over repetitions of the ranks' mean share of time in communication, waiting included."""
-        shares = [one.communication_share or 0.0 for one in self.together.samples]
+        shares = [one.communication_share or 0.0 for one in self.together.repetitions]
         return summarise(shares).median.value
 
 
@@ -76,10 +76,10 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
             alone = next((one for one in runs if one.ranks == 1 and not ratio_obstacles(one, together)), None)
             if alone is None or together.ranks == 1:
                 continue
-            if alone.trajectory_hash != together.trajectory_hash:
+            if alone.hash != together.hash:
                 raise UnequalWorkError(
-                    f"{alone.workload} on {alone.instance}: hash {together.trajectory_hash} of {together.ranks} ranks, "
-                    f"{alone.trajectory_hash} of one"
+                    f"{alone.workload} on {alone.instance}: hash {together.hash} of {together.ranks} ranks, "
+                    f"{alone.hash} of one"
                 )
             found.append(RankGain(alone, together))
     return found
@@ -94,7 +94,7 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
             (
                 one.alone.workload,
                 one.alone.instance,
-                f"{grouped(one.alone.evaluations)} {one.alone.unit}",
+                f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
                 str(one.together.ranks),
                 seconds(alone.median.value),
                 seconds(together.median.value),
@@ -103,8 +103,8 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
             )
         )
     records = [record for one in found for record in (one.alone, one.together)]
-    counts = sorted({len(record.samples) for record in records})
-    unconfirmed = [one.alone.workload for one in found if not (one.alone.scored and one.together.scored)]
+    counts = sorted({len(record.repetitions) for record in records})
+    unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]
     text = ["# Speed-up of several ranks over one", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [

@@ -147,7 +147,7 @@ def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
 def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Datum:
     """A run of ours as the page tells it.
 
-    Headings say its device and its ways, and a note on a figure that no cell shows says nothing.
+    Headings name its device and its settings, and a note on a figure that no cell shows says nothing.
     """
     assert datum.row is not None
     asked = run_parameters(datum.row.record)

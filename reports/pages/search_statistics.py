@@ -209,7 +209,7 @@ def _rules(sections: Sequence[StatisticsSection], page: str) -> str:
 def _a_value_per_seed(entry: AlgorithmRow) -> Record:
     """The runs of an entry as one whose repetitions are its seeds, since those are what this report counts."""
     runs = entry.family.runs
-    return merge_seeds(runs).with_samples(tuple(run.samples[0] for run in runs), scored=True)
+    return merge_seeds(runs).with_repetitions(tuple(run.repetitions[0] for run in runs), verified=True)
 
 
 def _section(one: StatisticsSection) -> dict[str, object]:
@@ -233,7 +233,7 @@ def _section(one: StatisticsSection) -> dict[str, object]:
 def _budget(entry: AlgorithmRow) -> str:
     least, most = entry.budget
     many = grouped(least) if least == most else f"{grouped(least)} to {grouped(most)}"
-    return f"{many} {entry.record.unit} a run"
+    return f"{many} {entry.record.evaluation_unit} a run"
 
 
 def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:

@@ -69,9 +69,9 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     yield from _wrapped(f"{work.proven}: hash {work.hashed}")
     told = cost_sentence(section)
     yield from _wrapped(told[0].lower() + told[1:])
-    if comparison.usual_ways:
-        unless = " (unless its name has others)" if any(map(comparison.ways_apart, _records(comparison))) else ""
-        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_ways.items()))
+    if comparison.usual_settings:
+        unless = " (unless its name has others)" if any(map(comparison.settings_apart, _records(comparison))) else ""
+        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
         yield from _wrapped(f"execution settings of every row{unless}: {ways}")
 
 
@@ -84,7 +84,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _headings(comparison: ComparedRuns) -> tuple[str, ...]:
-    return "run", "time", "from, to", "speed-up", f"{comparison.work.unit}/s", "notes"
+    return "run", "time", "from, to", "speed-up", f"{comparison.work.evaluation_unit}/s", "notes"
 
 
 def _cells(row: ComparedRun, section: ComparedSection) -> tuple[str, ...]:

@@ -91,5 +91,5 @@ def _other_work(exhibit: Exhibit, cell: ExhibitCell) -> Iterator[str]:
         yield f"more than {part} of its time, or of its baseline's, may be start-up: no ratio of such times"
     elif other:
         yield f"{listed(other)}: seconds do not compare with the paper's" + (", ratios do" if has_ratio else "")
-    elif exhibit.amount.get("walks", 1) > 1 and record.ways.get("mapping") != PUBLISHED:
+    elif exhibit.amount.get("walks", 1) > 1 and record.execution.get("mapping") != PUBLISHED:
         yield f"its {record.parameters['walks']} climbs ran in parallel, the paper's one after the other"

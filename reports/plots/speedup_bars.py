@@ -12,7 +12,7 @@ from reports.comparison.sections import ComparedSection
 from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.plots import style
 from reports.plots.style import LABEL, PAGE_WIDTH, TEXT, TITLE
-from reports.records.schema import HASH_COVERS
+from reports.records.schema import HASH_SCOPES
 from reports.statistics.interval_text import ratio
 from reports.statistics.medians import Estimate
 from reports.text.formatting import seconds
@@ -69,8 +69,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     _draw(axes, rows, names, [1 + text.count("\n") for text in names])
     work = section.comparison.work
     axes.set_title(
-        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.trajectory_hash[:12]} of "
-        f"{HASH_COVERS[work.hash_covers]}",
+        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
         fontsize=TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""

@@ -29,7 +29,7 @@ def startup_share(record: Record, others: Iterable[Record] = ()) -> float:
     took, slope = _seconds(record), iteration_slope(record, others)
     if not took:
         return 1.0
-    kernel = statistics.median(sample.kernel_s for sample in record.samples)
+    kernel = statistics.median(repetition.kernel_s for repetition in record.repetitions)
     seconds = took - (kernel if slope is None else slope.value * _length(record))
     return min(1.0, max(0.0, seconds / took))
 
@@ -69,4 +69,4 @@ def _search(record: Record) -> tuple[object, ...]:
     """Everything that decides a run's speed but its length."""
     asked = {name: value for name, value in record.parameters.items() if name != LENGTH}
     place = record.backend, record.device, record.ranks, record.environment
-    return record.instance_sha256, record.workload, *place, record.ways, asked, record.seed
+    return record.instance_sha256, record.workload, *place, record.execution, asked, record.seed

@@ -51,7 +51,7 @@ class CostHistory:
     Attributes
     ----------
     evaluations, seconds, costs : tuple
-        As the rows of `reports.records.schema.Sample.history` have them; at least one row.
+        As the rows of `reports.records.schema.Repetition.history` have them; at least one row.
     end : Spent
         What the whole repetition spent.
     """
@@ -85,15 +85,15 @@ def cost_histories(run: Record) -> tuple[tuple[CostHistory, ...], list[str]]:
         What is the matter with each of the others, in words.
     """
     courses, troubles = [], []
-    for number, sample in enumerate(run.samples, 1):
-        rows = sample.history
+    for number, repetition in enumerate(run.repetitions, 1):
+        rows = repetition.history
         trouble = _history_problem(rows, run.best_cost)
         if trouble or not rows:
             troubles.append(f"seed {run.seed}, repetition {number}: {trouble}")
             continue
         _, evaluations, seconds, costs = zip(*rows, strict=True)
         # An exact search counts no work in some records, and clocks of several ranks differ a little.
-        end = SearchEffort(False, max(sample.running_s, seconds[-1]), max(run.evaluations, evaluations[-1]))
+        end = SearchEffort(False, max(repetition.running_s, seconds[-1]), max(run.evaluations, evaluations[-1]))
         courses.append(CostHistory(evaluations, seconds, costs, end))
     return tuple(courses), troubles
 
@@ -341,7 +341,7 @@ def _median_effort(repetitions: Sequence[SearchEffort]) -> SearchEffort:
 def _history_notes(
     label: str, runs: Sequence[Record], without: Sequence[int], troubles: Sequence[str]
 ) -> Iterator[str]:
-    if all(sample.history is None for run in runs for sample in run.samples):
+    if all(repetition.history is None for run in runs for repetition in run.repetitions):
         yield f"{label}: no history was recorded (`--history`), so times to targets are not known"
         return
     for trouble in troubles:

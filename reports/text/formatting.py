@@ -91,15 +91,15 @@ def size(count: int | None) -> str:
 
 def machine(environment: Mapping[str, Any]) -> str:
     """Word an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
-    hosts = environment.get("hosts") or 1
+    hosts = environment.get("host_count") or 1
     return ", ".join(
         [
             *([str(environment["host"])] if environment.get("host") else []),
-            str(environment.get("cpu") or "processor not recorded"),
+            str(environment.get("cpu_model") or "processor not recorded"),
             f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else ""),
             str(environment.get("os") or "system not recorded"),
             f"Python {environment.get('python') or '?'}",
             *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
-            f"onekernel {environment.get('suite') or 'outside a checkout'}",
+            f"onekernel {environment.get('commit') or 'outside a checkout'}",
         ]
     )

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reports.comparison.speedups import ComparedRun
-from reports.records import version_1
 from reports.records.files import Record
 from reports.statistics.interval_text import seconds_interval
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
@@ -91,7 +90,7 @@ def _idle(records: Iterable[Record]) -> Iterator[str]:
         cores, host = _cores(record), str(record.environment.get("host") or "the machine")
         if not cores:
             continue
-        hosts = int(record.environment.get("hosts") or 1)
+        hosts = int(record.environment.get("host_count") or 1)
         used = {"core": record.ranks, "cores": (record.host_cores or 0) * hosts}
         full = used.get(record.device_kind, cores * hosts) >= cores * hosts
         key = json.dumps(record.environment, sort_keys=True)
@@ -215,7 +214,7 @@ def _ends(row: ComparedRun, about: ReportProperties) -> bool:
     return all(about.prints(seconds(value)) for value in (row.running.minimum, row.running.maximum))
 
 
-ENVIRONMENT = ("suite", "python", "os", "host", "cpu", "cores", "packages")
+ENVIRONMENT = ("commit", "python", "os", "host", "cpu_model", "cores", "packages")
 """Names that the environment of a record must have to be complete."""
 
 
@@ -232,7 +231,7 @@ def _setup(it: RuleInputs) -> RuleFinding:
         return BROKEN, f"Not recorded: {'; '.join(said)}."
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
-    machines = dict.fromkeys(str(run.record.environment["cpu"]) for run in it.runs)
+    machines = dict.fromkeys(str(run.record.environment["cpu_model"]) for run in it.runs)
     unnamed = [one for one in machines if not it.about.prints(one)]
     if unnamed:
         return BROKEN, f"It does not print the processor of its runs: {named(unnamed)}."
@@ -246,16 +245,18 @@ def _undocumented(record: Record) -> Iterator[str]:
     """Yield what a record does not say of its set-up."""
     for name in ENVIRONMENT:
         if not record.environment.get(name):
-            yield {"suite": "the commit of onekernel", "os": "the system"}.get(name, name)
-    if str(record.environment.get("suite")).endswith("+changes"):
+            yield {"commit": "the commit of onekernel", "os": "the system", "cpu_model": "the processor"}.get(
+                name, name
+            )
+    if str(record.environment.get("commit")).endswith("+changes"):
         yield "changes of the sources since the commit"
     if not record.details.get("device_name"):
         yield "the device's name"
-    if any(sample.started is None for sample in record.samples):
+    if any(repetition.started_at is None for repetition in record.repetitions):
         yield "the start times of repetitions"
     clock = "gpu_mhz" if record.device_kind == "gpu" else "cpu_mhz_mean"
     for name, words in (("load_1min", "the load before"), (clock, "the clock")):
-        if any((sample.conditions or {}).get(name) is None for sample in record.samples):
+        if any((repetition.conditions or {}).get(name) is None for repetition in record.repetitions):
             yield words
 
 
@@ -263,18 +264,10 @@ def _parallel(it: RuleInputs) -> RuleFinding:
     parallel = [run for run in it.runs if run.record.ranks > 1]
     if not parallel:
         return NOT_APPLICABLE, "No run has several ranks; the host of a device measures its times from end to end."
-    short = [
-        run.label
-        for run in parallel
-        if run.record.details.get("schema_read") == version_1.SCHEMA
-        and any(sample.compile_s > 0 for sample in run.record.samples)
-    ]
-    if short:
-        return BROKEN, f"Recorded by version 1, whose time over ranks may be too short: {named(short)}."
     silent = [
         run.label
         for run in parallel
-        if any(one.rank_seconds is None or one.communication_share is None for one in run.record.samples)
+        if any(one.rank_s is None or one.communication_share is None for one in run.record.repetitions)
     ]
     if silent:
         return BROKEN, f"The time of every rank, or its part in communication, is not recorded of {named(silent)}."

@@ -65,7 +65,7 @@ def test_unequal_hashes_end_in_an_error_and_no_report(compare, tmp_path, capsys)
     assert compare("--ranks", devices=[device("cpu"), device("wrong")]) == 1
     said = capsys.readouterr().err
     assert "unequal work" in said
-    assert "trajectory_hash is '01230' in cpu" in said
+    assert "hash is '01230' in cpu" in said
     assert "'ffff' in wrong" in said
     assert [file.name for file in tmp_path.iterdir()] == ["compare-ihc.jsonl"]
 
@@ -135,8 +135,8 @@ def weak(tmp_path, monkeypatch, undrawn):
                 contest,
                 configuration,
                 parameters=options.deciding("work"),
-                trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
-                details={"asked": options.asked(), "scaled": options.scaled},
+                hash=f"{getattr(options, contest.workload.scaled):04x}",
+                details={"options": options.asked(), "weak_scaling_ranks": options.scaled},
             )
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
@@ -164,7 +164,7 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     assert weak(*arguments, "1", "2") == (0, [])
     assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
     records = load(tmp_path / "compare-ihc-weak.jsonl")
-    assert [one.details["scaled"] for one in records] == [1, 1, 2, 4]
+    assert [one.details["weak_scaling_ranks"] for one in records] == [1, 1, 2, 4]
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 

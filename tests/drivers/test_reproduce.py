@@ -68,7 +68,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     assert f"\nMade by `python -m drivers.reproduce {given}`.\n" in report
     before = files(out)
     assert sorted(before) == ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md"]
-    assert [len(one.samples) for one in load(out / "made-up.jsonl")] == [2] * 4
+    assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [2] * 4
     assert reproduce(parts=parts) == (0, [])
     assert "4 runs, 4 recorded already" in capsys.readouterr().out
     assert files(out) == before
@@ -311,8 +311,8 @@ def test_a_torn_last_line_is_reported_and_its_run_made_again(reproduce, out):
 
 def test_records_of_another_schema_are_refused_before_anything_starts(reproduce, out):
     reproduce()
-    rewritten(out, lambda record: record.update(schema=3))
+    rewritten(out, lambda record: record.update(schema=2))
     before = files(out)
-    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 3"):
+    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 2, expected 3"):
         reproduce()
     assert files(out) == before

@@ -13,7 +13,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.runs import workload_main
 from drivers.workload import registry
-from reports.records.check import HASH_COVERS
+from reports.records.check import HASH_SCOPES
 from tests.core.search.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
@@ -48,7 +48,7 @@ def test_a_declaration_bears_its_module_s_name_and_known_words(name):
     assert registry.get_workload(name) is one
     assert one.name == name
     assert one.unit in UNITS
-    assert one.hash_covers in HASH_COVERS
+    assert one.hash_scope in HASH_SCOPES
     assert one.title and "\n" not in one.title and not one.title.endswith(".")
     assert one.doing and issubclass(one.options, Options)
 
@@ -73,21 +73,21 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
-    assert (line["unit"], line["covered"]) == (one.unit, HASH_COVERS[one.hash_covers])
+    assert (line["evaluation_unit"], line["covered"]) == (one.unit, HASH_SCOPES[one.hash_scope])
     (kept,) = map(json.loads, record.read_text().splitlines())
-    assert (kept["workload"], kept["unit"], kept["hash_covers"]) == (name, one.unit, one.hash_covers)
-    assert (kept["trajectory_hash"], kept["instance"]) == (line["hash"], line["instance"])
+    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, one.unit, one.hash_scope)
+    assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
-    assert (kept["schema"], kept["scored"]) == (2, True)
+    assert (kept["schema"], kept["verified"]) == (3, True)
     assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
     assert kept["details"]["instance_source"]
     options = workload_main.parse_options(one, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
-    assert options.deciding("way").keys() <= kept["ways"].keys()
+    assert options.deciding("way").keys() <= kept["execution"].keys()
     elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}
     assert not elsewhere & kept["parameters"].keys()
-    assert not kept["parameters"].keys() & kept["ways"].keys()
+    assert not kept["parameters"].keys() & kept["execution"].keys()
 
 
 @pytest.mark.parametrize("name", ["ihc", "aco", "tsp", "exact", "heldkarp"])

@@ -6,7 +6,7 @@ import pytest
 
 from reports.comparison.cautions import BASELINE_PREFIX, cautions, doubts, is_short, ratio_doubts
 from reports.comparison.speedups import compare
-from reports.records.files import Sample
+from reports.records.files import Repetition
 
 SIX = [1.0] * 6
 
@@ -26,9 +26,9 @@ def said_of(found, begin):
     return {label: figure for (text, label), figure in found.items() if text.startswith(begin)}
 
 
-def under(started="2026-11-22T10:00:00Z", **conditions):
-    """What samples say that began at a time under some conditions."""
-    return {"started": started, "conditions": conditions}
+def under(started_at="2026-11-22T10:00:00Z", **conditions):
+    """Keys of repetitions that began at a time under some conditions."""
+    return {"started_at": started_at, "conditions": conditions}
 
 
 def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
@@ -48,7 +48,7 @@ def test_spread_of_few_repetitions_is_from_the_shortest_to_the_longest(make_reco
 
 
 def test_spread_over_seeds_says_that_their_work_may_differ(make_record, section_of):
-    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, trajectory_hash=f"{seed:04x}") for seed in range(3)]
+    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, hash=f"{seed:04x}") for seed in range(3)]
     (spread,) = section_of(seeds).cautions
     said = "spread above 10 % of the median (the 95 % interval, over seeds, which may differ in their work): cpu 100 %"
     assert str(spread) == said
@@ -89,11 +89,11 @@ def test_what_only_some_repetitions_met_is_counted(make_record, warned):
     """A GPU that was throttled, a run that went on from a state, and ranks that were killed."""
     conditions = (
         {"throttled": True, "throttled_by": ["temperature", "power limit"]},
-        {"throttled": False, "resumed": 2},
+        {"throttled": False, "resume_count": 2},
         {"lost_ranks": [1]},
     )
-    samples = tuple(Sample(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
-    found = warned(make_record(backend="cuda", samples=samples))
+    samples = tuple(Repetition(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
+    found = warned(make_record(backend="cuda", repetitions=samples))
     throttled = {"cuda": "in 1 of 3 repetitions (power limit, temperature)"}
     assert said_of(found, "the GPU's clock was throttled") == throttled
     assert said_of(found, "resumed from a checkpoint") == {"cuda": "1 of 3 repetitions"}
@@ -143,7 +143,7 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
 
 @pytest.mark.parametrize(("elsewhere", "marked"), [(17.5, True), (28.0, False)])
 def test_an_interval_that_excludes_what_is_known_elsewhere_is_marked(make_record, warned, elsewhere, marked):
-    known = {"elsewhere": [{"seconds": elsewhere, "where": "a quiet host"}]}
+    known = {"other_medians": [{"seconds": elsewhere, "where": "a quiet host"}]}
     core = make_record(times=[29.0, 30.0, 30.5, 27.5], details=known)
     gpu = make_record(times=[0.02] * 6, backend="cuda")
     found = warned(core, gpu)

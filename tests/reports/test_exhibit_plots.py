@@ -69,7 +69,9 @@ def test_a_picture_of_published_figures_or_of_ours_alone_says_so(ants, qap):
 
 def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
     spread = qap()
-    spread = replace(spread, samples=(*spread.samples[:2], replace(spread.samples[2], kernel_s=1.5, total_s=1.5)))
+    spread = replace(
+        spread, repetitions=(*spread.repetitions[:2], replace(spread.repetitions[2], kernel_s=1.5, total_s=1.5))
+    )
     found = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
     assert [curve.name for curve in found[0].curves][-1] == "ours, default mapping: cuda*"
     assert remarks(found)[-1].startswith("(* its time of one core is doubtful")

@@ -41,14 +41,14 @@ def test_times_that_overlap_are_not_significant(said, one_core, threads):
 
 
 def test_a_baseline_in_other_ways_that_is_faster_is_named(said):
-    full, pruned = {"ways": {"scan": "full"}}, {"ways": {"scan": "pruned"}}
+    full, pruned = {"execution": {"scan": "full"}}, {"execution": {"scan": "pruned"}}
     text = said(([10.0], full), ([1.0], pruned), ([0.5], CUDA | full))
     assert text.startswith("cuda is 20.0x as fast as one core: 500 ms against 10.0 s. The fastest run on one core is")
     assert text.endswith("cpu (scan = pruned) with 1.00 s, and over that it is 2.00x.")
 
 
 def test_a_fast_way_on_one_core_is_not_beaten_by_a_slow_way_elsewhere(said):
-    full, pruned = {"ways": {"scan": "full"}}, {"ways": {"scan": "pruned"}}
+    full, pruned = {"execution": {"scan": "full"}}, {"execution": {"scan": "pruned"}}
     assert said(([10.0], full), ([1.0], pruned), ([2.0], CUDA | full)).startswith("None beats one core")
 
 
@@ -63,7 +63,7 @@ def test_without_one_core_there_is_no_ratio(said):
 
 
 def test_a_run_by_another_algorithm_than_those_on_one_core_has_no_ratio(said):
-    text = said(([1.0], {"ways": {"evaluation": "kept"}}), ([0.1], CUDA | {"ways": {"evaluation": "linear"}}))
+    text = said(([1.0], {"execution": {"evaluation": "kept"}}), ([0.1], CUDA | {"execution": {"evaluation": "linear"}}))
     assert text.endswith(" with 100 ms, and its algorithm did not run on one core: no ratio.")
 
 

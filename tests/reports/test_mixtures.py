@@ -4,7 +4,7 @@ import pytest
 
 from reports.pages.comparison_tables import tables
 
-MACHINE = {"suite": "0123abc", "cpu": "Test CPU", "cores": 16, "hosts": 1, "host": "a"}
+MACHINE = {"commit": "0123abc", "cpu_model": "Test CPU", "cores": 16, "host_count": 1, "host": "a"}
 WORK = 32.0
 """Seconds on one core."""
 
@@ -18,7 +18,7 @@ def mixed(make_record, section_of):
         where = {"backend": "cpu"}
         if cores > 1:
             where = {"backend": "threads", "device": f"{cores} of 16 cores"}
-            details["cores_used"] = cores
+            details["cores_per_rank"] = cores
         return make_record(times, ranks=ranks, environment=environment, details=details, **where)
 
     def make(*runs, environment=MACHINE):
@@ -43,7 +43,7 @@ def test_times_that_chance_explains_are_not_significant(mixed, other, said):
 
 
 def test_a_run_whose_first_rank_did_all_of_the_work_is_no_fastest_mixture(mixed):
-    alone = ("first_rank_alone", {"alone_s": 1.0})
+    alone = ("single_rank", {"one_rank_s": 1.0})
     section = mixed((4, 4, [1.0] * 6, alone), (16, 1, [4.0] * 6))
     (found,) = section.mixed
     assert found.verdicts()[0].startswith(

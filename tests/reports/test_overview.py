@@ -11,7 +11,7 @@ from reports.comparison.speedups import NotRun, compare
 from reports.pages.overview import NAME, plain_text, remove, render, write
 from reports.plots.heat_map import draw, select_part
 
-VM = {"suite": "0123abc", "host": "vm", "cores": 16, "hosts": 1}
+VM = {"commit": "0123abc", "host": "vm", "cores": 16, "host_count": 1}
 BUSY = {"conditions": {"load_1min": 12.0}}
 
 
@@ -109,12 +109,12 @@ def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp
 
 
 def test_answers_that_are_equal_prove_no_equal_work(make_record):
-    exact = {"workload": "exact", "hash_covers": "answer", "instance_sha256": "cd" * 32}
+    exact = {"workload": "exact", "hash_scope": "result", "instance_sha256": "cd" * 32}
     other = compare([make_record(**exact), make_record(backend="cuda", evaluations=7, **exact)])
     climbs = compare([make_record(), make_record(backend="cuda")])
     text = render(Overview((OverviewRow("ihc", "", climbs), OverviewRow("exact", "", other))))
     assert "ihc: equal work, by the hash of all climbs" in text
-    assert "exact: equal answers, by the hash of the answer (unequal numbers of evaluations: exact)" in text
+    assert "exact: equal results, by the hash of the result (unequal numbers of evaluations: exact)" in text
 
 
 def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, found):
