@@ -138,7 +138,7 @@ class ComparedRuns:
 
     @cached_property
     def usual_settings(self) -> dict[str, Any]:
-        """Execution settings of most rows: the most frequent value of each, or the first of equally frequent ones."""
+        """Execution settings of most rows: the most frequent value of each, of equally frequent ones the first."""
         usual = {}
         for name in dict.fromkeys(name for row in self.rows for name in row.record.execution):
             values = [row.record.execution[name] for row in self.rows if name in row.record.execution]

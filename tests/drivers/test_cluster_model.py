@@ -282,7 +282,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
     ],
 )
 def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, given, expected):
-    records = file([*cores, made("73-73", 1e-4, workload="heldkarp", unit="transitions")])
+    records = file([*cores, made("73-73", 1e-4, workload="heldkarp", evaluation_unit="transitions")])
     file([made("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
     (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 3}) + "\n")
     try:

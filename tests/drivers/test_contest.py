@@ -76,7 +76,6 @@ OTHERS = {
     "another seed": {"seed": 9},
     "other work": {"details": {"options": {"climbers": 17}}},
     "nobody knows what was asked": {"details": {}},
-    "version 1": {"schema": 1},
     "another version": {"environment": {"commit": "another"}},
     "another machine": {"environment": {"host": "another"}},
 }

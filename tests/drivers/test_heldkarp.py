@@ -68,7 +68,7 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     assert "shortest" not in said and said.rstrip().endswith("confirmed by the scorer")
     (found,) = lines(record)
     assert found["details"]["proved"] is False and found["parameters"]["k"] == 8
-    assert found["best_cost"] <= found["details"]["start_length"]
+    assert found["best_cost"] <= found["details"]["start_cost"]
 
 
 def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):

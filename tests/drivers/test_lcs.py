@@ -70,8 +70,8 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
             "spill_to_files": False,
         }
         details = found["details"]
-        assert (details["letters"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
-        assert (found["evaluations"], found["verified"], "peers" in details) == (300_000, True, False)
+        assert (details["string_lengths"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
+        assert (found["evaluations"], found["verified"], "reference_solvers" in details) == (300_000, True, False)
         assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
     assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
     assert traced["hash"] != alone["hash"]

@@ -62,7 +62,11 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
     memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "remember": "attributes"}
     walks = {"neighbourhood": "exchange2", "walks": 1, "exchange": 0, "iterations": 200}
     assert (record["parameters"], record["execution"]) == (memory | walks, WAYS)
-    assert (record["evaluations"], record["device_kind"], record["details"]["neighbours"]) == (200 * 36, "core", [36])
+    assert (record["evaluations"], record["device_kind"], record["details"]["neighbourhood_sizes"]) == (
+        200 * 36,
+        "core",
+        [36],
+    )
     assert [sample["communication_share"] for sample in record["repetitions"]] == [0.0, 0.0]
 
 

@@ -91,7 +91,7 @@ def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
     """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
     several = repetitions(lambda own: local_ranks, repeats=0)
     several.repeat()
-    assert several.identified()["environment"]["hosts"] == hosts
+    assert several.identified()["environment"]["host_count"] == hosts
 
 
 def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():
@@ -144,7 +144,7 @@ def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_s
 
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
-    other = {"bytes_moved": {"host_device": 5, "ranks": 7}, "energy_j": {"gpu": 2.0}}
+    other = {"bytes_moved": {"host_device": 5, "between_ranks": 7}, "energy_j": {"gpu": 2.0}}
     several = repetitions(lambda own: [own, (RepetitionTimes(0.0, 0.0, 0.0, 1.0), 0.0, other)])
     timings = several.run.search.backend.timings
     timings.copied_bytes = 1000
@@ -156,5 +156,5 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
 
     several.workload = idle(Options, once)
     _, spent = several.measure()
-    assert spent.read["bytes_moved"] == {"host_device": 45, "ranks": 10}
+    assert spent.read["bytes_moved"] == {"host_device": 45, "between_ranks": 10}
     assert spent.read["energy_j"]["gpu"] == 2.0

@@ -121,7 +121,7 @@ def rewritten(folder, change):
 
 def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_is_run_again(reproduce, out):
     reproduce("--table", "1", parts=(HILLS, LARGER))
-    rewritten(out, lambda record: record["environment"].update(suite="earlier"))
+    rewritten(out, lambda record: record["environment"].update(commit="earlier"))
     reproduce("--table", "4", parts=(HILLS, LARGER))
     assert "## Table 1" in page(out) and "onekernel earlier" in page(out) and "×2.00 over 2.00 s" in page(out)
     reproduce("--table", "1", parts=(HILLS, LARGER))
@@ -138,7 +138,7 @@ def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
 def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, out):
     reproduce()
     report = page(out)
-    rewritten(out, lambda record: record["details"]["asked"].update(start="oneil2011"))  # the default, spelled out
+    rewritten(out, lambda record: record["details"]["options"].update(start="oneil2011"))  # the default, spelled out
     told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
     assert reproduce(house=ReproductionDependencies(lambda: MACHINE, lambda contest, configuration: told))[0] == 0
     assert page(out) == report

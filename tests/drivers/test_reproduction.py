@@ -181,7 +181,7 @@ def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"host_count": 2}, "it needs 2 hosts, and this command runs on one"),
+        ({"hosts": 2}, "it needs 2 hosts, and this command runs on one"),
         ({"kinds": ["gpu"], "why_not": "no GPU"}, "no GPU"),
         ({"kinds": ["gpu", "cores"], "backends": ["cuda"]}, "no device of cuda is of the kind gpu or cores here"),
     ],

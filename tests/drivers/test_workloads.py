@@ -13,6 +13,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.runs import workload_main
 from drivers.workload import registry
+from drivers.workload.declaration import verifier_with_article
 from reports.records.check import HASH_SCOPES
 from tests.core.search.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
@@ -21,7 +22,7 @@ UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}
 LINE = re.compile(
     r"^(?P<instance>[^ ]+): (?P<words>.+), (?P<count>[\d,]+) (?P<unit>[a-z ]+), (?P<rate>[\d.,e]+) [kMGT]? ?(?P=unit)/s, "
     r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "
-    r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the answer), (?P<verdict>.+)$"
+    r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the result), (?P<verdict>.+)$"
 )
 every = pytest.mark.parametrize("name", registry.NAMES)
 
@@ -73,7 +74,7 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
-    assert (line["evaluation_unit"], line["covered"]) == (one.unit, HASH_SCOPES[one.hash_scope])
+    assert (line["unit"], line["covered"]) == (one.unit, HASH_SCOPES[one.hash_scope])
     (kept,) = map(json.loads, record.read_text().splitlines())
     assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, one.unit, one.hash_scope)
     assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
