@@ -137,14 +137,14 @@ def result(run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
         index=outcome.ant,
         details={
             **tours.instance_details(run.problem),
-            "evaluations_per_step": "cities that an ant weighs before it chooses one",
-            "colony": outcome.colony,
-            "found_at": outcome.iteration,
-            "curve": improvement_points(outcome.curve.tolist()),
+            "evaluation_definition": "cities that an ant weighs before it chooses one",
+            "best_colony": outcome.colony,
+            "best_iteration": outcome.iteration,
+            "improvements": improvement_points(outcome.curve.tolist()),
             "lanes_per_ant": colony.team_size // colony.ants_per_team,
             "ants_per_team": colony.ants_per_team,
             "team_size": colony.team_size,
-            "bytes_needed": colony.bytes_needed,
+            "device_bytes": colony.bytes_needed,
         },
     )
 
@@ -170,7 +170,7 @@ ACO = Workload(
     "ant colony optimisation for the TSP",
     AntOptions,
     unit="selections",
-    hash_covers="tours",
+    hash_scope="tours",
     doing="touring",
     load=load,
     search=search,

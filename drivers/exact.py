@@ -85,12 +85,12 @@ def result(run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
         gave_up="" if outcome.finished else GAVE_UP,
         details={
             **tours.instance_details(run.problem),
-            "evaluations_per_step": "nodes; their number differs from run to run",
+            "evaluation_definition": "nodes; their number differs from run to run",
             "tour": outcome.tour.tolist(),
             "bound": run.search.bound,
             "nodes_per_depth": outcome.nodes.tolist(),
             "root_bound": outcome.root_bound,
-            "start_length": outcome.start_length,
+            "start_cost": outcome.start_length,
             "optimal_tours": outcome.optimal_tours,
         },
     )
@@ -132,7 +132,7 @@ EXACT = Workload(
     "a shortest tour of up to 30 cities, proved by branch and bound",
     ExactOptions,
     unit="nodes",
-    hash_covers="answer",
+    hash_scope="result",
     doing="searching",
     load=load,
     search=search,
@@ -146,7 +146,7 @@ EXACT = Workload(
     fitted=fitted,
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
     work=lambda run: RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
-    ways=execution_settings,
+    execution=execution_settings,
     save=save,
     # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
     on_one_core=lambda options: options.bound in (None, "one-tree"),

@@ -105,10 +105,10 @@ def result(run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
         words,
         details={
             **tours.instance_details(instance),
-            "evaluations_per_step": "steps from a path to one that is a city longer",
+            "evaluation_definition": "steps from a path to one that is a city longer",
             "proved": k is None,
             "tour": None if outcome.tour is None else outcome.tour.tolist(),
-            "start_length": outcome.start_length,
+            "start_cost": outcome.start_length,
             **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
         },
     )
@@ -145,7 +145,7 @@ HELDKARP = Workload(
     "a shortest tour by Held and Karp's dynamic programming",
     HeldKarpOptions,
     unit="transitions",
-    hash_covers="answer",
+    hash_scope="result",
     doing=lambda run: "layers" if run.options.k is None else "passes",
     load=load,
     search=search,
@@ -155,7 +155,7 @@ HELDKARP = Workload(
     noun="length",
     standard=("--instance", "uniform:24:seed=1"),
     work=work,
-    ways=lambda run: run.options.ways(),
+    execution=lambda run: run.options.execution(),
     headline=headline,
     save=lambda run, tour: tour_files.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
     details=lambda task, ranks, argv: profile_details(

@@ -120,7 +120,7 @@ def result(run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
         index=outcome.climber,
         details={
             **tours.instance_details(run.problem),
-            "evaluations_per_step": run.search.scan.counted,
+            "evaluation_definition": run.search.scan.counted,
             "steps_per_climb": steps,
         },
     )
@@ -148,7 +148,7 @@ IHC = Workload(
     "hill climbing for the TSP: 2-opt climbs from random tours",
     ClimbOptions,
     unit="moves",
-    hash_covers="climbs",
+    hash_scope="climbs",
     doing="climbing",
     load=load,
     search=search,
@@ -161,7 +161,7 @@ IHC = Workload(
     scaled="climbers",
     work=work,
     # What is chosen for the device differs from one to another: what counts is what runs.
-    ways=lambda run: run.search.scan.ways,
+    execution=lambda run: run.search.scan.execution,
     save=save,
 )
 main = driver(IHC, __doc__)

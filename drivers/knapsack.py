@@ -18,7 +18,15 @@ from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.declaration import (
+    INSTANCE_FILE,
+    SCORER,
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    VerifierVerdict,
+    Workload,
+)
 from drivers.workload.run_time import RepetitionWork
 
 SPEEDS = {"auto": 2e9, "none": 1e8}
@@ -69,7 +77,7 @@ def once(run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
 
 def execution_settings(run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
     """How the table is computed, if there is one."""
-    return {**run.options.ways(), "tiling": None if run.options.bounded else run.options.tiling}
+    return {**run.options.execution(), "tiling": None if run.options.bounded else run.options.tiling}
 
 
 def result(run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
@@ -87,13 +95,12 @@ def result(run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
         unit="nodes" if options.bounded else "",
         details={
             "optimum": instance.optimum,
-            "evaluations_per_step": "cells of the table, one for an item and a capacity; with bb nodes",
+            "evaluation_definition": "cells of the table, one for an item and a capacity; with bb nodes",
             "items": instance.n,
             "capacity": instance.capacity,
             "weight": outcome.weight,
             "items_taken": None if outcome.chosen is None else int(outcome.chosen.sum()),
             "proved": outcome.optimal,
-            "method": "branch and bound" if options.bounded else options.tiling,
             "cells": outcome.cells,
             "streamed_bytes": outcome.streamed_bytes,
         },
@@ -106,11 +113,11 @@ def verdicts(run: PreparedRun[KnapsackOptions], outcome: Any, result: Repetition
     if outcome.chosen is not None:
         weight, value = instance.weight_and_value(outcome.chosen)
         wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
-        yield VerifierVerdict("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
+        yield VerifierVerdict(SCORER, f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
     elif options.trace:
-        yield VerifierVerdict("the scorer", "no selection was found")
+        yield VerifierVerdict(SCORER, "no selection was found")
     if instance.optimum is not None:
-        yield VerifierVerdict("the file", value_mismatch(outcome, instance.optimum, "the file says"))
+        yield VerifierVerdict(INSTANCE_FILE, value_mismatch(outcome, instance.optimum, "the file says"))
     if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
         yield VerifierVerdict("NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds"))
 
@@ -134,7 +141,7 @@ KNAPSACK = Workload(
     "the 0-1 knapsack problem, by dynamic programming",
     KnapsackOptions,
     unit="cells",
-    hash_covers="answer",
+    hash_scope="result",
     doing=lambda run: "nodes" if run.options.bounded else "items",
     load=load,
     search=search,
@@ -144,7 +151,7 @@ KNAPSACK = Workload(
     noun="value",
     standard=("--items", "1000", "--capacity", "1000000"),
     work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
-    ways=execution_settings,
+    execution=execution_settings,
     save=save,
     details=lambda task, ranks, argv: profile_details(task, ranks, argv, "knapsack", sized=task.options.sized),
     on_one_core=lambda options: options.bounded,

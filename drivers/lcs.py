@@ -17,7 +17,15 @@ from drivers.options.lcs import MOST_VERIFIED_CELLS, LcsOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.declaration import (
+    GENERATOR,
+    SCORER,
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    VerifierVerdict,
+    Workload,
+)
 from drivers.workload.run_time import RepetitionWork
 
 SPEEDS = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
@@ -67,8 +75,8 @@ def result(run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
         f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
         details={
             "optimum": pair.known_length,
-            "evaluations_per_step": "cells of the table, one for a letter of each string",
-            "letters": [len(pair.a), len(pair.b)],
+            "evaluation_definition": "cells of the table, one for a letter of each string",
+            "string_lengths": [len(pair.a), len(pair.b)],
             "method": outcome.method,
             "cells": outcome.cells,
             "streamed_bytes": outcome.streamed_bytes,
@@ -77,7 +85,7 @@ def result(run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
 
 
 def verdicts(run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer of the subsequence, the strings' making, and plain Python where it is asked or quick."""
+    """The scorer of the subsequence, the generator, and plain Python if it is requested or quick."""
     from core.problems.tables.strings import lcs_length
 
     pair, length = run.problem, outcome.length
@@ -85,9 +93,9 @@ def verdicts(run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResul
     if run.options.trace and outcome.pairs is None:
         found = "no subsequence"
     if found is not None or outcome.pairs is not None:
-        yield VerifierVerdict("the scorer", None if found is None else f"the scorer finds {found}")
+        yield VerifierVerdict(SCORER, None if found is None else f"the scorer finds {found}")
     if pair.known_length == length:  # another length is the scorer's objection
-        yield VerifierVerdict("the strings' making")
+        yield VerifierVerdict(GENERATOR)
     if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:
         again = run.once("again", lambda: lcs_length(pair.a, pair.b))
         yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
@@ -112,7 +120,7 @@ LCS = Workload(
     "a longest common subsequence, by dynamic programming",
     LcsOptions,
     unit="cells",
-    hash_covers="answer",
+    hash_scope="result",
     doing="waves",
     load=load,
     search=search,
@@ -124,7 +132,7 @@ LCS = Workload(
     noun="length",
     standard=("--instance", "random:120000"),
     work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
-    ways=lambda run: run.options.ways(),
+    execution=lambda run: run.options.execution(),
     save=save,
     details=lambda task, ranks, argv: profile_details(task, ranks, argv, "lcs", sized=task.options.sized),
 )

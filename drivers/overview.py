@@ -30,9 +30,9 @@ from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prep
 from drivers.options.declaration import number
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS, get_workload
+from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import NotRun, compare
 from reports.pages import overview
-from reports.pages.overview import Overview, OverviewRow
 from reports.records.environment import cores
 from reports.records.files import Record, RecordError, UnequalWorkError
 
@@ -140,7 +140,7 @@ def run_workload(
         runner.begun += 1
         found, failures = runner.all_of(contest, configurations[1:])
         return compare_runs(workload, found, [*failed, *failures])
-    one_core_s = statistics.median(sample.running_s for one in tried for sample in one.samples)
+    one_core_s = statistics.median(repetition.running_s for one in tried for repetition in one.repetitions)
     repeats = repetitions_in_budget(options.seconds_each, one_core_s, len(configurations))
     return compare_runs(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
 

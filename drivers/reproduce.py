@@ -227,7 +227,7 @@ def write_report(
     doubted = [
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
         for one in found.values()
-        if not one.scored and one.details.get("proved") is not False
+        if not one.verified and one.details.get("proved") is not False
     ]
     paper = page.paper
     not_made = {

@@ -61,40 +61,48 @@ def _parser() -> argparse.ArgumentParser:
     parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser(
-        "compare", help="speed-up report over records of one workload, a section for each instance"
+        "compare",
+        help="speed-ups of the runs of one workload, a section for each instance",
+        description="Write the speed-ups of the runs of one workload, a section for each instance.",
     )
     _add_files(command)
     command = commands.add_parser(
         "statistics",
         help="searches compared over seeds: costs, success rates, expected times to targets, rank tests",
-        description="Compare searches on the same instance, any algorithms with any parameters, over their seeds: "
-        "costs, how often and how fast they reached a target, rank tests of all pairs. Times to targets need records "
-        "made with --history.",
+        description="Compare searches on one instance over their seeds, any algorithms with any parameters: costs, "
+        "success rates, expected times to targets and rank tests of all pairs. Times to targets need records made with "
+        "--history.",
     )
     _add_files(command)
     command.add_argument(
         "--target",
         type=_cost,
         metavar="COST",
-        help="a cost that is good enough (default: the optimum if a run reached it, else the best that any run found)",
+        help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
     )
-    command = commands.add_parser("tables", help="papers' tables and figures with records of any instances in them")
+    command = commands.add_parser(
+        "tables",
+        help="papers' tables and figures, filled with the runs",
+        description="Fill the tables and figures of papers with runs of the workloads that they measured.",
+    )
     _add_files(command)
     command = commands.add_parser(
-        "ranks", help="what further ranks bring: works that one rank and several have done, by their times"
+        "ranks",
+        help="speed-up of several ranks over one rank on the same problem",
+        description="Compare the times of one rank and of several ranks on the same problems.",
     )
     _add_files(command)
     command = commands.add_parser(
         "csv",
         help="comma-separated values, a row per repetition",
-        description="Write comma-separated values, a row per repetition; what was not recorded is empty.",
+        description="Write comma-separated values, a row per repetition. Values without a record are empty.",
         epilog=f"columns:\n{csv_file.documentation()}",
     )
     _add_files(command, out=None, what="file to write to (standard output)")
     command = commands.add_parser(
         "ioh",
         help="IOHprofiler's format, for IOHanalyzer and iohinspector",
-        description="Write every run in IOHprofiler's format: its best cost over its evaluations, a run per seed.",
+        description="Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
     )
     _add_files(command, out=Path("reports/out/ioh"))
     add_commands(commands)
@@ -170,7 +178,9 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
-            raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
+            raise UnequalWorkError(
+                f"{error}; for records with several sets of parameters use `python -m reports tables`"
+            ) from None
         raise
 
 

@@ -1,10 +1,11 @@
-"""The order of the house: imports point one way, costly packages come late, core knows no device."""
+"""Architecture: direction of imports, circles, sizes of folders, names of classes, and devices outside of `backends`."""
 
 import ast
 import graphlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import backends
 from drivers.workload.registry import NAMES
 
 ROOT = Path(__file__).parents[1]
-HOUSE = ("core", "backends", "cluster", "reports", "drivers")
+PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
+MOST_MODULES = 18
+"""Largest number of modules in a folder, `__init__` included."""
 LANGUAGE = ("core.lang", "core.program_parser", "core.errors", "core.standard_output", "core.atomic_files")
 MAY_IMPORT = {
     "core": ("core",),
@@ -24,13 +27,12 @@ MAY_IMPORT = {
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
     "reports": ("reports", "core"),
-    "drivers": HOUSE,
+    "drivers": PACKAGES,
 }
-BELOW_DRIVERS = HOUSE[:-1]
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")
 """Packages of `drivers`; each imports only those before it, and no program."""
 for layer, name in enumerate(LAYERS):
-    MAY_IMPORT[f"drivers.{name}"] = (*BELOW_DRIVERS, *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
+    MAY_IMPORT[f"drivers.{name}"] = (*PACKAGES[:-1], *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "rich", "jinja2"),
@@ -43,68 +45,103 @@ STARTED_BY_EVERY_RANK = (
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
 
 
-def sources(package: str) -> list[Path]:
-    return sorted((ROOT / package.replace(".", "/")).rglob("*.py"))
+def sources(package: str, root: Path = ROOT) -> list[Path]:
+    return sorted((root / package.replace(".", "/")).rglob("*.py"))
+
+
+def all_sources(root: Path = ROOT) -> list[Path]:
+    return [path for package in PACKAGES for path in sources(package, root)]
 
 
 def is_in(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(package + ".") for package in packages)
 
 
-def module_of(path: Path) -> str:
-    """The name by which a file is imported; a package's is that of its `__init__`."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
+def module_of(path: Path, root: Path = ROOT) -> str:
+    """Return the name of a file's module. That of an `__init__` is the package's."""
+    parts = path.relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """A file's code; every check reads all of them."""
+    """Return the syntax tree of a file. It is cached, since every check reads all files."""
     return ast.parse(path.read_text())
 
 
-def executed(node: ast.AST):
-    """Yield all nodes below one, functions' bodies included, but for the `if TYPE_CHECKING:` that no program runs."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test).rpartition(".")[2] == "TYPE_CHECKING":
-            child = ast.Module(child.orelse, [])
-        yield child
-        yield from executed(child)
+def project_imports(path: Path, root: Path = ROOT) -> list[str]:
+    """Return the full names that a file imports from the five packages.
 
-
-def imported_from_the_house(path: Path, nodes=ast.walk) -> list[str]:
-    """Name every module that the file imports anywhere, relative imports resolved."""
+    Imports in functions and below `if TYPE_CHECKING:` count as those at the top do.
+    """
     found = []
-    package = path.relative_to(ROOT).parent.parts
-    for node in nodes(tree_of(path)):
+    package = path.relative_to(root).parent.parts
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *filter(None, [node.module])])
-            # In full, because `from core import lang` imports a module of that name.
+            # The last name may be a module too: `from core import lang`.
             found += [f"{module}.{alias.name}" for alias in node.names]
-    return [module for module in found if is_in(module, HOUSE)]
+    return [module for module in found if is_in(module, PACKAGES)]
 
 
-def import_graph(paths: list[Path], nodes=executed) -> dict[str, set[str]]:
-    """For each file's module those of the others that it imports, at its top or in a function."""
-    modules = {module_of(path) for path in paths}
+@cache
+def import_graph(root: Path = ROOT) -> dict[str, set[str]]:
+    """Return the modules that each module of the five packages imports."""
+    modules = {module_of(path, root) for path in all_sources(root)}
     graph = {}
-    for path in paths:
-        names = imported_from_the_house(path, nodes)
-        # What is no module is a name within one: `core.problems.instances.optima.table` stands for `core.problems.instances.optima`.
-        graph[module_of(path)] = {name if name in modules else name.rpartition(".")[0] for name in names} & modules
+    for path in all_sources(root):
+        names = project_imports(path, root)
+        # A name that is no module belongs to one: `core.errors.UserError` stands for `core.errors`.
+        graph[module_of(path, root)] = {
+            name if name in modules else name.rpartition(".")[0] for name in names
+        } & modules
     return graph
 
 
-def circle(graph: dict[str, set[str]]) -> list[str]:
-    """A circle of imports, in which each module is imported by the next; empty: there is none."""
-    try:
-        graphlib.TopologicalSorter(graph).prepare()
-    except graphlib.CycleError as error:
-        return error.args[1]
-    return []
+def folded(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
+    """Return the imports between the direct parts of a package: its modules and its sub-packages."""
+    depth = package.count(".") + 2
+
+    def part(module: str) -> str:
+        return ".".join(module.split(".")[:depth])
+
+    parts: dict[str, set[str]] = {}
+    for module, imported in graph.items():
+        if is_in(module, (package,)):
+            found = {part(one) for one in imported if is_in(one, (package,))} - {part(module)}
+            parts.setdefault(part(module), set()).update(found)
+    return parts
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return circles of imports. In each, a module is imported by the next one.
+
+    Every circle found is broken at one import before the search goes on, so few of those that overlap are listed.
+    """
+    rest = {module: set(imported) for module, imported in graph.items()}
+    found = []
+    while True:
+        try:
+            graphlib.TopologicalSorter(rest).prepare()
+        except graphlib.CycleError as error:
+            circle = error.args[1]
+        else:
+            return found
+        found.append(circle)
+        rest[circle[1]].remove(circle[0])
+
+
+def write_packages(root: Path, **texts: str) -> Path:
+    """Write the modules of a made-up project, `core__a` for the module `a` of `core`, and an `__init__` in each folder."""
+    for name, text in texts.items():
+        path = root.joinpath(*name.split("__")).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        (path.parent / "__init__.py").touch()
+    return root
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
@@ -113,23 +150,115 @@ def test_imports_point_one_way(package):
     wrong = [
         f"{path.relative_to(ROOT)} imports {module}"
         for path in sources(package)
-        for module in imported_from_the_house(path)
+        for module in project_imports(path)
         if not is_in(module, MAY_IMPORT[package])
     ]
     assert not wrong
 
 
+# --- circles ---
+
+
 def test_no_imports_form_a_circle():
-    graph = import_graph([path for package in HOUSE for path in sources(package)])
-    assert circle(graph) == []
-    assert graph["core.lang.front.translator"] and "core.lang.tree" in circle(
-        graph | {"core.lang.tree": {"core.lang.front.translator"}}
-    )
+    found = circles(import_graph())
+    assert not found, "\n".join(" <- ".join(one) for one in found)
 
 
-@pytest.mark.parametrize("package", ["backends", "cluster"])
-def test_imports_for_types_form_no_circle_either(package):
-    assert circle(import_graph(sources(package), ast.walk)) == []
+def test_sub_packages_of_reports_form_no_circle():
+    parts = folded(import_graph(), "reports")
+    assert "reports.records" in parts["reports.statistics"]
+    assert not circles(parts)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import core.a",
+        "from core import a",
+        "from core.a import A",
+        "from . import a",
+        "def f():\n    from core.a import A",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from core.a import A",
+    ],
+)
+def test_every_kind_of_import_closes_a_circle(tmp_path, back):
+    graph = import_graph(write_packages(tmp_path, core__a="from core import b", core__b=back, core__c="import core.a"))
+    assert [sorted({*circle}) for circle in circles(graph)] == [["core.a", "core.b"]]
+    assert circles({**graph, "core.b": set()}) == []
+
+
+def test_circles_apart_are_all_found_and_sub_packages_are_compared_as_wholes():
+    graph = {"r.x.a": {"r.y.b"}, "r.y.b": set(), "r.y.c": {"r.x.d"}, "r.x.d": set()}
+    assert circles(graph) == []
+    assert len(circles(folded(graph, "r"))) == 1
+    assert len(circles({"a": {"b"}, "b": {"a"}, "c": {"d"}, "d": {"c"}})) == 2
+
+
+# --- folders, names and docstrings of packages ---
+
+
+def is_program(path: Path) -> bool:
+    """Return True for a program at the root of `drivers`, which does not count as a module of its folder."""
+    return path.parent.name == "drivers" and 'if __name__ == "__main__":' in path.read_text()
+
+
+def crowded_folders(root: Path = ROOT) -> dict[str, int]:
+    """Return the folders with more than `MOST_MODULES` modules."""
+    counts = Counter(str(path.parent.relative_to(root)) for path in all_sources(root) if not is_program(path))
+    return {folder: count for folder, count in counts.items() if count > MOST_MODULES}
+
+
+def repeated_classes(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return the class names that occur more than once, with their lines. Nested classes count too."""
+    found: dict[str, list[str]] = {}
+    for path in all_sources(root):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(f"{path.relative_to(root)}:{node.lineno}")
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def undocumented_packages(root: Path = ROOT) -> list[str]:
+    """Return the folders with modules whose `__init__` is missing or has no docstring."""
+    folders = sorted({path.parent for path in all_sources(root)})
+    starts = [folder / "__init__.py" for folder in folders]
+    missing = [path for path in starts if not path.exists() or not ast.get_docstring(tree_of(path))]
+    return [str(path.parent.relative_to(root)) for path in missing]
+
+
+def test_no_folder_is_crowded():
+    assert crowded_folders() == {}
+
+
+def test_a_crowded_folder_is_found_and_programs_of_drivers_do_not_count(tmp_path):
+    modules = {f"core__m{number}": "" for number in range(MOST_MODULES)}
+    programs = {f"drivers__p{number}": 'if __name__ == "__main__":\n    pass\n' for number in range(MOST_MODULES)}
+    write_packages(tmp_path, **modules, **programs, drivers__table="")
+    assert crowded_folders(tmp_path) == {"core": MOST_MODULES + 1}
+
+
+def test_no_two_classes_have_one_name():
+    assert repeated_classes() == {}
+
+
+def test_equal_names_of_classes_are_found_in_all_packages_and_at_every_depth(tmp_path):
+    nested = "def f():\n    class Plan:\n        class Step: pass\n"
+    write_packages(tmp_path, core__a="class Plan: pass\nclass Row: pass\n", drivers__deep__b=nested)
+    assert repeated_classes(tmp_path) == {"Plan": [f"{Path('core', 'a.py')}:1", f"{Path('drivers', 'deep', 'b.py')}:2"]}
+
+
+def test_every_package_says_what_it_holds():
+    assert undocumented_packages() == []
+
+
+def test_packages_without_a_docstring_or_an_init_are_found(tmp_path):
+    write_packages(tmp_path, core__a="", core__deep__b="", drivers__c="")
+    (tmp_path / "core" / "__init__.py").write_text('"""Core."""\n')
+    (tmp_path / "drivers" / "__init__.py").unlink()
+    assert undocumented_packages(tmp_path) == ["core/deep", "drivers"]
+
+
+# --- costs of an import, and names of devices ---
 
 
 def test_costly_packages_are_imported_late():
@@ -140,7 +269,7 @@ def test_costly_packages_are_imported_late():
 
 
 def names_of_devices(path: Path) -> list[str]:
-    """The lines of a file that name a device, comments and docstrings aside."""
+    """Return the lines of a file that name a device. Comments and docstrings do not count."""
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -154,11 +283,11 @@ def test_core_names_no_device():
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
-# --- a backend is added by one file and a line: nobody outside `backends` compares with a backend's name ---
+# --- a new backend needs no change outside of `backends`, so no other package compares with a backend's name ---
 
 
 def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
-    """The backends' names among the texts of an expression, and of the module's constants that it uses."""
+    """Return the names of backends in an expression, also by way of the module's constants."""
     found = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and part.value in backends.NAMES:
@@ -169,7 +298,7 @@ def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
 
 
 def compared(tree: ast.Module) -> list[tuple[int, str]]:
-    """The lines of a module on which something is compared with a backend's name, and the name."""
+    """Return the lines of a module that compare with a backend's name, each with the name."""
     constants = {
         target.id: names_in(statement.value, {})
         for statement in tree.body
@@ -181,7 +310,7 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
     for node in ast.walk(tree):
         sides: list[ast.AST] = []
         if isinstance(node, ast.Compare):
-            # What is looked up in a mapping or called with a name is compared as what comes out.
+            # A lookup or a call with a name is compared by its result.
             sides = [side for side in [node.left, *node.comparators] if not isinstance(side, ast.Call | ast.Subscript)]
         elif isinstance(node, ast.MatchValue):
             sides = [node.value]
@@ -189,10 +318,8 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
     return found
 
 
-def test_nobody_outside_backends_compares_with_a_backends_name():
+def test_no_other_package_compares_with_a_backends_name():
     paths = [path for package in ("core", "cluster", "reports", "drivers") for path in sources(package)]
-    # Records of version 1 said no more than a name; what the names stood for is a table of that version alone.
-    paths.remove(ROOT / "reports" / "records" / "version_1.py")
     found = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
     assert {path: lines for path, lines in found.items() if lines} == {}
     assert compared(ast.parse('BASE = "cpu"\nz = record.backend in (BASE, "x")')) == [(2, "cpu")]

@@ -184,10 +184,10 @@ class ColonyTask(NamedTuple):
     label: str = ""
 
 
-def record_subject(instance: Any, settings: Any, iterations: int, ways: Mapping[str, Any]) -> RecordSubject:
+def record_subject(instance: Any, settings: Any, iterations: int, execution: Mapping[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.aco` does."""
     parameters = {**settings._asdict(), "iterations": iterations}
-    return RecordSubject("aco", instance, parameters, {"mapping": "suite", **ways}, "tours")
+    return RecordSubject("aco", instance, parameters, {"mapping": "suite", **execution}, "selections", "tours")
 
 
 def prepare_colonies(
@@ -233,12 +233,12 @@ def read_outcome(work: ColonyTask, seed: int, outcome: Any, confirmed: bool) -> 
         "best_cost": outcome.length,
         "best_index": outcome.ant,
         "evaluations": outcome.evaluations,
-        "trajectory_hash": digest,
+        "hash": digest,
         "details": {
             "cities": work.instance.n,
             "optimum": work.instance.optimum,
             "instance_source": work.instance.source,
-            "found_at": outcome.iteration,
+            "best_iteration": outcome.iteration,
         },
     }
     label = work.label + (f" of seed {seed}" if len(work.seeds) > 1 else "")
@@ -302,7 +302,7 @@ def prepare_c_program(
                 "best_cost": walked.length,
                 "best_index": walked.ant,
                 "evaluations": evaluations,
-                "trajectory_hash": digest,
+                "hash": digest,
                 "details": {"cities": instance.n, "optimum": instance.optimum, "instance_source": instance.source},
             }
             return CandidateResult(evaluations, {"length": walked.length, "hash": digest}, None, result, walked.seconds)
@@ -312,8 +312,8 @@ def prepare_c_program(
             return f"{outcomes[-1].constructing / steps * 1e9:.2f} ns a step of a tour"
 
         # On a lone core, where one lane does everything, the strategies are one.
-        ways = {"strategy": STRATEGY, "program": " ".join((C_SOURCE, *form)), "compiler": field.compiler.version}
-        return PreparedCandidate(solve, read, note, record_subject(instance, settings, work.iterations, ways))
+        execution = {"strategy": STRATEGY, "program": " ".join((C_SOURCE, *form)), "compiler": field.compiler.version}
+        return PreparedCandidate(solve, read, note, record_subject(instance, settings, work.iterations, execution))
 
     return prepare
 

@@ -74,7 +74,7 @@ def prepare_iteration(instance: Any, ants: int, strategy: str, seed: int, backen
             "best_cost": outcome.length,
             "best_index": outcome.ant,
             "evaluations": outcome.evaluations,
-            "trajectory_hash": digest,
+            "hash": digest,
             "details": {
                 "cities": instance.n,
                 "optimum": instance.optimum,

@@ -24,8 +24,9 @@ class RecordSubject(NamedTuple):
     workload: str
     instance: Any
     parameters: Mapping[str, Any]
-    ways: Mapping[str, Any]
-    hash_covers: str
+    execution: Mapping[str, Any]
+    evaluation_unit: str
+    hash_scope: str
 
 
 class CandidateResult(NamedTuple):
@@ -41,7 +42,7 @@ class CandidateResult(NamedTuple):
         Whether the plain scorer, or somebody else who does not share our kernels, confirms the cost; None: nobody was
         asked.
     result : mapping or None
-        For the record: seed, best_cost, best_index, evaluations, trajectory_hash and details. None: no record is kept,
+        For the record: seed, best_cost, best_index, evaluations, hash and details. None: no record is kept,
         because others than the suite's programs and its yardsticks say too little of themselves.
     seconds : float or None
         What the candidate took by its own clock; None: it is timed from outside.

@@ -189,17 +189,17 @@ def prepare_lcs(pair: Any, way: TableMethod, backend: Any) -> PreparedCandidate:
             "best_cost": outcome.length,
             "best_index": 0,
             "evaluations": outcome.cells,
-            "trajectory_hash": hashed.hexdigest(),
+            "hash": hashed.hexdigest(),
             "details": {
                 "instance_source": pair.source,
-                "evaluations_per_step": "cells of the table, one for a letter of each string",
-                "letters": [len(pair.a), len(pair.b)],
+                "evaluation_definition": "cells of the table, one for a letter of each string",
+                "string_lengths": [len(pair.a), len(pair.b)],
                 **streaming_details(outcome),
             },
         }
         return CandidateResult(outcome.cells, facts, confirmed, result)
 
-    subject = RecordSubject("lcs", pair, {"trace": way.trace}, execution_settings(way), "answer")
+    subject = RecordSubject("lcs", pair, {"trace": way.trace}, execution_settings(way), "cells", "result")
     return PreparedCandidate(lambda repetition: search.run(trace=way.trace), read, method_details, subject)
 
 
@@ -222,10 +222,10 @@ def prepare_knapsack(instance: Any, seed: int, way: TableMethod, backend: Any) -
             "best_cost": outcome.value,
             "best_index": 0,
             "evaluations": outcome.cells,
-            "trajectory_hash": f"{outcome.digest:016x}",
+            "hash": f"{outcome.digest:016x}",
             "details": {
                 "instance_source": instance.source,
-                "evaluations_per_step": "cells of the table, one for an item and a capacity",
+                "evaluation_definition": "cells of the table, one for an item and a capacity",
                 "items": instance.n,
                 "capacity": instance.capacity,
                 **streaming_details(outcome),
@@ -234,7 +234,7 @@ def prepare_knapsack(instance: Any, seed: int, way: TableMethod, backend: Any) -
         return CandidateResult(outcome.cells, facts, confirmed, result)
 
     parameters = {"method": "dp", "trace": way.trace, "nodes": None, "seconds": None}
-    subject = RecordSubject("knapsack", instance, parameters, execution_settings(way), "answer")
+    subject = RecordSubject("knapsack", instance, parameters, execution_settings(way), "cells", "result")
     return PreparedCandidate(lambda repetition: search.run(trace=way.trace), read, method_details, subject)
 
 
@@ -251,14 +251,14 @@ def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
             "best_cost": outcome.length,
             "best_index": 0,
             "evaluations": outcome.transitions,
-            "trajectory_hash": f"{outcome.digest:016x}",
+            "hash": f"{outcome.digest:016x}",
             "details": {
                 "cities": instance.n,
                 "optimum": instance.optimum,
                 "instance_source": instance.source,
-                "evaluations_per_step": "steps from a path to one that is a city longer",
+                "evaluation_definition": "steps from a path to one that is a city longer",
                 "tour": outcome.tour.tolist(),
-                "start_length": outcome.start_length,
+                "start_cost": outcome.start_length,
             },
         }
         confirmed = instance.tour_length(outcome.tour) == outcome.length
@@ -266,13 +266,15 @@ def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
         return CandidateResult(outcome.transitions, facts, confirmed, result)
 
     parameters = {"trace": True, "k": None, "rotations": None, "improve": False}
-    subject = RecordSubject("heldkarp", instance, parameters, execution_settings(TableMethod(True)), "answer")
+    subject = RecordSubject(
+        "heldkarp", instance, parameters, execution_settings(TableMethod(True)), "transitions", "result"
+    )
     return PreparedCandidate(lambda repetition: search.run(), read, subject=subject)
 
 
 def execution_settings(way: TableMethod) -> dict[str, Any]:
-    """What decides the speed alone, as the drivers record it."""
-    return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill": False}
+    """Execution settings, as the drivers record them."""
+    return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill_to_files": False}
 
 
 def streaming_details(outcome: Any) -> dict[str, Any]:

@@ -88,28 +88,27 @@ def prepare_search(field: BenchmarkContext, instance: Any, bound: str, backend: 
             "seed": field.options.seed,
             "best_cost": outcome.length,
             "best_index": 0,
-            "evaluations": 0,
-            "trajectory_hash": digest,
+            "evaluations": nodes,
+            "hash": digest,
             "details": {
                 "cities": instance.n,
                 "optimum": instance.optimum,
                 "instance_source": instance.source,
-                "evaluations_per_step": "none; nodes, which differ from run to run, are in the record's details",
+                "evaluation_definition": "nodes, whose number differs from run to run",
                 "tour": outcome.tour.tolist(),
                 "bound": search.bound,
-                "nodes": nodes,
                 "root_bound": outcome.root_bound,
-                "start_length": outcome.start_length,
+                "start_cost": outcome.start_length,
                 "optimal_tours": outcome.optimal_tours,
             },
         }
         return CandidateResult(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
-    ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
-    ways |= {"mapping": "suite", "unrolled": None}
+    settings = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
+    settings |= {"mapping": "suite", "unrolled": None}
     return PreparedCandidate(
         lambda repetition: search.run(),
         read,
         lambda outcomes, median: f"nodes: {int(outcomes[-1].nodes.sum()):,}",
-        RecordSubject("exact", instance, {"count": False}, ways, "answer"),
+        RecordSubject("exact", instance, {"count": False}, settings, "nodes", "result"),
     )

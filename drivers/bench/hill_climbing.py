@@ -128,10 +128,15 @@ def comparison_partner(devices: Sequence[BenchmarkDevice], yardstick: str) -> di
     return found
 
 
-def record_subject(instance: Any, climbers: int, ways: dict[str, Any]) -> RecordSubject:
+def record_subject(instance: Any, climbers: int, settings: dict[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.ihc` does."""
     return RecordSubject(
-        "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs"
+        "ihc",
+        instance,
+        {"climbers": climbers, "start": "oneil2011"},
+        {"mapping": "suite", **settings},
+        "moves",
+        "climbs",
     )
 
 
@@ -155,7 +160,7 @@ def prepare_climbs(instance: Any, climbers: int, scan: str, seed: int, backend: 
     return PreparedCandidate(
         lambda repetition: search.run(Iterations(climbers), trace=False),
         read,
-        subject=record_subject(instance, climbers, search.scan.ways),
+        subject=record_subject(instance, climbers, search.scan.execution),
     )
 
 
@@ -168,12 +173,12 @@ def read_outcome(
         "best_cost": outcome.length,
         "best_index": outcome.climber,
         "evaluations": outcome.evaluations,
-        "trajectory_hash": digest,
+        "hash": digest,
         "details": {
             "cities": instance.n,
             "optimum": instance.optimum,
             "instance_source": instance.source,
-            "evaluations_per_step": counted,
+            "evaluation_definition": counted,
         },
     }
     facts = {"length": outcome.length, "climber": outcome.climber, "hash": digest}
@@ -197,8 +202,8 @@ def prepare_c_program(
             found, digest, seconds = outcome
             return read_outcome(instance, FULL_COUNT, found, digest, None, field.options.seed)._replace(seconds=seconds)
 
-        ways = {"scan": "full", "program": " ".join((C_SOURCE, *form)), "compiler": compiler.version}
-        subject = record_subject(instance, climbers, ways)
+        settings = {"scan": "full", "program": " ".join((C_SOURCE, *form)), "compiler": compiler.version}
+        subject = record_subject(instance, climbers, settings)
         return PreparedCandidate(lambda repetition: run_yardstick(program, path, climbers), read, subject=subject)
 
     return prepare

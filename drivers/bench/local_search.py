@@ -114,14 +114,14 @@ def prepare_search(field: BenchmarkContext, experiment: TabuExperiment, backend:
             "best_cost": outcome.cost,
             "best_index": outcome.walk,
             "evaluations": outcome.evaluations,
-            "trajectory_hash": digest,
+            "hash": digest,
             "details": {
                 "size": problem.encoding.n,
                 "optimum": problem.optimum,
                 "instance_source": problem.instance.source,
-                "evaluations_per_step": "the neighbours that a sequential search looks at",
+                "evaluation_definition": "the neighbours that a sequential search looks at",
                 "iterations": outcome.iterations,
-                "found_at": outcome.found_at,
+                "best_iteration": outcome.found_at,
             },
         }
         confirmed = abs(problem.cost(outcome.solution) - outcome.cost) <= problem.tolerance()
@@ -136,6 +136,7 @@ def prepare_search(field: BenchmarkContext, experiment: TabuExperiment, backend:
             problem,
             parameters(experiment, search),
             execution_settings(experiment, search),
+            "neighbours",
             "moves",
         ),
     )
@@ -148,9 +149,9 @@ def parameters(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
 
 
 def execution_settings(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
-    """What decides the speed alone, as the drivers record it."""
+    """Execution settings, as the drivers record them."""
     own = {"layout": None} if experiment.workload == "ppp" else {}
-    return {**search.ways, "shape": "fixed", **own}
+    return {**search.execution, "shape": "fixed", **own}
 
 
 def published_note(experiment: TabuExperiment, median: float) -> str:

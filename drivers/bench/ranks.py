@@ -105,7 +105,7 @@ ON_CORES = (
 )
 
 
-DETAILS = {"measured_by": "drivers.bench"}
+DETAILS = {"recorded_by": "drivers.bench"}
 
 
 class RankBenchmarkRuns:

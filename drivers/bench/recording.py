@@ -15,7 +15,7 @@ C_PROGRAM_DEVICE = {"backend": "C", "device": "0", "device_kind": "core"}
 
 
 class BenchmarkTimes(NamedTuple):
-    """Seconds of one repetition, as `reports.records.files.Sample` has them."""
+    """Seconds of one repetition, as `reports.records.schema.Repetition` has them."""
 
     compile_s: float
     transfer_s: float
@@ -58,13 +58,13 @@ class BenchmarkRecorder:
         backend: Any,
         subject: RecordSubject | None,
         finding: CandidateResult,
-        sample: Mapping[str, Any],
-        scored: bool,
+        measured: Mapping[str, Any],
+        verified: bool,
     ) -> None:
-        """Append one repetition, unless its candidate keeps no records; a sample's times and what a meter read."""
+        """Append one repetition, unless its candidate keeps no records; with its times and meter readings."""
         if self.path is None or subject is None or finding.result is None:
             return
-        from reports.records.files import Record, Sample, append
+        from reports.records.files import Record, Repetition, append
 
         result = dict(finding.result)
         details = result.pop("details")
@@ -73,14 +73,15 @@ class BenchmarkRecorder:
             instance=subject.instance.name,
             instance_sha256=subject.instance.sha256,
             parameters=subject.parameters,
-            ways=subject.ways,
-            hash_covers=subject.hash_covers,
+            execution=subject.execution,
+            evaluation_unit=subject.evaluation_unit,
+            hash_scope=subject.hash_scope,
             **self.machine(candidate, backend),
             ranks=1,
-            samples=(Sample(**sample),),
+            repetitions=(Repetition(**measured),),
             environment=self.environment,
-            scored=scored,
-            details={**details, **self.described(backend), "measured_by": "drivers.bench"},
+            verified=verified,
+            details={**details, **self.described(backend), "recorded_by": "drivers.bench"},
             **result,
         )
         append(self.path, record)
@@ -107,13 +108,18 @@ class BenchmarkRecorder:
     def described(self, backend: Any) -> dict[str, Any]:
         """Details of the device; a yardstick's is the processor."""
         if backend is None:
-            return {"device_name": self.environment["cpu"], "driver": "", "simulated": False, "oracle": False}
+            return {
+                "device_name": self.environment["cpu_model"],
+                "device_driver": "",
+                "simulated": False,
+                "reference": False,
+            }
         device = backend.device
         return {
             "device_name": device.name,
-            "driver": device.driver,
+            "device_driver": device.driver,
             "simulated": device.driver == "simulated",
-            "oracle": backend.is_reference,
+            "reference": backend.is_reference,
         }
 
     def fold(self) -> None:

@@ -147,9 +147,9 @@ class BenchmarkRun:
         finding = entrant.prepared.read(outcome)
         if finding.seconds is not None:
             times = BenchmarkTimes(0.0, 0.0, finding.seconds, finding.seconds)
-        scored = self.compare(case, entrant, finding)
-        sample = {**times._asdict(), **(entrant.meter.values if entrant.meter else {})}
-        self.recorder.add(entrant.candidate, entrant.backend, entrant.prepared.subject, finding, sample, scored)
+        verified = self.compare(case, entrant, finding)
+        measured = {**times._asdict(), **(entrant.meter.values if entrant.meter else {})}
+        self.recorder.add(entrant.candidate, entrant.backend, entrant.prepared.subject, finding, measured, verified)
         entrant.seconds.append(times.kernel_s if case.by_kernels else times.running_s)
         entrant.outcomes.append(outcome)
         entrant.finding = finding

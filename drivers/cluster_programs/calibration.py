@@ -63,7 +63,7 @@ class CalibrationRun:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.work = work_of(record)
-        self.every_s = [sample.running_s / self.work.iterations for sample in record.samples]
+        self.every_s = [repetition.running_s / self.work.iterations for repetition in record.repetitions]
         self.iteration_s = summarise(self.every_s).median
         self.size = size_of(record.instance, self.work.units)
 
@@ -114,7 +114,7 @@ def work_of(record: Record) -> Work:
         Nobody has modelled how ranks share this workload.
 
     """
-    if record.unit == OF_LOCAL_SEARCH:
+    if record.evaluation_unit == OF_LOCAL_SEARCH:
         return local_search(record)
     if record.workload not in WORK_BY_WORKLOAD:
         known = f"expected a local search or one of {', '.join(WORK_BY_WORKLOAD)}"
@@ -157,7 +157,7 @@ def tree(record: Record) -> Work:
 
 def subsequence(record: Record) -> Work:
     """Cells of a table of strings, in strips; from both ends where the length alone is wanted."""
-    rows = record.details["letters"][0]
+    rows = record.details["string_lengths"][0]
     waves = 1 if record.parameters.get("trace") else 2
     return Work("strips", record.evaluations, reduced_bytes=-(-rows // CARRY_BITS), pieces=PIECES, waves=waves)
 
@@ -223,7 +223,7 @@ class Calibration:
     def name(self) -> str:
         """The device's."""
         record = self.runs[0].record
-        return str(record.details.get("device_name") or record.environment.get("cpu") or record.backend)
+        return str(record.details.get("device_name") or record.environment.get("cpu_model") or record.backend)
 
     def alone_s(self, size: float) -> float:
         """Seconds of an iteration of one rank: straight lines between recorded sizes, in logarithms of both.
@@ -252,7 +252,7 @@ def runs_on_device_kind(records: Iterable[Record], kind: str) -> list[Calibratio
     """Confirmed runs of one rank on one kind of device, of the fastest backend, by size."""
     chosen: dict[str, CalibrationRun] = {}
     for record in records:
-        if record.ranks > 1 or record.device_kind != kind or record.details.get("oracle"):
+        if record.ranks > 1 or record.device_kind != kind or record.details.get("reference"):
             continue
         run = CalibrationRun(record)
         known = chosen.get(record.instance_sha256)

@@ -176,9 +176,9 @@ def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str,
 
 def message_table(measured: ClusterMeasurement) -> list[str]:
     """A table of what messages cost within a host and between hosts."""
-    from reports.pages.terminal import plain_text
     from reports.text.formatting import rate as per_second
     from reports.text.formatting import seconds
+    from reports.text.plain_table import plain_text
 
     rows = []
     for title, same_host, network in (
@@ -197,8 +197,8 @@ def message_table(measured: ClusterMeasurement) -> list[str]:
 
 def reduction_table(measured: ClusterMeasurement) -> list[str]:
     """A table of reductions: a row for each number of ranks, a column for each size."""
-    from reports.pages.terminal import plain_text
     from reports.text.formatting import seconds, size
+    from reports.text.plain_table import plain_text
 
     sizes = list(dict.fromkeys(one.bytes for one in measured.reductions))
     rows = []
@@ -212,8 +212,8 @@ def rank_table(measured: ClusterMeasurement) -> list[str]:
     """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
     from statistics import median
 
-    from reports.pages.terminal import plain_text
     from reports.text.formatting import rate as per_second
+    from reports.text.plain_table import plain_text
 
     rows = []
     alike: dict[tuple[str, str, str], list[Any]] = {}
@@ -236,8 +236,8 @@ def rank_table(measured: ClusterMeasurement) -> list[str]:
 
 def compute_rate_table(measured: ClusterMeasurement) -> list[str]:
     """A table of how fast ranks are that meet after every scan, each of them compared with the first one alone."""
-    from reports.pages.terminal import plain_text
     from reports.text.formatting import rate as per_second
+    from reports.text.plain_table import plain_text
 
     rows = [
         (str(one.ranks), per_second(1 / max(one.unit_s, 1e-15)), f"{measured.slowdown(one):.2f}")

@@ -21,14 +21,8 @@ from drivers.cluster_programs.calibration import (
     size_of,
 )
 from drivers.cluster_programs.published_tables import ModelledRank
-from reports.pages.cluster_model import (
-    ClusterModelPage,
-    ModelCheck,
-    Modelled,
-    ModelledCost,
-    ModelledInstance,
-    NetworkCurve,
-)
+from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
+from reports.pages.cluster_model import ClusterModelPage
 from reports.records.files import Record
 from reports.statistics.medians import ratio_of_medians
 from reports.text.formatting import number, seconds
@@ -157,7 +151,9 @@ def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) 
     curves = tuple(
         network_curve(network, run_time.scaling_curve(*rank, network, asked.ranks), gpu_s) for network in asked.networks
     )
-    return ModelledInstance(name, rank.work.units, found.first.record.unit, found.core_s(name), gpu_s, curves)
+    return ModelledInstance(
+        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), gpu_s, curves
+    )
 
 
 def network_curve(network: Interconnect, points: Sequence[ScalingPoint], gpu_s: float | None) -> NetworkCurve:
@@ -194,7 +190,7 @@ def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record])
     said.append(
         f"A synchronisation takes {seconds(SYNCHRONISATION_S)} of a rank's processor besides its messages (assumed)."
     )
-    if any(not record.scored for record in records):
+    if any(not record.verified for record in records):
         said.append("Some of the records were not confirmed by the scorer.")
     return said
 
@@ -310,7 +306,7 @@ def validate_run(record: Record, known: Sequence[Record], network: Interconnect)
         return run_time.iteration(work, device.speed(work, alone_s), network, record.ranks).total_s
 
     predicted = [modelled_s(seconds) for seconds in alone[0].every_s]
-    hosts = int(record.environment.get("hosts") or 1)
+    hosts = int(record.environment.get("host_count") or 1)
     why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
     place = (short(run), record.backend, network.title, record.ranks, hosts)

@@ -301,7 +301,7 @@ def _conclude(ran: ComparisonRun, folder: Path) -> int:
         NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
         for section in ran.sections
         for one in section.records
-        if experiment.is_grown(one) and not one.scored
+        if experiment.is_grown(one) and not one.verified
     ]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)

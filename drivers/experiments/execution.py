@@ -132,15 +132,14 @@ class ExperimentCase:
             for record in records
             if (record.backend, record.device, record.ranks) == key
             and (record.workload, record.instance_sha256) == work
-            and record.details.get("asked") == self.asked
-            and "schema_read" not in record.details
+            and record.details.get("options") == self.asked
             and record.seed in self.seeds
             and record.environment == here
         )
 
     def complete(self, records: Sequence[Record]) -> bool:
         """Whether every seed has all its repetitions."""
-        return {one.seed for one in records if len(one.samples) >= self.repeats} == set(self.seeds)
+        return {one.seed for one in records if len(one.repetitions) >= self.repeats} == set(self.seeds)
 
 
 CommandBuilder = Callable[[ExperimentCase, Configuration], list[str]]
@@ -196,9 +195,9 @@ class ExperimentRunner:
         if contest.complete(held):
             print_status(f"recorded already: {describe_outcome(held)}")
             self.warn_of_changes(contest.records)
-            if contest.beside_peers(configuration) and all("peers" not in one.details for one in held):
+            if contest.beside_peers(configuration) and all("reference_solvers" not in one.details for one in held):
                 print_note(f"{contest.records}: recorded without reference solvers; --fresh runs them too")
-            if contest.wants_history and any(sample.history is None for one in held for sample in one.samples):
+            if contest.wants_history and any(run.history is None for one in held for run in one.repetitions):
                 print_note(f"{contest.records}: recorded without --history; --fresh runs again with it")
             return held
         began = time.perf_counter()
@@ -211,7 +210,7 @@ class ExperimentRunner:
         self.took_s.append(took_s)
         found = contest.records_of(configuration, self.environment)
         # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
-        if contest.complete(found) and (result.returncode == DONE or not all(one.scored for one in found)):
+        if contest.complete(found) and (result.returncode == DONE or not all(one.verified for one in found)):
             print_status(f"{describe_outcome(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
@@ -247,7 +246,7 @@ class ExperimentRunner:
 
     def warn_of_changes(self, records: Path) -> None:
         """Say once that records may be of other sources, where nobody can tell."""
-        suite = str(self.environment["suite"])
+        suite = str(self.environment["commit"])
         if not self.warned and (suite == "None" or suite.endswith("+changes")):
             self.warned = True
             print_note(

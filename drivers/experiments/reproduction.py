@@ -317,19 +317,21 @@ class PlannedRunRecords:
         if not alike:
             return contest.among(there, where, self.environment)
         same = [one for one in there if one.environment == self.environment and one.seed in contest.seeds]
-        return merge(one for one in same if contest.asked.items() <= {**one.parameters, **one.ways}.items())
+        return merge(one for one in same if contest.asked.items() <= {**one.parameters, **one.execution}.items())
 
     def holds(self, run: PlannedRun) -> bool:
         """Whether nothing of a run is left to do."""
         records = self.of(run)
         beside = run.contest.beside_peers(run.configuration)
-        return run.contest.complete(records) and not (beside and all("peers" not in one.details for one in records))
+        return run.contest.complete(records) and not (
+            beside and all("reference_solvers" not in one.details for one in records)
+        )
 
     def left_s(self, run: PlannedRun, here: MachineResources) -> float | None:
         """About how long the rest of a run takes; None where nobody can tell."""
         if run.work is None:
             return None
         contest, where = run.contest, run.configuration
-        done = sum(min(contest.repeats, len(one.samples)) for one in self.of(run))
+        done = sum(min(contest.repeats, len(one.repetitions)) for one in self.of(run))
         repetitions = contest.repeats * len(contest.seeds) - done
         return START_S + estimate_seconds(run.work, here.device(where), where.ranks, repetitions)

@@ -186,7 +186,7 @@ class Results(Sequence[Result]):
     def plot(self, axes: Any = None) -> Any:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""
         from reports.plots.history import SIZE, HistoryCurve, draw_histories
-        from reports.plots.speedup_bars import user_pyplot
+        from reports.plots.style import user_pyplot
 
         courses = [
             HistoryCurve(f"seed {run.seed}" if len(self) > 1 else "best cost", run.history, run.evaluations)

@@ -79,9 +79,9 @@ class DpOptions(Options):
         group=OptionGroup("profile"),
     )
 
-    def ways(self) -> dict[str, Any]:
-        """What decides the speed alone, beside the options that say so: whether files are used, and not which."""
-        return {"spill": self.spill is not None}
+    def execution(self) -> dict[str, Any]:
+        """Return execution settings in addition to the options that are some: true if files are used, and not which."""
+        return {"spill_to_files": self.spill is not None}
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing.

@@ -61,12 +61,12 @@ def measure(
     seconds : float
         What our search took; solvers that search as long as they are told get the same time.
     cost : int, optional
-        What our search found, for `PeerMeasurement.to_cost`.
+        What our search found, for `PeerMeasurement.time_to_cost_s`.
 
     Returns
     -------
     list of Measured
-        One for each of `peers`; one that does not apply, is missing, fails or is given up says so in `trouble`.
+        One for each of `peers`; one that does not apply, is missing, fails or is given up says so in `failure`.
     """
     race = PeerTask(problem, repeats, float(seconds), cost)
     return [_measured(peer, race) for peer in peers]
@@ -76,10 +76,10 @@ def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
     nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=isinstance(peer, PeerPackage))
     why_not = peer.applies(race.problem)
     if why_not is not None:
-        return nothing._replace(trouble=f"left out: {why_not}")
+        return nothing._replace(failure=f"left out: {why_not}")
     path = _place(peer)
     if path is None:
-        return nothing._replace(trouble=f"not found: {peer.how_to_get}")
+        return nothing._replace(failure=f"not found: {peer.how_to_get}")
     try:
         with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as name:
             folder = Path(name)
@@ -88,7 +88,7 @@ def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
             assert isinstance(peer, PeerPackage)
             return _package(peer, folder, race)
     except PeerError as error:
-        return nothing._replace(trouble=f"failed: {error}")
+        return nothing._replace(failure=f"failed: {error}")
 
 
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
@@ -123,9 +123,9 @@ def _package(peer: PeerPackage, folder: Path, race: PeerTask) -> PeerMeasurement
         all(answer.proved for _, answer in timings.runs[0]),
         peer.subject.worst(costs[0]),
         medians[0],
-        timings.start_s,
-        to_cost=_to_cost(peer, costs, medians, race.cost),
-        limit_s=limits[0] if peer.timed else None,
+        timings.startup_s,
+        time_to_cost_s=_to_cost(peer, costs, medians, race.cost),
+        time_limit_s=limits[0] if peer.timed else None,
         repetitions=race.repeats,
         costs=costs[0],
     )
@@ -183,20 +183,20 @@ def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> Peer
 
     run("minimal", 1)  # the first run reads the program from the disk
     seeds = range(1, race.repeats + 1)
-    start_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
+    startup_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
     runs = [run("instance", seed) for seed in seeds]
     answers = [answer for _, answer in runs]
     costs = _costs(peer, race.problem, answers)
     process_s = statistics.median(seconds for seconds, _ in runs)
-    clocks = [answer.own_clock_s for answer in answers if answer.own_clock_s is not None]
+    clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
     return PeerMeasurement(
         peer.name,
         "",
         peer.kind,
         all(answer.proved for answer in answers),
         peer.subject.worst(costs),
-        max(0.0, process_s - start_s),
-        start_s,
+        max(0.0, process_s - startup_s),
+        startup_s,
         process_s,
         statistics.median(clocks) if clocks else None,
         _to_cost(peer, [costs], [process_s], race.cost),

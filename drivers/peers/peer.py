@@ -26,14 +26,14 @@ class PeerAnswer(NamedTuple):
         Whether the solver proved that there is no better one.
     said : int, optional
         The cost that the solver itself states; it must agree with our scorer's.
-    own_clock_s : float, optional
+    reported_s : float, optional
         The seconds that it took, as the solver itself prints them.
     """
 
     solution: Any
     proved: bool
     said: int | None = None
-    own_clock_s: float | None = None
+    reported_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,23 +158,23 @@ class PeerMeasurement(NamedTuple):
         Of the worst of the repetitions, by our scorer; None if there is no answer.
     solve_s : float, optional
         Median of the repetitions without the start. A package: seconds of a call in a warm process. A program: those
-        of its process less `start_s`.
-    start_s : float, optional
+        of its process less `startup_s`.
+    startup_s : float, optional
         A package: its import and a minimal run. A program: a whole run of a minimal problem, median.
     process_s : float, optional
         A program: seconds of the whole process, median. A package: None.
-    own_clock_s : float, optional
+    reported_s : float, optional
         The seconds that a program itself prints, median.
-    to_cost : float, optional
+    time_to_cost_s : float, optional
         Seconds until it had a cost at least as good as ours, in `solve_s` for a package and `process_s` for a program.
         For a solver that is given its time: at the shortest of the times tried, each half of the one before, from which
         on it always had such a cost. None if it was never so good, or ours is not known.
-    limit_s : float, optional
+    time_limit_s : float, optional
         The time that a solver was given which searches as long as it is told.
     repetitions : int
     in_process : bool
         Whether `solve_s` was measured inside a running process; else whole processes are what compares.
-    trouble : str
+    failure : str
         Why there is nothing; else empty.
     costs : tuple of int
         Of every repetition, by our scorer; unequal where the solver draws random numbers.
@@ -186,14 +186,14 @@ class PeerMeasurement(NamedTuple):
     proved: bool = False
     cost: int | None = None
     solve_s: float | None = None
-    start_s: float | None = None
+    startup_s: float | None = None
     process_s: float | None = None
-    own_clock_s: float | None = None
-    to_cost: float | None = None
-    limit_s: float | None = None
+    reported_s: float | None = None
+    time_to_cost_s: float | None = None
+    time_limit_s: float | None = None
     repetitions: int = 0
     in_process: bool = True
-    trouble: str = ""
+    failure: str = ""
     costs: tuple[int, ...] = ()
 
     @property
@@ -207,7 +207,7 @@ def this_search(
     seconds: Sequence[float],
     *,
     proved: bool = False,
-    start_s: float | None = None,
+    startup_s: float | None = None,
     own_process_s: float | None = None,
 ) -> PeerMeasurement:
     """Return our own search as it stands beside others.
@@ -219,7 +219,7 @@ def this_search(
         Running time of each repetition, in process and warm; may be empty.
     proved : bool
         Whether the search proves its result.
-    start_s : float, optional
+    startup_s : float, optional
         From the start of our process to the first repetition: imports, the device and compilation.
     own_process_s : float, optional
         A whole process of ours with one repetition, from its start to its result, to compare programs with.
@@ -230,8 +230,8 @@ def this_search(
         proved=proved,
         cost=cost,
         solve_s=median,
-        start_s=start_s,
+        startup_s=startup_s,
         process_s=own_process_s,
-        to_cost=median,
+        time_to_cost_s=median,
         repetitions=len(seconds),
     )

@@ -38,15 +38,15 @@ def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list
     shown = [own, *(peer for peer in answered if peer.in_process)]
     programs = [peer for peer in answered if not peer.in_process]
     if programs:
-        whole = own._replace(in_process=False, to_cost=own.process_s)
+        whole = own._replace(in_process=False, time_to_cost_s=own.process_s)
         shown += [whole, *programs] if own.process_s is not None else programs
     lines = _aligned([HEADINGS, *(_cells(row, own, versions=True) for row in shown)])
     if max(map(len, lines)) > COLUMNS:
         lines = _aligned([HEADINGS, *(_cells(row, own, versions=False) for row in shown)])
     notes = [LEGEND[timed] for timed in dict.fromkeys(_timed(row) for row in shown)]
-    notes += [f"{peer.name}: {duration(peer.own_clock_s)} by its own clock" for peer in answered if peer.own_clock_s]
+    notes += [f"{peer.name}: {duration(peer.reported_s)} by its own clock" for peer in answered if peer.reported_s]
     notes += [_spread(peer) for peer in answered if len(set(peer.costs)) > 1]
-    notes += [f"{peer.name}: {peer.trouble}" for peer in peers if peer.trouble]
+    notes += [f"{peer.name}: {peer.failure}" for peer in peers if peer.failure]
     return lines + [line for note in notes for line in textwrap.wrap(note, COLUMNS, subsequent_indent="  ")]
 
 
@@ -57,15 +57,15 @@ def _cells(row: PeerMeasurement, own: PeerMeasurement, versions: bool) -> tuple[
         "" if row.cost is None else str(row.cost),
         "yes" if row.proved else "no",
         duration(row.seconds),
-        duration(row.start_s),
+        duration(row.startup_s),
         _to_cost(row, own),
         _timed(row),
     )
 
 
 def _to_cost(row: PeerMeasurement, own: PeerMeasurement) -> str:
-    never = row.to_cost is None and None not in (row.seconds, own.cost)
-    return NOT_REACHED if never else duration(row.to_cost)
+    never = row.time_to_cost_s is None and None not in (row.seconds, own.cost)
+    return NOT_REACHED if never else duration(row.time_to_cost_s)
 
 
 def _spread(row: PeerMeasurement) -> str:

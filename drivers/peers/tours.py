@@ -175,7 +175,7 @@ def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
 def read_concorde(answer: Path, said: str) -> PeerAnswer:
     """The answer is the number of cities and then they, from 0."""
     _, *tour = _numbers(answer.read_text(), answer.name)
-    return PeerAnswer(tour, True, own_clock_s=_clock(r"Total Running Time: ([\d.]+)", said))
+    return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", said))
 
 
 def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
@@ -189,7 +189,7 @@ def read_lkh(answer: Path, said: str) -> PeerAnswer:
     """The answer is a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text().partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
-    return PeerAnswer(tour, False, own_clock_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
+    return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
 
 
 def _numbers(text: str, name: str) -> list[int]:

@@ -22,18 +22,18 @@ class PeerRequest(NamedTuple):
 class PeerTimings(NamedTuple):
     """Seconds of the import and the minimal run, and for each limit those of every repetition with its answer."""
 
-    start_s: float
+    startup_s: float
     runs: list[list[tuple[float, PeerAnswer]]]
 
 
 def answer_request(request: PeerRequest) -> PeerTimings:
     """Solve what is asked for, in this process."""
-    start_s, _ = _timed(request, request.minimal, request.limits[0], 1)
+    startup_s, _ = _timed(request, request.minimal, request.limits[0], 1)
     runs = [
         [_timed(request, request.given, limit, seed) for seed in range(1, request.repeats + 1)]
         for limit in request.limits
     ]
-    return PeerTimings(start_s, runs)
+    return PeerTimings(startup_s, runs)
 
 
 def _timed(request: PeerRequest, given: Any, limit: float, seed: int) -> tuple[float, PeerAnswer]:

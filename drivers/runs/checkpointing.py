@@ -197,7 +197,7 @@ class RunCheckpoints:
     @property
     def conditions(self) -> dict[str, Any]:
         """Why this repetition's time is not that of one process and all ranks, for the record."""
-        resumed = {"resumed": self.resumed} if self.resumed else {}
+        resumed = {"resume_count": self.resumed} if self.resumed else {}
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
 
     def earlier(self, whose: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint | None]:

@@ -55,24 +55,24 @@ class RehearsalTiming(NamedTuple):
 class SingleRankVerdict(NamedTuple):
     """Why the first rank works alone: seconds of the same work, of all ranks together and of that one."""
 
-    together_s: float
-    alone_s: float
+    all_ranks_s: float
+    one_rank_s: float
     iterations: int | None
     """How many were rehearsed; None: the whole run."""
-    until_s: float | None = None
+    shared_after_s: float | None = None
     """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
 
     def details(self) -> dict[str, Any]:
         """Return this for the details of a record."""
-        return {name: value for name, value in self._asdict().items() if name != "until_s" or value is not None}
+        return {name: value for name, value in self._asdict().items() if name != "shared_after_s" or value is not None}
 
     def words(self, name: str, ranks: int) -> str:
         """The line that says so."""
         if self.iterations is None:
-            together, alone = format_short_time(self.together_s), format_short_time(self.alone_s)
+            together, alone = format_short_time(self.all_ranks_s), format_short_time(self.one_rank_s)
             took = f"all ranks take {together}, rank 0 alone {alone}"
         else:
-            together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
+            together, alone = (format_short_time(s / self.iterations) for s in (self.all_ranks_s, self.one_rank_s))
             took = f"an iteration takes all ranks {together}, rank 0 alone {alone}"
         return (
             f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--share always "
@@ -177,7 +177,8 @@ class ParallelBenefitCheck:
         """
         timings = self.shared.search.backend.timings
         before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
-        verdict, former = self.rounds(None), self.ranks.bcast(self.verdict and self.verdict._replace(until_s=seconds))
+        verdict = self.rounds(None)
+        former = self.ranks.bcast(self.verdict and self.verdict._replace(shared_after_s=seconds))
         timings.transfer_s, timings.kernel_s, timings.copied_bytes = before  # rehearsals are no part of the run
         self.verdict = verdict
         if verdict is None:

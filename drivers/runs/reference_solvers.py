@@ -25,7 +25,7 @@ class ReferenceSolvers:
         self.peers = peers_for(workload.name)
         self.noun = workload.noun
         # What a search proves is the best there is, so that a better one is an objection.
-        self.proves = workload.hash_covers == "answer"
+        self.proves = workload.hash_scope == "result"
         self.proved = False
         self.problem = workload.for_peers(run.problem)
         self.repeats = run.options.repeats
@@ -51,7 +51,7 @@ class ReferenceSolvers:
                 yield VerifierVerdict(name)
 
     def recorded(self) -> list[dict[str, Any]]:
-        """What the solvers did, as a record's ``details["peers"]`` holds it."""
+        """What the solvers did, as a record's ``details["reference_solvers"]`` holds it."""
         return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
@@ -61,8 +61,8 @@ class ReferenceSolvers:
         if not self.measured:
             return ["nothing to compare the reference solvers with: all repetitions are recorded"]
         whole_s = self.process_s
-        start_s = None if whole_s is None else whole_s - self.own_s[0]
-        own = this_search(self.cost, self.own_s, proved=self.proved, start_s=start_s, own_process_s=whole_s)
+        startup_s = None if whole_s is None else whole_s - self.own_s[0]
+        own = this_search(self.cost, self.own_s, proved=self.proved, startup_s=startup_s, own_process_s=whole_s)
         return list(format_table(own, self.measured))
 
 

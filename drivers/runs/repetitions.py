@@ -19,7 +19,7 @@ from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.parallel_benefit import ParallelBenefitCheck
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.single_rank import SingleRankRepetition
-from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload
+from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
 from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
 from drivers.workload.run_time import announce_run_time
 
@@ -34,8 +34,8 @@ RECORDED_MESSAGE = "repetitions are in"
 class RepetitionTimes(NamedTuple):
     """Seconds of one repetition.
 
-    Over several ranks as `reports.records.files.Sample` has them: the longest compilation of any rank, and of the rank
-    that ran longest the transfers and kernels; the total is that compilation and that rank's time, one after the other.
+    Over several ranks as in `reports.records.schema.Repetition`: the longest compilation of any rank, the transfers and
+    kernels of the rank that ran longest, and as total that compilation and that rank's time, one after the other.
     """
 
     compile_s: float
@@ -71,18 +71,18 @@ class RepetitionMeasurement(NamedTuple):
     ----------
     times : Times
         See there.
-    rank_seconds : list of float
+    rank_s : list of float
         Every rank's own running time.
     communication_share : float
         Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
     read : Mapping
-        What meters and counters read: `started`, `conditions`, `energy_j` and `bytes_moved` of
-        `reports.records.schema.Sample`.
+        What meters and counters read: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
+        `reports.records.schema.Repetition`.
 
     """
 
     times: RepetitionTimes
-    rank_seconds: list[float]
+    rank_s: list[float]
     communication_share: float
     read: Mapping[str, Any]
 
@@ -277,7 +277,7 @@ class Repetitions:
         timings.compile_s = 0.0
         read = {
             **self.readings(meter),
-            "bytes_moved": {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes},
+            "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
         }
         if before_s:
             # Those of the time before are not known, and a part would read as the whole.
@@ -368,9 +368,9 @@ class Repetitions:
 
     def hashed(self, digest: str) -> str:
         """A hash as the lines of all drivers print it, with what it is made of."""
-        from reports.records.schema import HASH_COVERS
+        from reports.records.schema import HASH_SCOPES
 
-        return f"hash {digest} of {HASH_COVERS[self.workload.hash_covers]}"
+        return f"hash {digest} of {HASH_SCOPES[self.workload.hash_scope]}"
 
     # --- records ---
 
@@ -393,15 +393,14 @@ class Repetitions:
         return {**self.options.deciding("work"), **self.workload.parameters(self.shared)}
 
     @property
-    def ways(self) -> dict[str, Any]:
-        """What decides the speed alone: the same work has the same hash whatever they are.
+    def execution(self) -> dict[str, Any]:
+        """Execution settings, which affect only the speed: the same work has the same hash under all of them.
 
-        That ranks had to share the work out, or kept to cores of their own, is said where it is so: records of old say
-        nothing of it.
+        `share` and `own_cores` are there only if they are not the default.
         """
         apart = {"own_cores": True} if self.options.own_cores else {}
         share = {"share": "always"} if self.ranks.size > 1 and self.options.share == "always" else {}
-        return {**apart, **share, **self.options.deciding("way"), **self.workload.ways(self.shared)}
+        return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.shared)}
 
     def identified(self) -> dict[str, Any]:
         """What makes two repetitions belong to one run."""
@@ -411,7 +410,7 @@ class Repetitions:
             "workload": self.workload.name,
             "instance_sha256": self.sha256,
             "parameters": self.parameters,
-            "ways": self.ways,
+            "execution": self.execution,
             "seed": self.options.seed,
             "backend": self.run.search.backend.name,
             "device": self.run.search.backend.device.part or self.options.device,
@@ -430,32 +429,32 @@ class Repetitions:
         refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
         run = identity(**self.identified())
         done = find_run(path, run)
-        if done is not None and not done.scored:
+        if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")
         if self.options.state:
             return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
-        return run, len(done.samples) if done else 0
+        return run, len(done.repetitions) if done else 0
 
     def append(
-        self, result: RepetitionResult, spent: RepetitionMeasurement, scored: bool, judges: Sequence[str]
+        self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, judges: Sequence[str]
     ) -> None:
         """Add this repetition to the record."""
-        from reports.records.files import Record, Sample, append
+        from reports.records.files import Record, Repetition, append
 
         backend = self.run.search.backend
         device = backend.device
-        peers = {} if self.beside is None else {"peers": self.beside.recorded()}
+        peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
         verdict = self.sharing.verdict or self.sharing.former
-        alone = {} if verdict is None else {"first_rank_alone": verdict.details()}
+        alone = {} if verdict is None else {"single_rank": verdict.details()}
         conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
         about = {
             "instance_source": self.run.source,
-            "confirmed_by": list(judges),
+            "verified_by": list(judges),
             "device_name": device.name,
-            **({"cores_used": device.compute_units} if device.part else {}),
-            "driver": device.driver,
+            **({"cores_per_rank": device.compute_units} if device.part else {}),
+            "device_driver": device.driver,
             "simulated": device.driver == "simulated",
-            "oracle": backend.is_reference,
+            "reference": backend.is_reference,
         }
         append(
             self.options.record,
@@ -466,20 +465,20 @@ class Repetitions:
                 best_cost=result.cost,
                 best_index=result.index,
                 evaluations=result.evaluations,
-                trajectory_hash=result.hash,
-                hash_covers=self.workload.hash_covers,
+                evaluation_unit=self.unit_of(result),
+                hash=result.hash,
+                hash_scope=self.workload.hash_scope,
                 details={**result.details, **peers, **alone, **self.details, **about},
-                samples=(
-                    Sample(
+                repetitions=(
+                    Repetition(
                         *spent.times,
                         **{**spent.read, "conditions": conditions or None},
-                        rank_seconds=None if self.ranks.lost else spent.rank_seconds,
+                        rank_s=None if self.ranks.lost else spent.rank_s,
                         communication_share=spent.communication_share,
                         history=None if result.history is None else thin_rows(result.history, MOST_ROWS),
                     ),
                 ),
-                unit=self.unit_of(result),
-                scored=scored,
+                verified=verified,
             ),
         )
 
@@ -504,5 +503,5 @@ def overall_verdict(
     if result.gave_up:
         return None, f"NOT PROVED: {result.gave_up}"
     if confirmed_by:
-        return True, f"confirmed by {' and by '.join(confirmed_by)}"
+        return True, f"confirmed by {' and by '.join(map(verifier_with_article, confirmed_by))}"
     return None, f"not confirmed: no verifier was run ({unasked})"

@@ -154,8 +154,8 @@ def prepare_repetitions(
             workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options)
         )
         scaled = getattr(own, "scaled", None)
-        grown = {} if scaled is None else {"scaled": scaled}
-        yield kind(workload, one, {"asked": own.asked(), **grown, **placed, **details}, sharing, memory)
+        grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
+        yield kind(workload, one, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
     finally:
         search.backend.close()
 

@@ -86,13 +86,22 @@ class RepetitionResult:
         return cls(found.cost, found.evaluations, found.hash, words, solution, history=found.history, **more)
 
 
+SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optimum", "generator", "instance file"
+"""Names of verifiers, as records have them; a sentence puts an article before them."""
+
+
+def verifier_with_article(name: str) -> str:
+    """Return a verifier's name as it stands in a sentence: `the scorer`, but `NumPy`."""
+    return f"the {name}" if name in (SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE) else name
+
+
 class VerifierVerdict(NamedTuple):
-    """What somebody who knows about a result says of it.
+    """Verdict of one verifier on a result.
 
     Attributes
     ----------
     judge : str
-        Who, in words; empty: one who objects and whose silence confirms nothing.
+        Name of the verifier. Empty if the verifier can only reject a result.
     objection : str or None
         What speaks against the result, a whole sentence with its subject; None: nothing does.
     cost : int or None
@@ -166,8 +175,8 @@ class Workload(Generic[AnyOptions]):
         The `Options` that it understands.
     unit : str
         What its work and its rates are counted in, plural.
-    hash_covers : str
-        What equal hashes prove, a key of `reports.records.schema.HASH_COVERS`.
+    hash_scope : str
+        What equal hashes prove, a key of `reports.records.schema.HASH_SCOPES`.
     doing : str or callable
         What stands before the progress bar; a function of the run where its options decide what the bar counts.
     load : callable
@@ -201,8 +210,8 @@ class Workload(Generic[AnyOptions]):
         ranks do together; None from it where the ranks do not meet in every iteration. None: a run has no iterations.
     work : callable
         (run) -> what one repetition computes on all ranks; None where nobody can tell before.
-    parameters, ways : callable
-        (run) -> what decides the work or the speed alone, beside the options that say that they do.
+    parameters, execution : callable
+        (run) -> parameters and execution settings in addition to those that options declare.
     headline : callable
         (run) -> a line before the first repetition, or None.
     save : callable
@@ -222,7 +231,7 @@ class Workload(Generic[AnyOptions]):
     title: str
     options: type[AnyOptions]
     unit: str
-    hash_covers: str
+    hash_scope: str
     doing: str | Callable[[PreparedRun[AnyOptions]], str]
     load: Callable[[AnyOptions, int], Task]
     search: Callable[[Any, Any, Any, AnyOptions], Any]
@@ -237,7 +246,7 @@ class Workload(Generic[AnyOptions]):
     shorter: Callable[[PreparedRun[AnyOptions], int], AnyOptions | None] | None = None
     work: Callable[[PreparedRun[AnyOptions]], RepetitionWork | None] = unknown_work
     parameters: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
-    ways: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
+    execution: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
     headline: Callable[[PreparedRun[AnyOptions]], str | None] = no_headline
     save: Callable[[PreparedRun[AnyOptions], Any], None] = lambda run, solution: None
     details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] = no_details

@@ -9,6 +9,7 @@ from typing import Any
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
+    SCORER,
     PreparedRun,
     RepetitionResult,
     Task,
@@ -109,7 +110,7 @@ def local_search(
         title,
         options,
         unit="neighbours",
-        hash_covers="moves",
+        hash_scope="moves",
         doing="searching",
         load=loaded,
         search=search,
@@ -123,7 +124,7 @@ def local_search(
         shorter=shorter,
         work=work,
         parameters=parameters,
-        ways=lambda run: {**run.search.ways, "shape": run.options.shape},
+        execution=lambda run: {**run.search.execution, "shape": run.options.shape},
         headline=headline,
         save=saved,
         for_peers=for_peers,
@@ -251,10 +252,10 @@ def search_result(run: PreparedRun[SearchOptions], outcome: Any, words: str) -> 
             "size": run.problem.encoding.n,
             "optimum": run.problem.optimum,
             "scorer_tolerance": run.problem.tolerance(),
-            "neighbours": search.sizes,
-            "evaluations_per_step": "the neighbours that a sequential search looks at",
+            "neighbourhood_sizes": search.sizes,
+            "evaluation_definition": "the neighbours that a sequential search looks at",
             "iterations": outcome.iterations,
-            "found_at": outcome.found_at,
+            "best_iteration": outcome.found_at,
             "teams": search.walk_teams if search.in_one_team else search.teams,
             "team_size": search.team_size,
             "step_team_size": search.step_size,
@@ -266,7 +267,7 @@ def verdicts(run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionRe
     """The problem's scorer."""
     scored = run.problem.cost(outcome.solution)
     right = abs(scored - outcome.cost) <= run.problem.tolerance()
-    yield VerifierVerdict("the scorer", None if right else f"the scorer finds cost {scored}", int(scored))
+    yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
 
 
 def headline(run: PreparedRun[SearchOptions]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.options.declaration import Options
-from drivers.workload.declaration import Task, VerifierVerdict
+from drivers.workload.declaration import PUBLISHED_OPTIMUM, SCORER, Task, VerifierVerdict
 
 # --- instances ---
 
@@ -59,7 +59,7 @@ def instance_details(instance: Any) -> Mapping[str, Any]:
 def tour_verdict(instance: Any, tour: Any, length: int) -> VerifierVerdict:
     """The plain scorer, which adds up a tour's distances."""
     scored = instance.tour_length(tour)
-    return VerifierVerdict("the scorer", None if scored == length else f"the scorer finds length {scored}", scored)
+    return VerifierVerdict(SCORER, None if scored == length else f"the scorer finds length {scored}", scored)
 
 
 def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[VerifierVerdict]:
@@ -70,4 +70,4 @@ def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[V
     if length != optimum if exactly else length < optimum:
         yield VerifierVerdict("", f"the optimum is known to be {optimum}")
     elif exactly:
-        yield VerifierVerdict("the published optimum")
+        yield VerifierVerdict(PUBLISHED_OPTIMUM)

@@ -31,14 +31,14 @@ UNEQUAL_BUDGETS = 0.05
 
 @dataclass(frozen=True)
 class AlgorithmRow:
-    """The runs of a work on a device in the same ways: a row.
+    """The runs of a work on a device with the same execution settings: a row.
 
     Attributes
     ----------
     work : str
         Names the work among those of its instance.
     place : str
-        Names the device, with the ways and the machine where they differ among the rows.
+        Names the device, with the settings and the machine if they differ among the rows.
     family : Family
     """
 
@@ -108,7 +108,7 @@ class InstanceRuns:
     @property
     def units(self) -> list[str]:
         """What evaluations count; those of several units are not to be compared."""
-        return list(dict.fromkeys(entry.record.unit for entry in self.entries))
+        return list(dict.fromkeys(entry.record.evaluation_unit for entry in self.entries))
 
     @cached_property
     def tests(self) -> list[RankTestFamily]:
@@ -121,15 +121,16 @@ class InstanceRuns:
         stopped = [entry.work for entry in self._one_of_each() if stop_cost(entry.record) is not None]
         if stopped:
             names = ", ".join(dict.fromkeys(stopped))
-            yield f"{names}: told to stop at a cost, so final costs say little and are not tested"
+            yield f"{names}: stopped at a target cost, so final costs are not tested"
         early = [entry for entry in self.entries if (stop_cost(entry.record) or -math.inf) > self.targets.first.cost]
         for entry in early:
-            yield f"{entry.family.label}: told to stop at {exact_cost(stop_cost(entry.record) or 0)}, above the target"
+            stop = exact_cost(stop_cost(entry.record) or 0)
+            yield f"{entry.family.label}: stopped at the cost {stop}, above the target"
         if self._budgets_differ():
             counts = [f"{entry.work} {entry.budget[1]:,}" for entry in self._one_of_each()]
             yield (
-                f"The works made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are those "
-                "of unequal budgets"
+                f"The algorithms made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are "
+                "those of unequal budgets"
             )
 
     # --- what is tested ---
@@ -233,8 +234,7 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
     computed = sorted({record.workload for record in records}.intersection(MAXIMISED))
     if computed:
         raise RecordError(
-            f"found records of {', '.join(computed)}, which compute the one answer: expected those of searches, whose "
-            "costs differ"
+            f"found records of {', '.join(computed)}, where every run has the same answer: expected records of searches"
         )
     grouped: dict[str, list[Record]] = {}
     for record in records:
@@ -247,13 +247,13 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
 
 def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRuns | None:
     runs = merge(records)
-    counted = [run for run in runs if run.scored and run.samples]
+    counted = [run for run in runs if run.verified and run.repetitions]
     if not counted:
         return None
     notes = [
         f"{run.workload}, seed {run.seed}, {run.label}: the NumPy scorer did not confirm its best cost: left out"
         for run in runs
-        if not run.scored
+        if not run.verified
     ]
     _require_equal_costs(counted)
     machines = letter_machines(counted)
@@ -267,7 +267,7 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
     for entry in entries:
         notes += entry.family.notes
         if entry.record.details.get("simulated"):
-            notes.append(f"{entry.family.label}: simulated, so its time is no device's")
+            notes.append(f"{entry.family.label}: simulated, so its time is not that of a device")
     described = {entry.work: entry.record.parameters for entry in entries}
     return InstanceRuns(tuple(entries), described, choose_targets(counted, asked), machines, tuple(notes))
 
@@ -316,7 +316,7 @@ def _name(values: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[str, Mapping[str, Any]]) -> str:
-    """Name a device with those ways that other rows of the same work on it have not, and the machine's letter."""
+    """Name a device with those settings that other rows of the same work on it have not, and the machine's letter."""
     alike = [
         other[0]
         for other in grouped
@@ -324,8 +324,8 @@ def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[s
     ]
     apart = [
         f"{name} = {value_text(value)}"
-        for name, value in sorted(run.ways.items())
-        if any(other.ways.get(name) != value for other in alike)
+        for name, value in sorted(run.execution.items())
+        if any(other.execution.get(name) != value for other in alike)
     ]
     if len(machines) > 1:
         apart.append(f"machine {next(letter for letter, one in machines.items() if one == run.environment)}")

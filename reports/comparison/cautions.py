@@ -8,30 +8,31 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record, Sample
+from reports.records.files import Record, Repetition
+from reports.statistics.interval_text import ratio
 from reports.statistics.medians import LEAST_FOR_COVERAGE
-from reports.text.formatting import number, per_cent, ratio, seconds
+from reports.text.formatting import letters, number, per_cent, seconds
 
 WIDE_SPREAD = 0.10
 """Spread of times, as a part of the median, above which it is said."""
 SLOWER_CLOCK = 0.10
 """Part by which a clock may be below the fastest of its machine, or its own highest."""
-SINGLE_RANK = "too small for its ranks, so that the first of them did all of the work"
+SINGLE_RANK = "too small for its ranks, so the first rank did all of the work"
 """Caution of a run over ranks of which one worked."""
-SINGLE_RANK_FIRST = "the first of its ranks worked alone, before all of them shared the rest"
+SINGLE_RANK_FIRST = "the first rank worked alone before all ranks shared the rest"
 """Caution of a run over ranks that shared a part of it."""
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
-    "resumed": "went on from a state that was kept, so that the time is a sum of parts, without what was lost between",
-    "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
+    "resume_count": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
+    "lost_ranks": "ranks were killed and the others did their share, so fewer ranks took this time",
 }
 """What a condition of a repetition means for its time."""
 SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
-OTHER_MEDIANS = "elsewhere"
+OTHER_MEDIANS = "other_medians"
 """Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
-FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %"
+FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
 BASELINE_PREFIX = "its baseline: "
 """Begins what is said of a ratio because of the time that it is over."""
 LOAD_DECAY = timedelta(minutes=3)
@@ -85,7 +86,7 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
         for text, figure in _of_row(row, comparison, nearby):
             found.setdefault(text, {})[comparison.label(row)] = figure
     return [
-        Caution(_letter(place), text, figures, len(figures) == len(comparison.rows) > 1)
+        Caution(letters(place), text, figures, len(figures) == len(comparison.rows) > 1)
         for place, (text, figures) in enumerate(found.items())
     ]
 
@@ -104,15 +105,15 @@ def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    samples, known = row.record.samples, [*nearby, row.record]
+    repetitions, known = row.record.repetitions, [*nearby, row.record]
     found = (
         _single_rank(row.record),
-        _interrupted(samples),
+        _interrupted(repetitions),
         _spread(row),
         _other_medians(row),
         _too_fast(row),
         _load(row, known),
-        _throttled(samples),
+        _throttled(repetitions),
         _of_baseline(row, known),
     )
     return [text for one in found for text, _ in one]
@@ -135,44 +136,40 @@ def is_short(row: ComparedRun) -> bool:
     return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
 
 
-def _letter(place: int) -> str:
-    return chr(ord("a") + place % 26) * (place // 26 + 1)
-
-
 def _of_row(row: ComparedRun, comparison: ComparedRuns, nearby: Sequence[Record]) -> CautionFigures:
     for label in row.labels:
         yield label, ""
     yield from _single_rank(row.record)
     yield from _few(row)
-    yield from _interrupted(row.record.samples)
+    yield from _interrupted(row.record.repetitions)
     yield from _spread(row)
     yield from _other_medians(row)
     yield from _too_fast(row)
     ours = [*nearby, *(other.record for other in comparison.rows)]
     yield from _load(row, ours)
-    yield from _throttled(row.record.samples)
+    yield from _throttled(row.record.repetitions)
     yield from _of_baseline(row, ours)
     yield from _slow_clock(row, comparison)
 
 
 def _single_rank(record: Record) -> CautionFigures:
     if used_single_rank(record):
-        until_s = record.details.get("first_rank_alone", {}).get("until_s")
-        yield single_rank_text(record), "" if until_s is None else f"for {seconds(until_s)}"
+        shared_after_s = record.details.get("single_rank", {}).get("shared_after_s")
+        yield single_rank_text(record), "" if shared_after_s is None else f"for {seconds(shared_after_s)}"
 
 
 def single_rank_text(record: Record) -> str:
     """Word what the first of several ranks did alone; empty if all of them shared the run."""
     if not used_single_rank(record):
         return ""
-    return SINGLE_RANK if record.details.get("first_rank_alone", {}).get("until_s") is None else SINGLE_RANK_FIRST
+    return SINGLE_RANK if record.details.get("single_rank", {}).get("shared_after_s") is None else SINGLE_RANK_FIRST
 
 
 def used_single_rank(record: Record) -> bool:
     """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
-    busy = [sample.rank_seconds for sample in record.samples if sample.rank_seconds]
+    busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
     idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
-    return record.ranks > 1 and ("first_rank_alone" in record.details or idle)
+    return record.ranks > 1 and ("single_rank" in record.details or idle)
 
 
 def _few(row: ComparedRun) -> CautionFigures:
@@ -181,12 +178,12 @@ def _few(row: ComparedRun) -> CautionFigures:
         yield FEW_REPETITIONS, str(count)
 
 
-def _interrupted(samples: Sequence[Sample]) -> CautionFigures:
+def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:
     """Say which times are those of several processes, or of fewer ranks than the row says."""
     for name, text in INTERRUPTED.items():
-        count = sum(bool((sample.conditions or {}).get(name)) for sample in samples)
+        count = sum(bool((repetition.conditions or {}).get(name)) for repetition in repetitions)
         if count:
-            yield text, f"{count} of {len(samples)} repetitions"
+            yield text, f"{count} of {len(repetitions)} repetitions"
 
 
 def _spread(row: ComparedRun) -> CautionFigures:
@@ -196,7 +193,7 @@ def _spread(row: ComparedRun) -> CautionFigures:
     if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:
         low, high, what = times.median.low, times.median.high, "the 95 % interval"
     if "seeds" in row.record.parameters:
-        what += ", over seeds whose work may differ"
+        what += ", over seeds, which may differ in their work"
     if times.median.value > 0 and high - low > WIDE_SPREAD * times.median.value:
         yield (
             f"spread above {per_cent(WIDE_SPREAD)} of the median ({what})",
@@ -220,7 +217,7 @@ def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> Caut
     if base is None:
         return
     load = iter(()) if ours is None else _load(base, [*ours, base.record, row.record])
-    for found in (_interrupted(base.record.samples), _spread(base), _other_medians(base), load):
+    for found in (_interrupted(base.record.repetitions), _spread(base), _other_medians(base), load):
         for text, figure in found:
             yield f"{BASELINE_PREFIX}{text}", figure
 
@@ -229,7 +226,7 @@ def _too_fast(row: ComparedRun) -> CautionFigures:
     cores = _own_cores(row.record)
     if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
         yield (
-            "speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
+            "speed-up above the number of cores, which is suspicious: larger caches in total, or a slow baseline",
             f"{ratio(row.speedup)} on {cores}",
         )
 
@@ -239,7 +236,7 @@ def _own_cores(record: Record) -> int | None:
     cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
         return None
-    everywhere = int(cores) * int(record.environment.get("hosts") or 1)
+    everywhere = int(cores) * int(record.environment.get("host_count") or 1)
     return everywhere if record.device_kind == "cores" else min(record.ranks, everywhere)
 
 
@@ -255,20 +252,20 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     explained = _own_load(row.record, ours)
     if load > explained + OTHERS_LOAD * cores:
         yield (
-            "load of others: the load average before the run exceeded what our own runs explain by more than half the "
-            "cores",
+            "load of other programs: the load average before the run was above that of our own runs by more than half "
+            "the cores",
             f"{number(load)} ({explained} ours, {cores} cores)",
         )
 
 
 def _own_load(record: Record, ours: Sequence[Record]) -> int:
     """Return the most cores of this machine that a run of ours kept busy in the minutes before."""
-    begins = [moment for moment in map(_began, record.samples) if moment is not None]
+    begins = [moment for moment in map(_began, record.repetitions) if moment is not None]
     busy = [_busy(record)]
     for other in ours:
         if other.environment.get("host") != record.environment.get("host"):
             continue
-        ran = [moment for moment in map(_began, other.samples) if moment is not None]
+        ran = [moment for moment in map(_began, other.repetitions) if moment is not None]
         if any(timedelta() <= begin - moment <= LOAD_DECAY for begin in begins for moment in ran):
             busy.append(_busy(other))
     return max(busy)
@@ -276,24 +273,26 @@ def _own_load(record: Record, ours: Sequence[Record]) -> int:
 
 def _busy(record: Record) -> int:
     """Return the cores that a run keeps busy on one host; a GPU's run has a thread that waits."""
-    hosts = int(record.environment.get("hosts") or 1)
+    hosts = int(record.environment.get("host_count") or 1)
     cores = _own_cores(record)
     return max(1, (record.ranks if cores is None else cores) // hosts)
 
 
-def _began(sample: Sample) -> datetime | None:
-    return datetime.strptime(sample.started, "%Y-%m-%dT%H:%M:%SZ") if sample.started else None
+def _began(repetition: Repetition) -> datetime | None:
+    return datetime.strptime(repetition.started_at, "%Y-%m-%dT%H:%M:%SZ") if repetition.started_at else None
 
 
 # --- clocks ---
 
 
-def _throttled(samples: Sequence[Sample]) -> CautionFigures:
-    slowed = [sample.conditions or {} for sample in samples if (sample.conditions or {}).get("throttled")]
+def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
+    slowed = [
+        repetition.conditions or {} for repetition in repetitions if (repetition.conditions or {}).get("throttled")
+    ]
     if slowed:
         reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
-        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
+        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(repetitions)} repetitions{by}"
 
 
 def _slow_clock(row: ComparedRun, comparison: ComparedRuns) -> CautionFigures:
@@ -314,5 +313,7 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 
 def condition(record: Record, name: str) -> float | None:
     """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
-    read = [one.conditions[name] for one in record.samples if one.conditions and one.conditions.get(name) is not None]
+    read = [
+        one.conditions[name] for one in record.repetitions if one.conditions and one.conditions.get(name) is not None
+    ]
     return statistics.median(read) if read else None

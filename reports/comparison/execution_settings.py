@@ -1,7 +1,7 @@
-"""What the ways of a run mean, and what a hash is made of, in a sentence each: one table of words for all reports.
+"""Meanings of execution settings and of hash scopes, in a sentence each: one table of words for all reports.
 
-A way decides the speed alone. Names and values are those that drivers record; a way that a user's own workload adds has
-no sentence here and is shown as it is.
+Execution settings affect only the speed. Names and values are those that drivers record; a setting of a user-defined
+workload has no sentence here and is shown as it is.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from reports.text.formatting import grouped, size
 
 SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "mapping": {
-        "suite": "the work is laid on the device in the suite's own way",
-        "published": "the work is laid on the device as the paper describes it",
+        "suite": "the work is mapped to the device by onekernel's default mapping",
+        "published": "the work is mapped to the device as in the paper",
     },
-    "own_cores": {True: "every rank keeps to cores of its own"},
-    "share": {"always": "the ranks share the work out even where one of them is faster alone"},
+    "own_cores": {True: "every rank is pinned to separate cores"},
+    "share": {"always": "the ranks divide the work even if one rank alone is faster"},
     "scan": {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
@@ -34,19 +34,19 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "evaluation": {
         "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
         "linear": "the difference of a neighbour is computed from the problem's data, O(n) a neighbour",
-        "histogram": "each lane counts the products of its neighbour in a histogram of its own, O(n) a neighbour",
+        "histogram": "each lane counts the products of its neighbour in a private histogram, O(n) a neighbour",
         "words": "32 rows of the matrix are evaluated at once, as the bits of a word",
         "table": "distances are read from a table",
         "plane": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
-        "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
+        "counts": "the number of true literals of every clause is kept, a neighbour reads the clauses of its variable",
         "ends": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
-        "sums": "what each element loses to those ahead of it is kept and updated after each move, O(1) a neighbour",
-        "fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
-        "plain": "the problem's own `delta` is computed for each neighbour",
-        "value": "the problem's own `value` scores each neighbour as a whole",
+        "sums": "the loss of each element to those ahead of it is kept and updated after each move, O(1) a neighbour",
+        "fields": "the local field of each bit is kept and updated after each move, O(1) a neighbour",
+        "plain": "the `delta` of the custom problem is computed for each neighbour",
+        "value": "the `value` of the custom problem is computed for each neighbour",
     },
     "layout": {
         "local": "a lane's histogram lies in its local memory",
@@ -55,9 +55,9 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         None: "no lane keeps a histogram",
     },
     "level": {
-        "iteration": "the neighbours of one walk are shared out over all lanes",
-        "algorithm": "several walks run side by side, each in one team",
-        "solution": "the evaluation of each single neighbour is shared out over a team",
+        "iteration": "the neighbours of one walk are divided among all lanes",
+        "algorithm": "several walks run in parallel, each in one team",
+        "solution": "the evaluation of each neighbour is divided among a team",
     },
     "generate": {
         "device": "the device lists the neighbours itself",
@@ -69,9 +69,9 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     },
     "tables": {
         "global": "the problem's data lie in the device's global memory",
-        "readonly": "the problem's data are read through the cache for what is only read",
-        "shared": "the problem's data are copied to the memory that a team shares",
-        "image": "the problem's data lie in an image, which texture units read",
+        "readonly": "the problem's data are read through the read-only cache",
+        "shared": "the problem's data are copied to the shared memory of a team",
+        "image": "the problem's data lie in an image that texture units read",
     },
     "shape": {
         "fixed": "the shape of launches follows from the sizes",
@@ -80,18 +80,20 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "bound": {
         "one-tree": "a branch is cut by Held and Karp's bound from 1-trees",
         "edges": "a branch is cut by the shortest edge of every city that is left",
-        "none": "no branch is cut: all tours are looked at",
-        "host": "there are so few tours that the host looks at all of them, without the device",
+        "none": "no branch is cut: all tours are checked",
+        "host": "there are so few tours that the host checks all of them, without the device",
     },
     "enumerate": {
-        "worklist": "lanes share out beginnings of tours",
+        "worklist": "beginnings of tours are divided among the lanes",
         "permutations": "every lane computes its tour from the tour's number",
         None: "nothing is enumerated: a bound cuts branches",
     },
-    "depth": {None: "how many cities an item of the worklist has is chosen for the device, or there is no worklist"},
+    "depth": {
+        None: "the number of cities in an item of the worklist is chosen for the device, or there is no worklist"
+    },
     "unrolled": {
-        True: "the last three, two and one cities are searched by functions of their own",
-        False: "the last cities are searched as all others",
+        True: "the last three, two and one cities are searched by separate functions",
+        False: "the last cities are searched as all others are",
         None: "only the published mapping of a worklist has a choice of how the last cities are searched",
     },
     "tiling": {
@@ -101,30 +103,30 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         None: "there is no table: branch and bound",
     },
     "device_memory": {None: "kept decisions may take half of the device's memory"},
-    "spill": {
+    "spill_to_files": {
         True: "decisions or cells that leave the device go to files",
         False: "decisions or cells that leave the device, if any, go to the host's memory",
     },
 }
-"""What each value of each way means."""
+"""Meaning of each value of each execution setting."""
 
 _NUMBERS = {
-    "batch": "{} draws of annealing are looked at side by side",
+    "batch": "{} draws of annealing are evaluated at a time",
     "depth": "an item of the worklist has {} cities",
 }
-"""Ways whose values are numbers; they stand for the braces."""
+"""Settings whose values are numbers; a number replaces the braces."""
 
 HASH_MEANINGS = {
     "moves": "the index and the cost of every move of every walk",
     "climbs": "the number, length and steps of every climb",
     "tours": "the length of every ant's tour in every iteration",
-    "answer": "what was found, and not the way to it: equal hashes prove equal answers and not equal work",
+    "result": "the best solution, not the steps to it: equal hashes prove equal answers, not equal work",
 }
-"""What a hash is made of, by what `Record.hash_covers` says."""
+"""Values that a hash covers, by `Record.hash_scope`."""
 
 
 def explain_setting(name: str, value: Any) -> str:
-    """Say what a way means, without its name and a full stop; empty where nobody knows."""
+    """Explain a setting, without its name and a full stop; empty if it has no sentence here."""
     if isinstance(value, list | dict):
         return ""
     meaning = SETTING_MEANINGS.get(name, {}).get(value)
@@ -135,17 +137,17 @@ def explain_setting(name: str, value: Any) -> str:
     return meaning or ""
 
 
-def setting_sentences(ways: Mapping[str, Any]) -> list[str]:
-    """Word ways in the order of their names, each as `name = value: what it means`."""
+def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
+    """Word settings in the order of their names, each as `name = value: what it means`."""
     found = []
-    for name, value in sorted(ways.items()):
+    for name, value in sorted(settings.items()):
         meaning = explain_setting(name, value)
         found.append(f"{name} = {value_text(value)}" + (f": {meaning}" if meaning else ""))
     return found
 
 
 def value_text(value: Any) -> str:
-    """Word the value of a way or a parameter as people write it."""
+    """Word the value of a setting or a parameter as people write it."""
     for plain, word in ((None, "none chosen"), (True, "yes"), (False, "no")):
         if value is plain:
             return word

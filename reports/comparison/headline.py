@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from reports.comparison.cautions import ratio_doubts
 from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.records.files import Record
+from reports.statistics.interval_text import ratio, ratio_interval
 from reports.statistics.medians import Estimate
-from reports.text.formatting import ratio, ratio_interval, seconds
+from reports.text.formatting import seconds
 
 
 def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
@@ -31,10 +32,10 @@ def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
 def _fastest(comparison: ComparedRuns) -> str:
     fastest = comparison.fastest
     if fastest is None:
-        return "All runs are simulated, and no time is a device's."
+        return "All runs are simulated, so no time is that of a device."
     time = seconds(fastest.running.median.value)
     if comparison.baseline is None:
-        return f"The fastest is {comparison.label(fastest)} with {time}; no run on one core is there to compare with."
+        return f"The fastest is {comparison.label(fastest)} with {time}; there is no run on one core to compare with."
     if is_baseline(fastest):
         return _not_beaten(comparison, fastest)
     speedup = fastest.speedup
@@ -45,7 +46,7 @@ def _fastest(comparison: ComparedRuns) -> str:
     against = f"{time} against {seconds(fastest.baseline_s)}"
     if not _apart(comparison, fastest, speedup):
         return (
-            f"The fastest is {comparison.label(fastest)}, but it is not to be told apart from one core: "
+            f"The fastest is {comparison.label(fastest)}, but not significantly faster than one core: "
             f"{ratio_interval(speedup)} as fast, {against}."
         )
     beaten = f"{comparison.label(fastest)} is {ratio(speedup)} as fast as one core: {against}."
@@ -64,7 +65,7 @@ def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:
     time = seconds(fastest.running.median.value)
     others = [row for row in comparison.rows if not is_baseline(row) and not row.record.details.get("simulated")]
     if not others:
-        return f"Nothing but one core ran: {comparison.label(fastest)} took {time}."
+        return f"Only one core ran: {comparison.label(fastest)} took {time}."
     second = min(others, key=lambda row: row.running.median.value)
     slower = fastest.running.median.value / second.running.median.value
     return (

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import per_cent
 from reports.text.tables import TextTable
 
-SINGLE_RANK = "first_rank_alone"
+SINGLE_RANK = "single_rank"
 """The detail of a run whose first rank did all of the work."""
 
 
 @dataclass(frozen=True)
 class HybridConfigurations:
-    """Rows of a comparison that had the same number of cores, shared out among ranks in unlike ways.
+    """Rows of a comparison that had the same number of cores, distributed among ranks in different ways.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class HybridConfigurations:
     def present(self) -> int:
         """How many of these cores there are: fewer where rows are oversubscribed."""
         environment = self.rows[0].record.environment
-        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("hosts") or 1))
+        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("host_count") or 1))
 
     @property
     def where(self) -> str:
@@ -78,21 +79,21 @@ class HybridConfigurations:
                     marks(cautions, label),
                 ]
             )
-        caption = f"{work.workload} on {work.instance}: {self.where}, shared out among ranks"
+        caption = f"{work.workload} on {work.instance}: {self.where}, divided among ranks"
         return TextTable(caption, headings, found)
 
     def verdicts(self) -> list[str]:
         """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""
-        kept = "Every rank kept to cores of its own" if self.apart else "Nothing kept the ranks to cores of their own"
+        kept = "Every rank was pinned to separate cores" if self.apart else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
         fastest = min(self.shared, key=lambda row: row.running.median.value)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
-        said = [f"Of {self.where} the fastest are {hybrid_text(fastest)}{over}"]
+        said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
             other = next((row for row in self.shared if row.record.ranks == ranks), None)
             if other is not None and other is not fastest:
-                said.append(f"That is {ratio_text(fastest, other)} {name} ({hybrid_label(other)})")
+                said.append(f"That is {ratio_text(fastest, other, f'{name} ({hybrid_label(other)})')}")
         return [*said, kept]
 
 
@@ -110,15 +111,15 @@ def hybrid_text(row: ComparedRun) -> str:
     """Ranks and cores of each, in words."""
     ranks, cores = row.record.ranks, cores_each(row)
     if ranks == 1:
-        return f"those of one rank with {cores} threads"
-    return f"those of {ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
+        return f"one rank with {cores} threads"
+    return f"{ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
 
 
-def ratio_text(one: ComparedRun, other: ComparedRun) -> str:
-    """How a row stands to a slower one, and whether that can be told from chance."""
-    times = ratio_of_medians(running_seconds(other), running_seconds(one))
-    doubt = "" if surely_above_one(times, one, other) else ", and not to be told apart from"
-    return f"{ratio_interval(times)} as fast as{doubt}"
+def ratio_text(one: ComparedRun, other: ComparedRun, name: str) -> str:
+    """Word the ratio of a row to a slower one of a given name, and whether the difference is significant."""
+    times = ratio_of_medians(other.record.running_seconds, one.record.running_seconds)
+    doubt = "" if surely_above_one(times, one, other) else ", but the difference is not significant"
+    return f"{ratio_interval(times)} as fast as {name}{doubt}"
 
 
 def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
@@ -126,20 +127,15 @@ def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> b
     return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
 
 
-def running_seconds(row: ComparedRun) -> list[float]:
-    """The seconds of a row's repetitions."""
-    return [sample.running_s for sample in row.record.samples]
-
-
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
     """The numbers of cores that several rows had whose ranks were unlike, where at least one was asked for cores."""
     totals: dict[tuple[int, str], list[ComparedRun]] = {}
     for row in comparison.rows:
-        if row.record.cores_per_rank is not None and not row.record.details.get("oracle"):
+        if row.record.cores_per_rank is not None and not row.record.details.get("reference"):
             totals.setdefault((row.record.ranks * cores_each(row), row.machine), []).append(row)
     found = []
     for (cores, _), rows in totals.items():
-        asked = any(row.record.details.get("cores_used") for row in rows)
+        asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
             found.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))
     return found

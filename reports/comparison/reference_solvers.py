@@ -1,6 +1,6 @@
 """Another algorithm on one core, beside our search: what its time and its cost say of a speed-up over our own core.
 
-Records hold what was measured of other people's solvers in ``details["peers"]``, a list with a dictionary for each.
+Records hold measurements of other people's solvers in ``details["reference_solvers"]``, a dictionary for each.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record
 from reports.records.iohprofiler import MAXIMISED
-from reports.text.formatting import cost, gap, number, ratio, seconds
+from reports.statistics.interval_text import ratio
+from reports.text.formatting import cost, gap, number, seconds
 from reports.text.tables import TextTable
 
 
@@ -27,14 +28,14 @@ class Solver:
     cost : int or float
         Of its worst repetition.
     seconds : float
-        Median of its repetitions without its start, which is `start_s`.
-    to_cost : float
+        Median of its repetitions without its start, which is `startup_s`.
+    time_to_cost_s : float
         Until it had a cost as good as ours.
-    limit_s : float
+    time_limit_s : float
         The time that it was given, if it searches as long as it is told.
     whole_process : bool
         Whether it was timed as a whole process.
-    trouble : str
+    failure : str
         Why there is nothing.
     """
 
@@ -42,11 +43,11 @@ class Solver:
     cost: float | None
     proved: bool
     seconds: float | None
-    start_s: float | None
-    to_cost: float | None
-    limit_s: float | None
+    startup_s: float | None
+    time_to_cost_s: float | None
+    time_limit_s: float | None
     whole_process: bool
-    trouble: str
+    failure: str
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Solver:
@@ -57,11 +58,11 @@ class Solver:
             _number(measured.get("cost")),
             measured.get("proved") is True,
             _number(measured.get("solve_s")),
-            _number(measured.get("start_s")),
-            _number(measured.get("to_cost")),
-            _number(measured.get("limit_s")),
+            _number(measured.get("startup_s")),
+            _number(measured.get("time_to_cost_s")),
+            _number(measured.get("time_limit_s")),
             measured.get("in_process") is False,
-            str(measured.get("trouble") or ""),
+            str(measured.get("failure") or ""),
         )
 
 
@@ -126,13 +127,13 @@ class SolverComparison:
                     "" if one.cost is None else cost(one.cost),
                     "" if one.cost is None else gap(one.cost, optimum),
                     _time(one.seconds),
-                    _time(one.to_cost) if one.to_cost is not None else "" if one.cost is None else "not reached",
-                    _time(one.start_s),
+                    _time_to_cost(one),
+                    _time(one.startup_s),
                     "; ".join(_solver_notes(one)),
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
-        return TextTable(f"Other solvers beside {work.workload} on {work.instance}{seed}", headings, rows)
+        return TextTable(f"Reference solvers for {work.workload} on {work.instance}{seed}", headings, rows)
 
     def verdicts(self) -> list[SolverVerdict]:
         """Say of every solver that answered whether it is faster or better than ours."""
@@ -148,7 +149,7 @@ class SolverComparison:
             )
             return
         rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
-        took = one.seconds if one.to_cost is None else one.to_cost
+        took = one.seconds if one.time_to_cost_s is None else one.time_to_cost_s
         found = ""
         if self.better(one.cost, ours):
             found = f" found {cost(one.cost)} in {seconds(one.seconds)}, better than our {cost(ours)}, and"
@@ -169,20 +170,20 @@ def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> Solv
     Of several seeds, the first that has solvers beside it counts; of several runs of it, the first that each solver
     answered.
     """
-    asked = [(record, measured) for record in records for measured in _peers(record) if record.scored]
+    asked = [(record, measured) for record in records for measured in _peers(record) if record.verified]
     if not asked:
         return None
     first = asked[0][0]
     solvers: dict[str, Solver] = {}
     for record, measured in asked:
         one = Solver.of(measured)
-        if record.seed == first.seed and (one.name not in solvers or (solvers[one.name].trouble and not one.trouble)):
+        if record.seed == first.seed and (one.name not in solvers or (solvers[one.name].failure and not one.failure)):
             solvers[one.name] = one
     return SolverComparison(comparison, tuple(solvers.values()), first.best_cost, first.seed)
 
 
 def _peers(record: Record) -> list[dict[str, Any]]:
-    peers = record.details.get("peers")
+    peers = record.details.get("reference_solvers")
     return [one for one in peers if isinstance(one, dict)] if isinstance(peers, list) else []
 
 
@@ -196,12 +197,19 @@ def _time(value: float | None) -> str:
     return "" if value is None else seconds(value)
 
 
+def _time_to_cost(one: Solver) -> str:
+    """Word the time to a cost as good as ours; empty without a cost."""
+    if one.time_to_cost_s is not None:
+        return _time(one.time_to_cost_s)
+    return "" if one.cost is None else "not reached"
+
+
 def _solver_notes(one: Solver) -> Iterator[str]:
-    if one.trouble:
-        yield one.trouble
+    if one.failure:
+        yield one.failure
     if one.proved:
         yield "proved"
-    if one.limit_s is not None:
-        yield f"given {number(one.limit_s)} s"
+    if one.time_limit_s is not None:
+        yield f"time limit {number(one.time_limit_s)} s"
     if one.whole_process:
-        yield "a whole process, less its start-up"
+        yield "a whole process without its start-up"

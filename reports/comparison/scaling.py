@@ -13,19 +13,20 @@ from typing import NamedTuple
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record, families
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.statistics.seeds import merge_seeds
-from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import number, per_cent
 from reports.text.tables import TextTable
 
 LEAST_OTHERS = 2
 """Numbers of ranks, besides one, that make a curve."""
-SCALED = "scaled"
+SCALED = "weak_scaling_ranks"
 """The detail of a run whose work has grown with its ranks: how many times that of one rank it is."""
 
 STRONG_LAW = (
-    "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that no "
-    "rank more makes shorter"
+    "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that "
+    "further ranks do not shorten"
 )
 WEAK_LAW = (
     "Gustafson's law (Gustafson 1988): p T(1) / T(p) = p - a (p - 1), where a is the serial part of the time on p ranks"
@@ -108,11 +109,11 @@ class ScalingCurve:
         what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
         begin = f"{what} scaling of {self.name}:"
         if serial is None:
-            return f"{begin} no fit of {law} law, which takes {LEAST_OTHERS} numbers of ranks with a core each"
+            return f"{begin} no fit of {law} law, which needs {LEAST_OTHERS} numbers of ranks with a core each"
         if not 0 <= serial <= 1:
-            why = "ranks cost more than they bring" if serial > 1 else "more ranks bring more than their number"
+            why = "ranks cost more time than they save" if serial > 1 else "the speed-up exceeds the number of ranks"
             return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
-        limit = "" if self.weak or serial == 0 else f", hence at most {number(1 / serial)}x on any number of ranks"
+        limit = "" if self.weak or serial == 0 else f", so at most {number(1 / serial)}x on any number of ranks"
         return (
             f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
             f"{per_cent(self.apart)} away"
@@ -140,11 +141,11 @@ def _cells(point: RankScalingPoint) -> list[str]:
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
-    """The curves of a comparison's rows of equal backend, device and ways, on one and at least two more ranks."""
+    """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     groups: dict[str, list[ComparedRun]] = {}
     for row in comparison.rows:
         record = row.record
-        key = [record.backend, record.device, record.ways, record.environment.get("host")]
+        key = [record.backend, record.device, record.execution, record.environment.get("host")]
         groups.setdefault(json.dumps(key, sort_keys=True), []).append(row)
     curves = []
     for rows in groups.values():
@@ -166,8 +167,9 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
     """
     groups: dict[str, list[Record]] = {}
     for run in map(merge_seeds, families(filter(is_scaled, records))):
-        if run.scored:
-            key = [run.workload, run.instance_sha256, run.backend, run.device, run.ways, run.environment.get("host")]
+        if run.verified:
+            host = run.environment.get("host")
+            key = [run.workload, run.instance_sha256, run.backend, run.device, run.execution, host]
             groups.setdefault(json.dumps(key, sort_keys=True), []).append(run)
     curves = []
     for group in groups.values():
@@ -192,10 +194,10 @@ def _name(record: Record) -> str:
 
 
 def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:
-    one = [sample.running_s for sample in runs[0].samples]
+    one = runs[0].running_seconds
     points = []
     for run in runs:
-        times = [sample.running_s for sample in run.samples]
+        times = run.running_seconds
         over = Estimate(1.0) if run is runs[0] else ratio_of_medians(one, times)
         factor = run.ranks if grown else 1
         ends = [None if end is None else end * factor for end in (over.low, over.high)]
@@ -207,8 +209,8 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
 
 def _share_cores(run: Record) -> bool:
     """Tell whether ranks want more cores together than there are; a rank may take all cores of its host."""
-    hosts = run.environment.get("hosts") or 1
-    cores, own = run.environment.get("cores"), run.details.get("cores_used")
+    hosts = run.environment.get("host_count") or 1
+    cores, own = run.environment.get("cores"), run.details.get("cores_per_rank")
     if run.device_kind == "cores" and own is None:
         return run.ranks > hosts
     return bool(cores and run.ranks * (own or 1) > cores * hosts)

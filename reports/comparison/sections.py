@@ -84,7 +84,7 @@ class ComparedSection:
 
     @cached_property
     def mixed(self) -> list[hybrid_configurations.HybridConfigurations]:
-        """Rows of equally many cores that are shared out among ranks in unlike ways."""
+        """Rows of equally many cores that are distributed among ranks in different ways."""
         return hybrid_configurations.find_hybrids(self.comparison)
 
     @cached_property

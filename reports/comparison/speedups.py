@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from reports.comparison.execution_settings import value_text
-from reports.records import version_1
 from reports.records.files import Record, RecordError, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+from reports.text.formatting import letters
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
@@ -28,15 +28,15 @@ NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True)
 class BaselineSelection:
-    """Which one-core run a row is compared with: the one most like it in its ways, of equally like ones the fastest.
+    """Choice of the one-core run that a row is compared with: the one with the most equal settings, then the fastest.
 
     Attributes
     ----------
     first : tuple of str
-        Ways that weigh more than all others, the first most.
+        Execution settings that weigh more than all others, the first most.
     plain : mapping
-        Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
-        the row has. A way that no row has is ignored.
+        Settings that an experiment varies, with their values without it: a baseline has these values, and not the
+        row's. A setting that no row has is ignored.
     same : tuple of str
         Execution settings that have to be equal too, beside `ALGORITHM_SETTINGS`.
     """
@@ -50,10 +50,10 @@ class BaselineSelection:
         return not ratio_obstacles(record, baseline, self.same)
 
     def unlike(self, record: Record, baseline: Record) -> list[str]:
-        """Return the ways in which a baseline is another than wanted, those that weigh most first."""
-        wanted = {name: self.plain.get(name, value) for name, value in record.ways.items()}
-        names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.ways})])
-        return [name for name in names if wanted.get(name) != baseline.ways.get(name)]
+        """Return the settings in which a baseline differs from the wanted one, those that weigh most first."""
+        wanted = {name: self.plain.get(name, value) for name, value in record.execution.items()}
+        names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.execution})])
+        return [name for name in names if wanted.get(name) != baseline.execution.get(name)]
 
     def cost(self, record: Record, baseline: Record) -> tuple[list[bool], int]:
         """Return a key that is least for the baseline most like a record."""
@@ -107,7 +107,7 @@ class ComparedRun:
     @property
     def device_name(self) -> str:
         """Name of the device, or of the processor when the run did not say."""
-        return str(self.record.details.get("device_name") or self.record.environment.get("cpu", "unknown"))
+        return str(self.record.details.get("device_name") or self.record.environment.get("cpu_model", "unknown"))
 
     @property
     def rate(self) -> float | None:
@@ -137,18 +137,18 @@ class ComparedRuns:
         return self.rows[0].record
 
     @cached_property
-    def usual_ways(self) -> dict[str, Any]:
-        """The ways of most rows, each with its most frequent value, of equally frequent ones the first row's."""
+    def usual_settings(self) -> dict[str, Any]:
+        """Execution settings of most rows: the most frequent value of each, of equally frequent ones the first."""
         usual = {}
-        for name in dict.fromkeys(name for row in self.rows for name in row.record.ways):
-            values = [row.record.ways[name] for row in self.rows if name in row.record.ways]
+        for name in dict.fromkeys(name for row in self.rows for name in row.record.execution):
+            values = [row.record.execution[name] for row in self.rows if name in row.record.execution]
             usual[name] = max(values, key=values.count)
         return usual
 
-    def ways_apart(self, record: Record) -> dict[str, Any]:
-        """Return the ways of a run that are not the usual ones."""
-        own = {name: record.ways.get(name, NOT_RECORDED) for name in self.usual_ways}
-        return {name: value for name, value in own.items() if value != self.usual_ways[name]}
+    def settings_apart(self, record: Record) -> dict[str, Any]:
+        """Return the execution settings of a run that are not the usual ones."""
+        own = {name: record.execution.get(name, NOT_RECORDED) for name in self.usual_settings}
+        return {name: value for name, value in own.items() if value != self.usual_settings[name]}
 
     @property
     def baseline(self) -> ComparedRun | None:
@@ -165,8 +165,8 @@ class ComparedRuns:
         return min(raced, key=lambda row: row.running.median.value, default=None)
 
     def label(self, row: ComparedRun) -> str:
-        """Name a row so that no other row of the comparison has the same name: with its ways and its machine."""
-        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.ways_apart(row.record).items())]
+        """Name a row so that no other row of the comparison has the same name: with its settings and its machine."""
+        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.settings_apart(row.record).items())]
         machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
         return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
 
@@ -198,7 +198,7 @@ def compare(
         Two records that did not do the same work; says which.
     """
     runs = merge(records)
-    confirmed = [run for run in runs if run.scored and run.samples]
+    confirmed = [run for run in runs if run.verified and run.repetitions]
     if not confirmed:
         raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
     require_equal_work(confirmed)
@@ -213,7 +213,7 @@ def compare(
             True,
         )
         for run in runs
-        if not run.scored
+        if not run.verified
     ]
     return ComparedRuns(rows, (*wrong, *not_run), machines)
 
@@ -253,40 +253,31 @@ def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
     for record in records:
         if record.environment not in environments:
             environments.append(record.environment)
-    return {_letters(position): environment for position, environment in enumerate(environments)}
-
-
-def _letters(position: int) -> str:
-    head, last = divmod(position, 26)
-    return (_letters(head - 1) if head else "") + chr(ord("A") + last)
+    return {letters(position).upper(): environment for position, environment in enumerate(environments)}
 
 
 def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
-    samples = record.samples
+    repetitions = record.repetitions
     return ComparedRun(
         record=record,
         machine=next(letter for letter, environment in machines.items() if environment == record.environment),
-        compile_s=max(sample.compile_s for sample in samples),
-        transfer=summarise([sample.transfer_s for sample in samples]),
-        kernel=summarise([sample.kernel_s for sample in samples]),
-        running=summarise([sample.running_s for sample in samples]),
+        compile_s=max(repetition.compile_s for repetition in repetitions),
+        transfer=summarise([repetition.transfer_s for repetition in repetitions]),
+        kernel=summarise([repetition.kernel_s for repetition in repetitions]),
+        running=summarise(record.running_seconds),
         labels=_labels(record),
     )
 
 
 def _labels(record: Record) -> tuple[str, ...]:
-    cores = (record.environment.get("cores") or 0) * (record.environment.get("hosts") or 1)
+    cores = (record.environment.get("cores") or 0) * (record.environment.get("host_count") or 1)
     labels = []
-    own = record.details.get("cores_used") or 1
+    own = record.details.get("cores_per_rank") or 1
     if cores and record.ranks * own > cores:
         each = f" of {own} cores" if own > 1 else ""
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
-        labels.append("simulated: its time is no device's")
-    if record.details.get("schema_read") == version_1.SCHEMA and record.ranks > 1:
-        compiled = max(sample.compile_s for sample in record.samples)
-        if compiled > 0:
-            labels.append(f"recorded by version 1: over ranks its time may be up to {compiled:.3g} s too short")
+        labels.append("simulated: its time is not that of a device")
     return tuple(labels)
 
 
@@ -308,13 +299,14 @@ def ratio_obstacles(one: Record, other: Record, further: Sequence[str] = ()) -> 
         Empty if the times may be divided.
     """
     apart = [name for name in PROBLEM_FIELDS if getattr(one, name) != getattr(other, name)]
-    return apart + [way for way in (*ALGORITHM_SETTINGS, *further) if one.ways.get(way) != other.ways.get(way)]
+    settings = (*ALGORITHM_SETTINGS, *further)
+    return apart + [name for name in settings if one.execution.get(name) != other.execution.get(name)]
 
 
 def is_baseline(row: ComparedRun) -> bool:
-    """Tell whether a row is an absolute baseline: one core, one rank, and not the oracle, which is plain Python."""
+    """Tell whether a row is an absolute baseline: one core, one rank, and not the reference interpreter."""
     record = row.record
-    return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("oracle")
+    return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
 
 
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
@@ -334,7 +326,7 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
         yield replace(
             row,
             labels=row.labels + _baseline_labels(row, baseline, likeness),
-            speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
+            speedup=ratio_of_medians(baseline.record.running_seconds, row.record.running_seconds),
             baseline_s=baseline.running.median.value,
             base=baseline,
         )
@@ -352,8 +344,9 @@ def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: Baseline
     """Label what sets a baseline apart from the one that a row wants."""
     elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
     # What a baseline does not have, because it is another mapping's or was left to the device, says nothing of it.
-    ways = [way for way in likeness.unlike(row.record, baseline.record) if baseline.record.ways.get(way) is not None]
-    others = [f"{way} = {baseline.record.ways[way]}" for way in ways]
+    settings = baseline.record.execution
+    names = [name for name in likeness.unlike(row.record, baseline.record) if settings.get(name) is not None]
+    others = [f"{name} = {settings[name]}" for name in names]
     return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
 
 
@@ -363,15 +356,12 @@ def _no_baseline_label(
     """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
     found = dict.fromkeys(
         ", ".join(
-            f"{way} = {one.record.ways.get(way)}" for way in ratio_obstacles(row.record, one.record, likeness.same)
+            f"{name} = {one.record.execution.get(name)}"
+            for name in ratio_obstacles(row.record, one.record, likeness.same)
         )
         for one in baselines
     )
     return (f"no baseline: on one core there ran {' and '.join(found)}",) if found else ()
-
-
-def _running(record: Record) -> list[float]:
-    return [sample.running_s for sample in record.samples]
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:

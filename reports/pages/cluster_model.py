@@ -12,65 +12,12 @@ from pathlib import Path
 from statistics import median
 
 from core.errors import UserError
-from reports.statistics.medians import Estimate
-from reports.text.formatting import grouped, number, per_cent, ratio, seconds
+from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance
+from reports.statistics.interval_text import ratio
+from reports.text.formatting import grouped, number, per_cent, seconds
 from reports.text.tables import TextTable
 
 NAME = "cluster-model"
-
-
-@dataclass(frozen=True)
-class Modelled:
-    """An iteration on so many ranks: seconds, speed-up over one rank, and the part spent in communication."""
-
-    ranks: int
-    seconds: float
-    speedup: float
-    communication: float
-
-
-@dataclass(frozen=True)
-class NetworkCurve:
-    """One work on a network, by ranks.
-
-    Attributes
-    ----------
-    network : str
-    points : tuple of Modelled
-    fastest : Modelled
-        From which further ranks make it slower, or the last.
-    half_lost, beats_gpu : Modelled or None
-        The fewest ranks that communicate half of the time, and that are faster than the GPU; None: none of them.
-
-    """
-
-    network: str
-    points: tuple[Modelled, ...]
-    fastest: Modelled
-    half_lost: Modelled | None
-    beats_gpu: Modelled | None
-
-
-@dataclass(frozen=True)
-class ModelledInstance:
-    """One instance: seconds of an iteration on one core and on the GPU (None: no record of one), and its curves."""
-
-    instance: str
-    units: float
-    unit: str
-    core_s: float
-    gpu_s: float | None
-    curves: tuple[NetworkCurve, ...]
-
-
-@dataclass(frozen=True)
-class ModelledCost:
-    """What a run takes somewhere: seconds, joules, and its price; None: nobody said watts, or prices."""
-
-    place: str
-    seconds: float
-    joules: float | None
-    price: float | None
 
 
 @dataclass(frozen=True)
@@ -103,10 +50,10 @@ class ClusterModelPage:
 
 
 LIMITS = (
-    "Ranks begin an iteration together and are equally fast: nothing here waits for a rank that the system disturbs.",
-    "A message costs alpha + beta * bytes. Those that leave a host at once share its bandwidth, and that is all.",
-    "Cores of a host slow each other down only as far as a measured network says so; else they have memory enough.",
-    "Sizes between recorded ones are read off straight lines in logarithms; beyond them time grows as the work does.",
+    "Ranks begin an iteration together and are equally fast: delays by the operating system are not modelled.",
+    "A message costs alpha + beta * bytes. Messages that leave a host together share its bandwidth.",
+    "Cores of a host slow each other down only if a measurement says so; otherwise they share no bandwidth.",
+    "Times between recorded sizes are interpolated linearly in logarithms; beyond them, time grows with the work.",
 )
 
 
@@ -172,7 +119,7 @@ def turning_points(subject: ModelledInstance) -> TextTable:
         until = f"{grouped(curve.fastest.ranks)} ranks" + (" or more" if curve.fastest.ranks == last.ranks else "")
         gpu = ranks_or_none(curve.beats_gpu, last) if subject.gpu_s is not None else "no GPU recorded"
         rows.append([curve.network, until, ratio(curve.fastest.speedup), ranks_or_none(curve.half_lost, last), gpu])
-    return TextTable("Where communication eats the gain, modelled", headings, rows)
+    return TextTable("Turning points, modelled", headings, rows)
 
 
 def ranks_or_none(point: Modelled | None, last: Modelled) -> str:
@@ -198,42 +145,6 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 # --- modelled against measured ---
 
 
-@dataclass(frozen=True)
-class ModelCheck:
-    """A measured run beside what the model says of it.
-
-    Attributes
-    ----------
-    instance, backend, network : str
-    ranks, hosts : int
-    measured : Estimate
-        Seconds of an iteration.
-    modelled : float
-    over_measured : Estimate
-        Modelled over measured, with an interval that both runs give: the one that calibrated, and this one.
-    unshared : str
-        The seconds that ranks do not share, and where they are from.
-
-    """
-
-    instance: str
-    backend: str
-    network: str
-    ranks: int
-    hosts: int
-    measured: Estimate
-    modelled: float
-    over_measured: Estimate
-    unshared: str
-
-    @property
-    def error(self) -> Estimate:
-        """How far the model is above (+) or below (-) the measured median, as a part of it, with its interval."""
-        found = self.over_measured
-        ends = (None if end is None else end - 1 for end in (found.low, found.high))
-        return Estimate(found.value - 1, *ends)
-
-
 def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
     """The validation's text."""
     off = [abs(one.error.value) for one in found]
@@ -246,8 +157,9 @@ def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "")
         "",
         str(check_table(found)),
         "",
-        "Measured is the median over repetitions of the time of an iteration, with its 95 % bootstrap interval; off is "
-        "how far the model is above (+) or below it, with the interval of the ratio of both medians. Compute rates are "
+        "Measured is the median time of an iteration over the repetitions, with its 95 % bootstrap interval. Off is "
+        "the relative error of the model, positive if it predicts too long a time, with the interval of the ratio of "
+        "both medians. Compute rates are "
         "those of the run of one rank on the same instance; no run is predicted from itself.",
         "",
     ]

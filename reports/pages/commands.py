@@ -17,18 +17,28 @@ PAGES = ("gallery", "results")
 
 def add_commands(commands: Any) -> None:
     """Add the two commands to those of a command line (what `add_subparsers` returned)."""
-    gallery = commands.add_parser("gallery", help="the gallery's reports and index, from its records")
+    gallery = commands.add_parser(
+        "gallery",
+        help="the gallery's reports and index, from its records",
+        description="Make the reports and the index of the gallery from its records.",
+    )
     _add_options(gallery)
-    command = commands.add_parser("results", help="the tables of docs/results.md, from the gallery's records")
+    command = commands.add_parser(
+        "results",
+        help="the tables of docs/results.md, from the gallery's records",
+        description="Make the tables of docs/results.md from the records of the gallery.",
+    )
     _add_options(command)
-    command.add_argument("--page", type=Path, help="the file to fill (default: the one that results.toml names)")
+    command.add_argument("--page", type=Path, help="file to fill (default: as named in results.toml)")
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     folder = Path("reports/gallery")
     command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")
     command.add_argument(
-        "--check", action="store_true", help="write nothing; print what differs from the records, and end with 1 if any"
+        "--check",
+        action="store_true",
+        help="write nothing; print differences from the records, and exit with 1 if there are any",
     )
 
 

@@ -15,7 +15,7 @@ from reports.pages.markdown import statistics_of, template
 from reports.papers import exhibits, files
 from reports.plots import targets as plots_targets
 from reports.records import parameters
-from reports.records.schema import HASH_COVERS
+from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import cost, gap, grouped, listed
 from reports.text.tables import TextTable
 from reports.twelve_rules import verdicts
@@ -61,8 +61,8 @@ def render(sections: Sequence[RenderedSection]) -> str:
     comparisons = [one.section.comparison for one in sections]
     text = template("compare.md.j2").render(
         work=comparisons[0].work,
-        hashed=HASH_COVERS[comparisons[0].work.hash_covers],
-        hash_meaning=execution_settings.HASH_MEANINGS[comparisons[0].work.hash_covers],
+        hashed=HASH_SCOPES[comparisons[0].work.hash_scope],
+        hash_meaning=execution_settings.HASH_MEANINGS[comparisons[0].work.hash_scope],
         sections=[_section(one) for one in sections],
         overview=comparison_tables.overview([one.section for one in sections]) if len(sections) > 1 else None,
         processes=process_sentence(comparisons),
@@ -89,8 +89,8 @@ def _section(one: RenderedSection) -> dict[str, Any]:
         "tables": one.tables,
         "source": instance_text(str(work.details.get("instance_source") or "source not recorded"), section.why),
         "parameters": comparison_parameters_text(comparison),
-        "usual_ways": execution_settings.setting_sentences(comparison.usual_ways),
-        "ways_apart": unusual_settings(comparison),
+        "usual_settings": execution_settings.setting_sentences(comparison.usual_settings),
+        "settings_apart": unusual_settings(comparison),
         "found": cost_sentence(section),
         "rows": len(comparison.rows),
         "evaluations": evaluation_sentences(comparison),
@@ -118,7 +118,7 @@ def paper_places(comparison: ComparedRuns) -> list[str]:
         ]
         if names:
             found.append(
-                f"Runs like these stand in {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
+                f"Such runs belong to {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
                 f"`python -m drivers.reproduce {one.name}` fills the paper's tables and draws its figures"
             )
     return found
@@ -169,11 +169,11 @@ def comparison_parameters_text(comparison: ComparedRuns) -> str:
 
 
 def unusual_settings(comparison: ComparedRuns) -> list[str]:
-    """Explain the ways that are not the usual ones, each once."""
+    """Explain the execution settings that are not the usual ones, each once."""
     sentences = (
         sentence
         for row in comparison.rows
-        for sentence in execution_settings.setting_sentences(comparison.ways_apart(row.record))
+        for sentence in execution_settings.setting_sentences(comparison.settings_apart(row.record))
     )
     return list(dict.fromkeys(sentences))
 
@@ -193,24 +193,24 @@ def cost_sentence(section: ComparedSection) -> str:
 
 
 def evaluation_sentences(comparison: ComparedRuns) -> list[str]:
-    """Say how many evaluations a repetition made and what counts as one: once, or for each of the ways that differ.
+    """Say how many evaluations a repetition made and what counts as one: once, or for each of the differing settings.
 
-    Where runs of the same ways evaluated unequally often, as an exact search does, each row has its own number.
+    If runs of the same settings evaluated unequally often, as an exact search does, each row has its own number.
     """
-    unit = comparison.work.unit
+    unit = comparison.work.evaluation_unit
     numbers: dict[str, dict[str, list[int]]] = {}
     for row in comparison.rows:
-        meaning = str(row.record.details.get("evaluations_per_step") or "as the driver defines them")
-        told = parameters.parameters_text(comparison.ways_apart(row.record))
+        meaning = str(row.record.details.get("evaluation_definition") or "as the driver defines them")
+        told = parameters.parameters_text(comparison.settings_apart(row.record))
         numbers.setdefault(meaning, {}).setdefault(told, []).append(row.record.evaluations)
     same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
     said = []
-    for meaning, by_ways in numbers.items():
-        for told, counts in list(by_ways.items())[: 1 if same else None]:
+    for meaning, by_settings in numbers.items():
+        for told, counts in list(by_settings.items())[: 1 if same else None]:
             where = f" ({told})" if told and not same else ""
             many = grouped(counts[0])
             if len(set(counts)) > 1:
-                many = f"{grouped(min(counts))} to {grouped(max(counts))}, other numbers in other rows,"
+                many = f"{grouped(min(counts))} to {grouped(max(counts))}, different in each row,"
             said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
     return said
 
@@ -218,11 +218,11 @@ def evaluation_sentences(comparison: ComparedRuns) -> list[str]:
 def process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
     """Say which rows ran in processes of their own, as far as their records tell.
 
-    What a driver was asked is in ``details["asked"]``, and a driver is a process that runs one row.
+    A driver records its options in ``details["options"]``, and it is a process that runs one row.
     """
-    told = [("asked" in row.record.details) for one in comparisons for row in one.rows]
+    told = [("options" in row.record.details) for one in comparisons for row in one.rows]
     if all(told):
-        return "Every row was run by its driver in a process of its own, over ranks in one process for each rank."
+        return "Every row ran in a separate process, with several ranks in one process for each rank."
     if any(told):
-        return "Some rows were run by drivers in processes of their own; of the others the records do not say."
-    return "The records do not say whether each row had a process of its own."
+        return "Some rows ran in separate processes; the records of the others do not say."
+    return "The records do not say whether each row ran in a separate process."

@@ -13,20 +13,11 @@ from reports.papers.files import papers_of_workload
 from reports.papers.paper import PROCESSORS, Paper
 from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
+from reports.records.meters import ENERGY_SOURCES
 from reports.statistics import target_tables
+from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.seeds import exact_cost, time_deviation
-from reports.text.formatting import (
-    cost,
-    gap,
-    grouped,
-    number,
-    per_cent,
-    rate,
-    ratio_interval,
-    seconds,
-    seconds_interval,
-    size,
-)
+from reports.text.formatting import cost, gap, grouped, number, per_cent, rate, seconds, size
 from reports.text.tables import TextTable
 
 
@@ -83,7 +74,7 @@ def _over_one_core(fastest: ComparedRun | None) -> str:
 def results(one: ComparedSection) -> TextTable:
     """A row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
     comparison = one.comparison
-    unit = comparison.work.unit
+    unit = comparison.work.evaluation_unit
     columns: dict[str, list[str]] = {
         "run": [comparison.label(row) for row in comparison.rows],
         "device": [row.device_name for row in comparison.rows],
@@ -120,12 +111,15 @@ def _communication(record: Record) -> str:
 
 
 def _energy(record: Record) -> str:
-    """Word joules a repetition, by what they were read from; only of the repetitions that have them."""
+    """Word joules of a repetition by source; only of the repetitions that have them."""
     drawn: dict[str, list[float]] = {}
-    for sample in record.samples:
-        for source, joules in (sample.energy_j or {}).items():
+    for repetition in record.repetitions:
+        for source, joules in (repetition.energy_j or {}).items():
             drawn.setdefault(source, []).append(joules)
-    return "; ".join(f"{number(statistics.median(joules))} J, {source}" for source, joules in sorted(drawn.items()))
+    return "; ".join(
+        f"{number(statistics.median(joules))} J, {ENERGY_SOURCES.get(source, source)}"
+        for source, joules in sorted(drawn.items())
+    )
 
 
 def targets_table(one: ComparedSection) -> TextTable:
@@ -133,7 +127,7 @@ def targets_table(one: ComparedSection) -> TextTable:
     assert one.to_targets is not None
     targets, families = one.to_targets
     caption = f"{_table_title(one.comparison)}: expected running time to targets"
-    return target_tables.make_target_table(caption, families, targets, one.comparison.work.unit)
+    return target_tables.make_target_table(caption, families, targets, one.comparison.work.evaluation_unit)
 
 
 # --- the appendix ---
@@ -157,7 +151,7 @@ def times(comparison: ComparedRuns) -> TextTable:
 
 def conditions(comparison: ComparedRuns) -> TextTable:
     """What was evaluated, the rate of kernels alone, and what the machine was like."""
-    rows, unit = comparison.rows, comparison.work.unit
+    rows, unit = comparison.rows, comparison.work.evaluation_unit
     columns = {
         "run": [comparison.label(row) for row in rows],
         "device": [row.record.device for row in rows],
@@ -177,12 +171,12 @@ def _table_title(comparison: ComparedRuns) -> str:
 
 
 def _moved(record: Record) -> str:
-    counts = [sum(sample.bytes_moved.values()) for sample in record.samples if sample.bytes_moved]
+    counts = [sum(repetition.bytes_moved.values()) for repetition in record.repetitions if repetition.bytes_moved]
     return size(round(statistics.median(counts))) if counts else ""
 
 
 def _started(record: Record) -> str:
-    dates = [sample.started for sample in record.samples if sample.started]
+    dates = [repetition.started_at for repetition in record.repetitions if repetition.started_at]
     return min(dates).replace("T", " ").replace("Z", " UTC") if dates else ""
 
 
@@ -195,13 +189,13 @@ def seeds(one: ComparedSection) -> TextTable:
         ">best cost": [exact_cost(run.best_cost) for run in quality.runs],
         "gap": [gap(run.best_cost, quality.optimum) for run in quality.runs],
         ">by index": [str(run.best_index) for run in quality.runs],
-        "hash": [run.trajectory_hash for run in quality.runs],
+        "hash": [run.hash for run in quality.runs],
     }
     for row in comparison.rows:
         if row not in (comparison.fastest, comparison.baseline):
             continue
         medians = {
-            run.seed: seconds(statistics.median(sample.running_s for sample in run.samples))
+            run.seed: seconds(statistics.median(run.running_seconds))
             for run in one.families.get(row.record.identity, ())
         }
         columns[f">time on {comparison.label(row)}"] = [medians.get(run.seed, "") for run in quality.runs]

@@ -16,11 +16,11 @@ from typing import Any
 
 from core.errors import UserError
 from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
+from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import template
-from reports.pages.overview import Overview, OverviewRow
 from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -32,6 +32,8 @@ from reports.records.files import load as load_records
 from reports.text.formatting import number
 
 DATA, INDEX = "gallery.toml", "index.md"
+ELSEWHERE = ("workload", "instance", "parameters", "execution", "device_kind", "seconds", "where")
+"""Keys of an entry of `elsewhere`: a median that the same work took in another place."""
 OPTIONAL = ("note", "exhibit", "measure", "picture", "why", "partial")
 FORMATS = ("svg",)
 """Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
@@ -97,10 +99,7 @@ def read(folder: Path) -> list[GalleryReport]:
     """
     file = DataFile(folder / DATA)
     content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
-    elsewhere = tuple(
-        file.known(one, "elsewhere", ("workload", "instance", "parameters", "ways", "device_kind", "seconds", "where"))
-        for one in content.get("elsewhere", [])
-    )
+    elsewhere = tuple(file.known(one, "elsewhere", ELSEWHERE) for one in content.get("elsewhere", []))
     entries = []
     for one in content["reports"]:
         place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
@@ -120,8 +119,8 @@ def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -
     ----------
     record : Record
     elsewhere : sequence of mapping
-        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `ways` of the record, the
-        median of the `seconds`, and `where` it was taken, in words.
+        Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
+        `execution` settings, the median of the `seconds`, and `where` it was taken, in words.
     """
     known = [
         {"seconds": one["seconds"], "where": one["where"]}
@@ -129,7 +128,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -
         if (one["workload"], one["instance"], one["device_kind"], 1)
         == (record.workload, record.instance, record.device_kind, record.ranks)
         and one["parameters"].items() <= record.parameters.items()
-        and one["ways"].items() <= record.ways.items()
+        and one["execution"].items() <= record.execution.items()
     ]
     return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
 
@@ -235,7 +234,7 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
     gains = ranks.rank_gains(records)
     files = ranks.write(gains, out, entry.made_by)
     ratios = [(f"{one.together.ranks} ranks", one.speedup.value) for one in gains]
-    return files, f"Times as fast as one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
+    return files, f"Speed-up over one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
 
 
 OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}

@@ -27,8 +27,9 @@ from reports.papers.tables import caption, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
+from reports.statistics.interval_text import ratio, seconds_interval
 from reports.statistics.startup import MOST_STARTUP
-from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
+from reports.text.formatting import cost, listed, per_cent, seconds
 from reports.text.tables import TextTable
 from reports.twelve_rules import verdicts
 
@@ -113,7 +114,7 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         There are no records that count.
     """
     if not records:
-        raise RecordError("no records to lay out in tables")
+        raise RecordError("no records to fill tables with")
     papers: dict[str, Paper] = {}
     for workload in dict.fromkeys(record.workload for record in records):
         found = papers_of_workload(workload)
@@ -178,7 +179,7 @@ def _text(
         unconfirmed=found.unconfirmed,
         disagreements=_disagreements(paper, exhibits),
         elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
-        ways=_ways(rows),
+        settings=_settings(rows),
         plain=parameters_text(paper.plain),
         rules=verdicts.RULES_MARK if found.comparisons else "",
         **statistics_of(rows),
@@ -244,9 +245,10 @@ def _rules(page: str, parts: Sequence[dict[str, Any]], found: PaperEvidence, par
     return verdicts.rules_markdown(verdicts.decide_rules(found.comparisons, about))
 
 
-def _ways(rows: Iterable[ComparedRun]) -> list[str]:
-    """What the ways of all runs mean, each way and value once."""
-    return sorted({sentence for row in rows for sentence in setting_sentences(row.record.ways) if ": " in sentence})
+def _settings(rows: Iterable[ComparedRun]) -> list[str]:
+    """Explain the execution settings of all runs, each setting and value once."""
+    sentences = {sentence for row in rows for sentence in setting_sentences(row.record.execution)}
+    return sorted(sentence for sentence in sentences if ": " in sentence)
 
 
 def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
@@ -256,7 +258,7 @@ def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
     common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
     headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
     lines = [_elsewhere_line(row, common) for row in rows]
-    return TextTable("Runs of ours that stand in no table of the paper", headings, lines)
+    return TextTable("Our runs outside the paper's tables", headings, lines)
 
 
 def _elsewhere_line(row: ComparedRun, common: Mapping[str, Any]) -> list[str]:

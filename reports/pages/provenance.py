@@ -19,26 +19,28 @@ def devices(records: Sequence[Record]) -> str:
 
 
 def _processor(environment: Mapping[str, Any]) -> str:
-    hosts = environment.get("hosts") or 1
+    hosts = environment.get("host_count") or 1
     cores = f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else "")
-    return f"{environment.get('cpu') or 'a processor that is not recorded'}, {cores}"
+    return f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores}"
 
 
 def dates(records: Sequence[Record]) -> str:
     """The day, or the first and the last; empty where none is recorded."""
-    days = sorted(sample.started[:10] for one in records for sample in one.samples if sample.started)
+    days = sorted(
+        repetition.started_at[:10] for one in records for repetition in one.repetitions if repetition.started_at
+    )
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def runs(records: Sequence[Record]) -> str:
     """How many runs there are, and of how many repetitions all together."""
     merged = merge(records)
-    return f"{_count(len(merged), 'run')}, {_count(sum(len(one.samples) for one in merged), 'repetition')} in all"
+    return f"{_count(len(merged), 'run')}, {_count(sum(len(one.repetitions) for one in merged), 'repetition')} in all"
 
 
 def repetitions(records: Sequence[Record]) -> str:
     """How many repetitions each of some runs has: the same number, or from the least to the most."""
-    counts = sorted({len(one.samples) for one in merge(records)})
+    counts = sorted({len(one.repetitions) for one in merge(records)})
     spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
     return f"{spread} repetition{'' if spread == '1' else 's'}"
 

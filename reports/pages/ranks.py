@@ -15,13 +15,14 @@ from core.errors import UserError
 from reports.comparison.speedups import ratio_obstacles
 from reports.pages.provenance import devices
 from reports.records.files import Record, UnequalWorkError, merge
+from reports.statistics.interval_text import ratio_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.text.formatting import cell, grouped, machine, per_cent, ratio_interval, seconds
+from reports.text.formatting import cell, grouped, machine, per_cent, seconds
 
 NAME = "ranks"
 HEADINGS = (
     *("workload", "instance", "work", "ranks"),
-    *("one rank", "all ranks", "times as fast [95 %]", "in communication"),
+    *("one rank", "all ranks", "speed-up [95 %]", "in communication"),
 )
 
 
@@ -42,23 +43,18 @@ class RankGain:
     @property
     def times(self) -> tuple[Summary, Summary]:
         """Seconds of one rank and of several, from end to end and without compilation."""
-        return summarise(repetition_seconds(self.alone)), summarise(repetition_seconds(self.together))
+        return summarise(self.alone.running_seconds), summarise(self.together.running_seconds)
 
     @property
     def speedup(self) -> Estimate:
         """How many times as fast the ranks together are."""
-        return ratio_of_medians(repetition_seconds(self.alone), repetition_seconds(self.together))
+        return ratio_of_medians(self.alone.running_seconds, self.together.running_seconds)
 
     @property
     def communication(self) -> float:
         """Median over repetitions of the ranks' mean share of time in communication, waiting included."""
-        shares = [one.communication_share or 0.0 for one in self.together.samples]
+        shares = [one.communication_share or 0.0 for one in self.together.repetitions]
         return summarise(shares).median.value
-
-
-def repetition_seconds(record: Record) -> list[float]:
-    """The seconds of a run's repetitions."""
-    return [sample.running_s for sample in record.samples]
 
 
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:
@@ -80,10 +76,10 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
             alone = next((one for one in runs if one.ranks == 1 and not ratio_obstacles(one, together)), None)
             if alone is None or together.ranks == 1:
                 continue
-            if alone.trajectory_hash != together.trajectory_hash:
+            if alone.hash != together.hash:
                 raise UnequalWorkError(
-                    f"{alone.workload} on {alone.instance}: hash {together.trajectory_hash} of {together.ranks} ranks, "
-                    f"{alone.trajectory_hash} of one"
+                    f"{alone.workload} on {alone.instance}: hash {together.hash} of {together.ranks} ranks, "
+                    f"{alone.hash} of one"
                 )
             found.append(RankGain(alone, together))
     return found
@@ -98,7 +94,7 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
             (
                 one.alone.workload,
                 one.alone.instance,
-                f"{grouped(one.alone.evaluations)} {one.alone.unit}",
+                f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
                 str(one.together.ranks),
                 seconds(alone.median.value),
                 seconds(together.median.value),
@@ -107,20 +103,21 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
             )
         )
     records = [record for one in found for record in (one.alone, one.together)]
-    counts = sorted({len(record.samples) for record in records})
-    unconfirmed = [one.alone.workload for one in found if not (one.alone.scored and one.together.scored)]
-    text = ["# What further ranks bring", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
+    counts = sorted({len(record.repetitions) for record in records})
+    unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]
+    text = ["# Speed-up of several ranks over one", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
         "",
         f"Times are medians of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions from end to "
         "end, without compilation, of one rank on one device and of all ranks on a device each, in turn in one job. "
-        "All ranks of a row found what the one found: the hashes are equal. In communication is the mean over ranks of "
-        "the part of the time in which a rank waited for others or passed something on, on its device or its host.",
+        "All ranks of a row found the result of the one rank: the hashes are equal. In communication is the part of "
+        "its time that a rank spent on waiting for others or on exchanging data, on its device or its host: the mean "
+        "over ranks.",
         "",
     ]
     if unconfirmed:
-        text += [f"Nobody beside the search confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
+        text += [f"No independent check confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
     text += [f"- Devices: {devices(records)}."]
     text += [f"- Machine: {one}." for one in dict.fromkeys(machine(record.environment) for record in records)]
     return "\n".join(text) + "\n"
@@ -136,7 +133,7 @@ def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]
 
     """
     if not found:
-        raise UserError("no work has runs of one rank and of several: nothing to compare")
+        raise UserError("no problem has runs of one rank and of several: nothing to compare")
     path = out / f"{NAME}.md"
     try:
         path.write_text(render(found, made_by), encoding="utf-8")

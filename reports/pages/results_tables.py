@@ -76,7 +76,7 @@ class FilledTable:
         headings = (self.table.first, *(f">{heading}" for heading in self.table.columns))
         made = TextTable("", headings, [[label, *(self._words(*cell) for cell in cells)] for label, cells in rows])
         notes = [f"- **{mark}**: {note}." for note, mark in self._marks.items()]
-        notes += [f"- All of ours: {note}." for note in self._common]
+        notes += [f"- All our runs: {note}." for note in self._common]
         parts = [str(made), "\n".join(_wrapped(one, "  ") for one in notes), self._origin()]
         return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -147,7 +147,7 @@ def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
 def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Datum:
     """A run of ours as the page tells it.
 
-    Headings say its device and its ways, and a note on a figure that no cell shows says nothing.
+    Headings name its device and its settings, and a note on a figure that no cell shows says nothing.
     """
     assert datum.row is not None
     asked = run_parameters(datum.row.record)

@@ -60,7 +60,7 @@ def results(field: InstanceRuns) -> TextTable:
     """A row for each work on each device: costs over its seeds, and how it reached the first target."""
     target = field.targets.first
     headings = (
-        *("work", "on", ">seeds", ">mean ± sd", ">median [95 % CI]", ">best"),
+        *("algorithm", "on", ">seeds", ">mean ± sd", ">median [95 % CI]", ">best"),
         *(
             f">reached {exact_cost(target.cost)} [95 % CI]",
             ">expected time [95 % CI]",
@@ -87,7 +87,7 @@ def results(field: InstanceRuns) -> TextTable:
 def other_targets(field: InstanceRuns) -> TextTable:
     """How each row reached the targets that are easier than the first."""
     headings = (
-        "work",
+        "algorithm",
         "on",
         "target",
         ">reached [95 % CI]",
@@ -141,8 +141,8 @@ def too_few(pairs: Sequence[PairTest]) -> str:
         return ""
     return (
         f"With so few seeds the smallest p after the correction for {len(pairs)} "
-        f"test{'s' if len(pairs) > 1 else ''} is {number(min(1.0, least))}: whatever the difference, none could be "
-        "told apart"
+        f"test{'s' if len(pairs) > 1 else ''} is {number(min(1.0, least))}: no difference can be "
+        "significant"
     )
 
 
@@ -209,7 +209,7 @@ def _rules(sections: Sequence[StatisticsSection], page: str) -> str:
 def _a_value_per_seed(entry: AlgorithmRow) -> Record:
     """The runs of an entry as one whose repetitions are its seeds, since those are what this report counts."""
     runs = entry.family.runs
-    return merge_seeds(runs).with_samples(tuple(run.samples[0] for run in runs), scored=True)
+    return merge_seeds(runs).with_repetitions(tuple(run.repetitions[0] for run in runs), verified=True)
 
 
 def _section(one: StatisticsSection) -> dict[str, object]:
@@ -233,7 +233,7 @@ def _section(one: StatisticsSection) -> dict[str, object]:
 def _budget(entry: AlgorithmRow) -> str:
     least, most = entry.budget
     many = grouped(least) if least == most else f"{grouped(least)} to {grouped(most)}"
-    return f"{many} {entry.record.unit} a run"
+    return f"{many} {entry.record.evaluation_unit} a run"
 
 
 def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator
 
 from reports.comparison.cautions import marks
 from reports.comparison.execution_settings import value_text
@@ -13,14 +13,13 @@ from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.pages.comparison import cost_sentence
 from reports.pages.comparison_tables import per_second
 from reports.records.files import Record
+from reports.statistics.interval_text import ratio
 from reports.statistics.medians import Summary
-from reports.text.formatting import number, ratio, seconds
+from reports.text.formatting import number, seconds
+from reports.text.plain_table import COLUMNS, plain_text
 
-COLUMNS = 80
-NARROWEST_NAME = 12
 MOST_OF_A_REASON = 150
-_RIGHT = (1, 2, 3, 4)
-_LEGEND = "from, to: [95 % interval of the median], or least..most of repetitions that are too few for an interval"
+_LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of few repetitions"
 
 
 def print_table(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> None:
@@ -70,10 +69,10 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     yield from _wrapped(f"{work.proven}: hash {work.hashed}")
     told = cost_sentence(section)
     yield from _wrapped(told[0].lower() + told[1:])
-    if comparison.usual_ways:
-        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
-        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_ways.items()))
-        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
+    if comparison.usual_settings:
+        unless = " (unless its name has others)" if any(map(comparison.settings_apart, _records(comparison))) else ""
+        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
+        yield from _wrapped(f"execution settings of every row{unless}: {ways}")
 
 
 def _records(comparison: ComparedRuns) -> list[Record]:
@@ -84,37 +83,8 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
-def plain_text(headings: Sequence[str], cells: Sequence[Sequence[str]], right: Container[int] = _RIGHT) -> list[str]:
-    """Set a table in aligned columns, two spaces apart; names in the first that are too long go on in the next line.
-
-    Parameters
-    ----------
-    headings, cells
-        What stands in it.
-    right
-        The columns that stand at the right, as numbers do.
-
-    """
-    widths = [max(len(line[column]) for line in (headings, *cells)) for column in range(len(headings))]
-    room = COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1)
-    widths[0] = min(widths[0], max(room, NARROWEST_NAME))
-    found = [_aligned(line, widths, right) for line in (headings, ["-" * width for width in widths])]
-    for name, *others in cells:
-        first, *more = textwrap.wrap(name, widths[0], subsequent_indent=" ", break_on_hyphens=False) or [""]
-        found += [_aligned([first, *others], widths, right), *more]
-    return found
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int], right: Container[int]) -> str:
-    parts = (
-        text.rjust(width) if column in right else text.ljust(width)
-        for column, (text, width) in enumerate(zip(line, widths, strict=True))
-    )
-    return "  ".join(parts).rstrip()
-
-
 def _headings(comparison: ComparedRuns) -> tuple[str, ...]:
-    return "run", "time", "from, to", "speed-up", f"{comparison.work.unit}/s", "notes"
+    return "run", "time", "from, to", "speed-up", f"{comparison.work.evaluation_unit}/s", "notes"
 
 
 def _cells(row: ComparedRun, section: ComparedSection) -> tuple[str, ...]:

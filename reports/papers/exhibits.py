@@ -18,6 +18,7 @@ from reports.comparison.speedups import BaselineSelection, ComparedRun, Compared
 from reports.papers.footnotes import instance_names, is_short, run_footnotes
 from reports.papers.measures import MEASURES, ExhibitCell, missing_solver_text
 from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Machine, Paper, Series
+from reports.papers.placed_runs import PlacedRun
 from reports.papers.run_choice import choose_runs, find_reference, same_problem
 from reports.records.files import Record, families, merge
 from reports.records.parameters import shared_parameters
@@ -26,7 +27,7 @@ from reports.statistics.seeds import merge_seeds
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
 NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
-"""Options of which a record's parameters and ways say nothing; of `share` its ranks say whether they did."""
+"""Options that are neither parameters nor execution settings of a record; `share` follows from its ranks."""
 DISTRIBUTED = {"share": "always"}
 """Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"
@@ -64,16 +65,6 @@ class Datum:
     values: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     row: ComparedRun | None = None
-
-
-@dataclass(frozen=True)
-class PlacedRun:
-    """A run of ours, the series and the row that it belongs to, and its published column where options tell columns."""
-
-    row: ComparedRun
-    series: Series
-    line: ExhibitRow
-    column: ExhibitColumn | None = None
 
 
 @dataclass(frozen=True)
@@ -151,11 +142,11 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
         Two runs of the same instance, seed and parameters did not do the same work; says which.
     """
     runs = [_distinguished(run) for run in merge(records) if run.workload in paper.workloads()]
-    confirmed = [merge_seeds(family) for family in families([run for run in runs if run.scored and run.samples])]
+    confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]
     found = (
         compare_each_problem(confirmed, BaselineSelection(paper.first, paper.plain, paper.same)) if confirmed else []
     )
-    return PaperEvidence(tuple(found), tuple(run for run in runs if not run.scored))
+    return PaperEvidence(tuple(found), tuple(run for run in runs if not run.verified))
 
 
 def fill_exhibit(
@@ -228,14 +219,14 @@ def _suits(series: Series, record: Record) -> bool:
         record.device_kind in series.kinds
         and (not series.backends or record.backend in series.backends)
         and (record.ranks > 1) == over_ranks
-        and (record.environment.get("hosts") or 1) >= series.hosts
+        and (record.environment.get("host_count") or 1) >= series.hosts
         and has_options(record, series.options)
     )
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
     """Tell whether a run was asked for options."""
-    asked = {**record.parameters, **record.ways, "instance": record.instance}
+    asked = {**record.parameters, **record.execution, "instance": record.instance}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
     return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
@@ -268,7 +259,7 @@ def processors(record: Record) -> str:
     if record.device_kind == "core":
         return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
     # Every rank has the same cores of its host, however many ranks share them.
-    hosts = min(record.ranks, record.environment.get("hosts") or 1)
+    hosts = min(record.ranks, record.environment.get("host_count") or 1)
     return f"cores:{(record.host_cores or 1) * hosts}"
 
 
@@ -276,11 +267,11 @@ def _distinguished(record: Record) -> Record:
     """A run as comparisons take it.
 
     A method that may find another solution than others' is among the parameters, and that ranks shared the work out is
-    among the ways.
+    among the execution settings.
     """
     found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
     shared_out = DISTRIBUTED if record.ranks > 1 and not used_single_rank(record) else {}
-    return replace(record, parameters={**record.parameters, **found}, ways={**record.ways, **shared_out})
+    return replace(record, parameters={**record.parameters, **found}, execution={**record.execution, **shared_out})
 
 
 # --- cells ---

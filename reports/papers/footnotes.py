@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reports.comparison.cautions import BASELINE_PREFIX, doubts
 from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.measures import AMOUNTS, ExhibitCell
 from reports.papers.paper import PROCESSORS, PUBLISHED, WORKLOAD, Exhibit
+from reports.papers.placed_runs import PlacedRun
 from reports.records.files import Record
 from reports.records.parameters import parameters_text, run_parameters
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
-
-if TYPE_CHECKING:
-    from reports.papers.exhibits import PlacedRun
 
 
 def instance_names(record: Record) -> set[str]:
@@ -93,5 +91,5 @@ def _other_work(exhibit: Exhibit, cell: ExhibitCell) -> Iterator[str]:
         yield f"more than {part} of its time, or of its baseline's, may be start-up: no ratio of such times"
     elif other:
         yield f"{listed(other)}: seconds do not compare with the paper's" + (", ratios do" if has_ratio else "")
-    elif exhibit.amount.get("walks", 1) > 1 and record.ways.get("mapping") != PUBLISHED:
-        yield f"its {record.parameters['walks']} climbs ran side by side, the paper's one after the other"
+    elif exhibit.amount.get("walks", 1) > 1 and record.execution.get("mapping") != PUBLISHED:
+        yield f"its {record.parameters['walks']} climbs ran in parallel, the paper's one after the other"

@@ -23,7 +23,7 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
     row = exhibit.plot.row if exhibit.of and exhibit.plot else ""
     if not any(datum.line == row or not row for datum in shown.ours):
         reasons = [f"{what}: {why}" if what else why for what, why in shown.missing]
-        drawn = f"it draws {row}, of which nothing ran; --{exhibit.kind} {exhibit.number} runs it" if row else NO_RECORD
+        drawn = f"it draws {row}, which did not run; --{exhibit.kind} {exhibit.number} runs it" if row else NO_RECORD
         return "; ".join(reasons) or drawn
     notes = dict.fromkeys(note for datum in shown.ours for note in datum.notes if note.startswith("no "))
     words = dict.fromkeys(word for datum in shown.ours for word in datum.words if word.startswith(("no ", "not ")))

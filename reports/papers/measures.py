@@ -12,23 +12,13 @@ from typing import Any
 
 from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record, RecordError
+from reports.statistics.interval_text import ratio, ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
-from reports.text.formatting import (
-    gap,
-    grouped,
-    number,
-    per_cent,
-    rate,
-    ratio,
-    ratio_interval,
-    seconds,
-    seconds_interval,
-    size,
-)
+from reports.text.formatting import gap, grouped, number, per_cent, rate, seconds, size
 
-WEAK_VERIFIERS = ("the scorer", "the published optimum")
-"""Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
+WEAK_VERIFIERS = ("scorer", "published optimum")
+"""Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
@@ -77,7 +67,7 @@ class ExhibitCell:
     def over(self, base: ComparedRun) -> Estimate | None:
         """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
         if not self.too_short(base):
-            return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (base, self.row)))
+            return ratio_of_medians(base.record.running_seconds, self.row.record.running_seconds)
         slow, own = self.slope(base), self.slope(self.row)
         return None if slow is None or own is None else ratio_of_slopes(slow, own)
 
@@ -206,7 +196,7 @@ def _shares(one: ExhibitCell) -> str:
     if not whole:
         return ""
     said = [("transfers", one.row.transfer.median.value / whole), ("kernel", one.row.kernel.median.value / whole)]
-    communicated = [s.communication_share for s in one.record.samples if s.communication_share is not None]
+    communicated = [s.communication_share for s in one.record.repetitions if s.communication_share is not None]
     if one.record.ranks > 1 and communicated:
         said = [("communication", statistics.median(communicated))]
     return ", ".join(f"{name} {per_cent(share)}" for name, share in said)
@@ -214,18 +204,18 @@ def _shares(one: ExhibitCell) -> str:
 
 def _rate_words(one: ExhibitCell) -> str:
     found = one.row.rate
-    return "" if found is None else f"{rate(found * 1e9)} {one.record.unit}/s"
+    return "" if found is None else f"{rate(found * 1e9)} {one.record.evaluation_unit}/s"
 
 
 def _nodes(one: ExhibitCell) -> str:
-    nodes = one.record.evaluations or one.record.details.get("nodes")  # older records have them among their details
+    nodes = one.record.evaluations
     return f"{grouped(nodes)} node{'s' if nodes > 1 else ''}" if nodes else ""
 
 
 def _proof(one: ExhibitCell) -> str:
     details = one.record.details
     said = []
-    if one.record.ways.get("bound") == "host":
+    if one.record.execution.get("bound") == "host":
         said.append("all tours, on the host")
     if details.get("root_bound") is not None:
         said.append(f"bound at the root {details['root_bound']}")
@@ -238,11 +228,9 @@ def _proof(one: ExhibitCell) -> str:
 
 
 def verifiers(details: Mapping[str, Any]) -> list[str]:
-    """Who found a proved result again, beside the scorer and the publications; older records name one at most."""
-    if details.get("verified_by"):
-        return [str(details["verified_by"])]
-    confirmed = details.get("confirmed_by")
-    return [str(one) for one in confirmed if one not in WEAK_VERIFIERS] if isinstance(confirmed, list) else []
+    """Return the verifiers that found a proved result again, without the scorer and the published optimum."""
+    found = details.get("verified_by")
+    return [str(one) for one in found if one not in WEAK_VERIFIERS] if isinstance(found, list) else []
 
 
 def _streamed(one: ExhibitCell) -> str:
@@ -259,11 +247,11 @@ def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
     Raises
     ------
     RecordError
-        `details.peers` is no list of solvers.
+        `details.reference_solvers` is no list of solvers.
     """
-    found = record.details.get("peers", ())
+    found = record.details.get("reference_solvers", ())
     if not isinstance(found, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in found):
-        raise RecordError(f"{record.label}: expected a list of solvers in details.peers, found {found!r}")
+        raise RecordError(f"{record.label}: expected a list of solvers in details.reference_solvers, found {found!r}")
     return found
 
 
@@ -295,12 +283,12 @@ def missing_solver_text(one: ExhibitCell) -> str:
     if not one.rival or _peer_seconds(one) is not None:
         return ""
     troubles = {f"{peer['name']} {_failure_text(peer)}" for peer in _reference_solvers(one)}
-    return f"no time of {one.rival} beside it: {', '.join(sorted(troubles)) or 'it did not run here'}"
+    return f"no time of {one.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
 
 def _failure_text(peer: Mapping[str, Any]) -> str:
     """Word why a solver has no time, with how to get it where it was not found."""
-    said = str(peer.get("trouble") or "has no time")
+    said = str(peer.get("failure") or "has no time")
     return said if said.startswith("not found") else said.partition(":")[0]
 
 

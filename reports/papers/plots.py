@@ -102,9 +102,7 @@ def remarks(drawn: Sequence[Panel]) -> list[str]:
     published = {curve.published for curve in curves}
     said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
     marked = any(curve.name.endswith(DOUBTFUL) for curve in curves)
-    return (
-        [*said, "(* over a time of one core that is doubtful in part: see the notes of the table)"] if marked else said
-    )
+    return [*said, "(* its time of one core is doubtful: see the notes of the table)"] if marked else said
 
 
 def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:

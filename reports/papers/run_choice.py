@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reports.comparison.cautions import used_single_rank
 from reports.comparison.speedups import ComparedRun, ratio_obstacles
 from reports.papers.paper import Exhibit
-
-if TYPE_CHECKING:
-    from reports.papers.exhibits import PlacedRun
+from reports.papers.placed_runs import PlacedRun
 
 
 def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:
@@ -28,10 +26,10 @@ def _longest(exhibit: Exhibit, placed: Iterable[PlacedRun]) -> Iterable[PlacedRu
     for one in placed:
         record = one.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
-        ways = {name: value for name, value in record.ways.items() if name != "share"}
+        execution = {name: value for name, value in record.execution.items() if name != "share"}
         place = record.backend, record.device, record.ranks, one.row.machine
         cell = one.line.key, one.series.name, one.column.heading if one.column else ""
-        key = json.dumps([record.instance_sha256, record.seed, asked, ways, place, cell], sort_keys=True)
+        key = json.dumps([record.instance_sha256, record.seed, asked, execution, place, cell], sort_keys=True)
         if key not in best or _amount(exhibit, best[key]) < _amount(exhibit, one):
             best[key] = one
     return best.values()

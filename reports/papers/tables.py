@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from reports.papers.exhibits import Datum, FilledExhibit
 from reports.papers.paper import INSTANCE, PROCESSORS, Exhibit, ExhibitRow
+from reports.text.formatting import letters
 from reports.text.tables import TextTable
 
 HEADINGS = {INSTANCE: "instance", PROCESSORS: "processors"}
@@ -129,9 +130,4 @@ def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
 
 
 def _mark(note: str, marks: dict[str, str]) -> str:
-    return marks.setdefault(note, _letter(len(marks)))
-
-
-def _letter(place: int) -> str:
-    head, last = divmod(place, 26)
-    return (_letter(head - 1) if head else "") + chr(ord("a") + last)
+    return marks.setdefault(note, letters(len(marks)))

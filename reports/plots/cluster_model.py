@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reports.pages.cluster_model import NAME, ModelledInstance
+from reports.comparison.modelled_runs import ModelledInstance
 from reports.plots import style as plots_style
 from reports.plots.scaling import STYLES
 from reports.plots.style import PAGE_WIDTH
 
 
-def curves(subject: ModelledInstance, folder: Path, name: str = NAME) -> list[Path]:
+def curves(subject: ModelledInstance, folder: Path, name: str = "cluster-model") -> list[Path]:
     """Draw both beside each other.
 
     Returns

@@ -9,29 +9,24 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reports.comparison.cautions import SHORTEST_BASELINE_S, is_short
+from reports.comparison.overview import DOUBTFUL, Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
 from reports.plots import style
 from reports.plots.style import FORMATS, LABEL, PAGE_WIDTH, TEXT
-from reports.text.formatting import listed, ratio, seconds
-
-if TYPE_CHECKING:
-    from reports.pages.overview import Overview, OverviewRow
+from reports.text.formatting import listed
 
 COLOURS = "PuOr"
 """ColorBrewer's map from orange (slower) over white to purple (faster), told apart by the colour-blind too."""
 GREY = "#808080"
 """Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
-MISSING = "n/a"
 LEAST_DECADES = 1.0
 """Decades that the scale reaches from 1 on either side at least, so that small differences look small."""
 MOST_TICKS = 9
 NAMES_WIDTH, CELL_WIDTH = 2.1, 0.95
 """Inches of the names at the left, and of a cell where there is room."""
-DOUBTFUL = "*"
-"""Stands behind a time or a ratio of which the notes warn."""
 
 
 @dataclass(frozen=True)
@@ -161,15 +156,6 @@ def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str,
     ink = _ink(ground)
     axes.text(right, down - 0.2, over, ha="center", va="center", fontsize=LABEL, weight="bold", color=ink)
     axes.text(right, down + 0.22, time, ha="center", va="center", fontsize=TEXT, color=ink)
-
-
-def cell_words(row: ComparedRun | None, *, time_doubtful: bool, ratio_doubtful: bool) -> tuple[str, str]:
-    """Word a run's time and its ratio over one core, which may be empty, with marks of what is doubtful."""
-    if row is None:
-        return MISSING, ""
-    over = ratio(row.speedup)
-    time = seconds(row.running.median.value) + DOUBTFUL * time_doubtful
-    return time, over + DOUBTFUL * (ratio_doubtful and bool(over))
 
 
 def split_device(name: str) -> tuple[str, str]:

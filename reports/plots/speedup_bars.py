@@ -7,37 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.errors import UserError
 from reports.comparison.cautions import marks
 from reports.comparison.sections import ComparedSection
 from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.plots import style
 from reports.plots.style import LABEL, PAGE_WIDTH, TEXT, TITLE
-from reports.records.schema import HASH_COVERS
+from reports.records.schema import HASH_SCOPES
+from reports.statistics.interval_text import ratio
 from reports.statistics.medians import Estimate
-from reports.text.formatting import ratio, seconds
+from reports.text.formatting import seconds
 
 # Above this spread a linear axis would hide the small bars.
 LOGARITHMIC_ABOVE = 20.0
 # Of Okabe and Ito's colours, which readers who see colours differently tell apart, on white in dark pages too.
 BASELINE, FASTER, SLOWER = "#999999", "#0072b2", "#e69f00"
 NAME_WIDTH = 34
-
-
-def user_pyplot() -> Any:
-    """The user's own matplotlib, which shows figures where he works.
-
-    Raises
-    ------
-    UserError
-        It is not installed.
-
-    """
-    try:
-        from matplotlib import pyplot as loaded
-    except ImportError:
-        raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
-    return loaded
 
 
 def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> list[Path]:
@@ -74,7 +58,7 @@ def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
 
     """
     if axes is None:
-        _, axes = user_pyplot().subplots(figsize=_size(section), layout="constrained")
+        _, axes = style.user_pyplot().subplots(figsize=_size(section), layout="constrained")
     draw_speedups(axes, section)
     return axes
 
@@ -85,8 +69,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     _draw(axes, rows, names, [1 + text.count("\n") for text in names])
     work = section.comparison.work
     axes.set_title(
-        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.trajectory_hash[:12]} of "
-        f"{HASH_COVERS[work.hash_covers]}",
+        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
         fontsize=TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""

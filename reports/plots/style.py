@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.errors import UserError
+
 FORMATS = ("svg", "png")
 PAGE_WIDTH = 7.5
 """Inches of a printed page's text; no picture is wider, so that none is made smaller."""
@@ -49,6 +51,21 @@ def pyplot() -> Any:
             "figure.titlesize": TITLE,
         }
     )
+    return loaded
+
+
+def user_pyplot() -> Any:
+    """Load matplotlib with the user's own settings, for figures in a notebook or a window.
+
+    Raises
+    ------
+    UserError
+        matplotlib is not installed.
+    """
+    try:
+        from matplotlib import pyplot as loaded
+    except ImportError:
+        raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
     return loaded
 
 

@@ -1,6 +1,6 @@
-"""What every value of a run record must be, and the check that it is.
+"""Check of every value of a run record.
 
-A rule is what was expected, in words for the message, and the test whether a value is that.
+A rule is a pair: the expected value in words, for the message, and a function that returns True if a value has it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 from core.errors import UserError
 
-SCHEMA = 2
-"""The version that is written."""
+SCHEMA = 3
+"""The version that is written and read."""
 
-HASH_COVERS = {
+HASH_SCOPES = {
     "moves": "all moves",
     "climbs": "all climbs",
     "tours": "all tours",
-    "answer": "the answer",
+    "result": "the result",
 }
-"""What a run's hash is made of, and how a line or a report words it ("hash 0123 of all moves")."""
+"""Scopes of a run's hash, each with its words in a line or a report ("hash 0123 of all moves")."""
 
 DEVICE_KINDS = ("core", "cores", "gpu")
 MOST_DIGITS = 100
@@ -142,7 +142,7 @@ RECORD: dict[str, Rule] = {
     "instance": _NAME,
     "instance_sha256": ("64 hexadecimal digits", _is_hexadecimal(64, 64)),
     "parameters": _OBJECT,
-    "ways": _OBJECT,
+    "execution": _OBJECT,
     "seed": ("an integer", is_integer),
     "backend": _NAME,
     "device": ("a text", _is_text),
@@ -151,36 +151,35 @@ RECORD: dict[str, Rule] = {
     "best_cost": ("a finite number", _is_number),
     "best_index": _COUNT,
     "evaluations": _COUNT,
-    "unit": _NAME,
-    "trajectory_hash": ("4 to 128 hexadecimal digits", _is_hexadecimal(4, 128)),
-    "hash_covers": (f"one of {', '.join(HASH_COVERS)}", lambda value: _is_text(value) and value in HASH_COVERS),
+    "evaluation_unit": _NAME,
+    "hash": ("4 to 128 hexadecimal digits", _is_hexadecimal(4, 128)),
+    "hash_scope": (f"one of {', '.join(HASH_SCOPES)}", lambda value: _is_text(value) and value in HASH_SCOPES),
     "environment": _OBJECT,
-    "scored": _YES_OR_NO,
+    "verified": _YES_OR_NO,
     "details": _OBJECT,
 }
-"""Of the keys of a record but for its samples."""
+"""Rules of all keys of a record but `repetitions` and `details.*`."""
 
 NESTED: dict[str, dict[str, Rule]] = {
     "environment": {
         "cores": _AT_LEAST_1,
-        "hosts": _AT_LEAST_1,
+        "host_count": _AT_LEAST_1,
         "host": _NAME,
         "packages": ("an object", lambda value: isinstance(value, dict)),
     },
     "details": {
-        **dict.fromkeys(("cities", "cells", "nodes", "optimal_tours", "streamed_bytes", "iterations"), _COUNT),
-        **dict.fromkeys(("optimum", "nodes_per_second", "root_bound"), _NUMBER),
-        "phase_seconds": ("an object of numbers", _is_object_of(_is_number)),
+        **dict.fromkeys(("cities", "cells", "optimal_tours", "streamed_bytes", "iterations"), _COUNT),
+        **dict.fromkeys(("optimum", "root_bound"), _NUMBER),
     },
 }
-"""Of what reports compute with, where it is there and not null."""
+"""Rules of values that reports compute with, applied where they are present and not null."""
 
-BYTES_MOVED = ("host_device", "ranks")
-OPTIONAL_SAMPLE: dict[str, Rule] = {
-    "started": ("a date and time in UTC such as 2026-11-22T10:27:52Z", _is_date),
+BYTES_MOVED = ("host_device", "between_ranks")
+OPTIONAL_REPETITION: dict[str, Rule] = {
+    "started_at": ("a date and time in UTC such as 2026-11-22T10:27:52Z", _is_date),
     "conditions": _OBJECT,
     "energy_j": ("an object from sources to joules of at least 0", _is_object_of(_is_time)),
-    "rank_seconds": ("a list of seconds of at least 0", _is_list_of(_is_time)),
+    "rank_s": ("a list of seconds of at least 0", _is_list_of(_is_time)),
     "bytes_moved": (
         f"an object from {' or '.join(BYTES_MOVED)} to bytes, integers of at least 0",
         _is_object_of(_COUNT[1], BYTES_MOVED),
@@ -188,22 +187,22 @@ OPTIONAL_SAMPLE: dict[str, Rule] = {
     "communication_share": ("a number from 0 to 1", _is_share),
     "history": ("a list of [iteration, evaluations, seconds, best cost]", lambda value: isinstance(value, list)),
 }
-"""Of what a repetition may say beside its times, where it is there and not null."""
+"""Rules of the optional keys of a repetition, applied where they are present and not null."""
 
 CONDITIONS: dict[str, Rule] = {
     "load_1min": _AT_LEAST_0,
-    "governor": _NAME,
+    "cpu_governor": _NAME,
     "cpu_mhz_mean": _AT_LEAST_0,
     "cpu_mhz_min": _AT_LEAST_0,
     "gpu_mhz": _AT_LEAST_0,
     "gpu_mhz_max": _AT_LEAST_0,
-    "gpu_celsius": _NUMBER,
+    "gpu_temperature_c": _NUMBER,
     "throttled": _YES_OR_NO,
     "throttled_by": ("a list of reasons", _is_list_of(_is_name)),
-    "resumed": _AT_LEAST_1,
+    "resume_count": _AT_LEAST_1,
     "lost_ranks": ("a list of ranks", _is_list_of(_COUNT[1])),
 }
-"""Of the conditions of a repetition, where they are there and not null."""
+"""Rules of the conditions of a repetition, applied where they are present and not null."""
 
 
 def check_record(record: Any) -> None:
@@ -220,8 +219,8 @@ def check_record(record: Any) -> None:
             raise RecordError(f"{name}: expected {expected}, found {short_text(value)}")
     for name, rules in NESTED.items():
         _check_present(getattr(record, name), rules, name)
-    for position, sample in enumerate(record.samples):
-        _check_sample(sample, record.ranks, f"samples[{position}]")
+    for position, repetition in enumerate(record.repetitions):
+        _check_repetition(repetition, record.ranks, f"repetitions[{position}]")
 
 
 def _check_present(values: Any, rules: dict[str, Rule], where: str) -> None:
@@ -232,23 +231,21 @@ def _check_present(values: Any, rules: dict[str, Rule], where: str) -> None:
             raise RecordError(f"{where}.{key}: expected {expected}, found {short_text(value)}")
 
 
-def _check_sample(sample: Any, ranks: int, where: str) -> None:
-    values = vars(sample)
-    for name in values.keys() - OPTIONAL_SAMPLE.keys():
+def _check_repetition(repetition: Any, ranks: int, where: str) -> None:
+    values = vars(repetition)
+    for name in values.keys() - OPTIONAL_REPETITION.keys():
         if not _is_time(values[name]):
             raise RecordError(f"{where}.{name}: expected {SECONDS[0]}, found {short_text(values[name])}")
-    if sample.compile_s > sample.total_s:
+    if repetition.compile_s > repetition.total_s:
         raise RecordError(
-            f"{where}: expected total_s to include compile_s, found {sample.total_s!r} "
-            f"below compile_s {sample.compile_s!r}"
+            f"{where}: expected total_s to include compile_s, found {repetition.total_s!r} "
+            f"below compile_s {repetition.compile_s!r}"
         )
-    _check_present(values, OPTIONAL_SAMPLE, where)
-    _check_present(sample.conditions or {}, CONDITIONS, f"{where}.conditions")
-    if sample.rank_seconds is not None and len(sample.rank_seconds) != ranks:
-        raise RecordError(
-            f"{where}.rank_seconds: expected the time of each of {ranks} ranks, found {len(sample.rank_seconds)}"
-        )
-    _check_history(sample.history or [], f"{where}.history")
+    _check_present(values, OPTIONAL_REPETITION, where)
+    _check_present(repetition.conditions or {}, CONDITIONS, f"{where}.conditions")
+    if repetition.rank_s is not None and len(repetition.rank_s) != ranks:
+        raise RecordError(f"{where}.rank_s: expected the time of each of {ranks} ranks, found {len(repetition.rank_s)}")
+    _check_history(repetition.history or [], f"{where}.history")
 
 
 def _check_history(rows: list[Any], where: str) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from reports.records.files import Record, Sample
+from reports.records.files import Record, Repetition
 from reports.records.meters import GPU_ENERGY, PACKAGE_ENERGY
 
 
@@ -23,99 +23,104 @@ class CsvColumn(NamedTuple):
     name: str
     unit: str
     meaning: str
-    value: Callable[[Record, Sample], Any]
+    value: Callable[[Record, Repetition], Any]
 
 
-def _record_field(name: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: getattr(record, name)
+def _record_field(name: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: getattr(record, name)
 
 
-def _json_field(name: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: json.dumps(getattr(record, name), sort_keys=True)
+def _json_field(name: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: json.dumps(getattr(record, name), sort_keys=True)
 
 
-def _environment(name: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: record.environment.get(name)
+def _environment(name: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: record.environment.get(name)
 
 
-def _sample_field(name: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: getattr(sample, name)
+def _repetition_field(name: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: getattr(repetition, name)
 
 
-def _condition(name: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: (sample.conditions or {}).get(name)
+def _condition(name: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: (repetition.conditions or {}).get(name)
 
 
-def _joules(source: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: (sample.energy_j or {}).get(source)
+def _joules(source: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: (repetition.energy_j or {}).get(source)
 
 
-def _bytes(way: str) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: (sample.bytes_moved or {}).get(way)
+def _bytes(path: str) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: (repetition.bytes_moved or {}).get(path)
 
 
-def _rank_seconds(choice: Callable[[list[float]], float]) -> Callable[[Record, Sample], Any]:
-    return lambda record, sample: choice(sample.rank_seconds) if sample.rank_seconds else None
+def _rank_s(choice: Callable[[list[float]], float]) -> Callable[[Record, Repetition], Any]:
+    return lambda record, repetition: choice(repetition.rank_s) if repetition.rank_s else None
 
 
-def _rate(record: Record, sample: Sample) -> float | None:
+def _rate(record: Record, repetition: Repetition) -> float | None:
     """Evaluations per second; None where a workload counts none, as exact search does."""
-    return record.evaluations / sample.running_s if record.evaluations and sample.running_s > 0 else None
+    return record.evaluations / repetition.running_s if record.evaluations and repetition.running_s > 0 else None
 
 
-def _throttled_by(record: Record, sample: Sample) -> str | None:
-    reasons = (sample.conditions or {}).get("throttled_by")
+def _throttled_by(record: Record, repetition: Repetition) -> str | None:
+    reasons = (repetition.conditions or {}).get("throttled_by")
     return None if reasons is None else "; ".join(reasons)
 
 
 COLUMNS = (
-    CsvColumn("workload", "", "what ran, a driver's name", _record_field("workload")),
+    CsvColumn("workload", "", "name of the driver", _record_field("workload")),
     CsvColumn("instance", "", "name of the instance", _record_field("instance")),
     CsvColumn("instance_sha256", "", "SHA-256 of the instance's content", _record_field("instance_sha256")),
-    CsvColumn("parameters", "JSON", "what decides the work", _json_field("parameters")),
-    CsvColumn("ways", "JSON", "what decides the speed alone", _json_field("ways")),
+    CsvColumn("parameters", "JSON", "parameters, which decide the work", _json_field("parameters")),
+    CsvColumn("execution", "JSON", "execution settings, which affect only the speed", _json_field("execution")),
     CsvColumn("seed", "", "seed of the random numbers", _record_field("seed")),
     CsvColumn("backend", "", "as given to --backend", _record_field("backend")),
     CsvColumn("device", "", "as given to --device", _record_field("device")),
     CsvColumn("device_kind", "", "core, cores or gpu", _record_field("device_kind")),
-    CsvColumn("device_name", "", "as the driver calls it", lambda record, sample: record.details.get("device_name")),
+    CsvColumn(
+        "device_name",
+        "",
+        "name of the device by its device driver",
+        lambda record, repetition: record.details.get("device_name"),
+    ),
     CsvColumn("ranks", "", "MPI ranks, 1 without MPI", _record_field("ranks")),
     CsvColumn("host", "", "name of the (first) host", _environment("host")),
-    CsvColumn("hosts", "", "number of hosts", _environment("hosts")),
+    CsvColumn("host_count", "", "number of hosts", _environment("host_count")),
     CsvColumn("cores", "", "cores of a host", _environment("cores")),
-    CsvColumn("cpu", "", "processor", _environment("cpu")),
-    CsvColumn("suite", "", "version of the suite, a git commit", _environment("suite")),
-    CsvColumn("started", "UTC", "when the repetition began, ISO 8601", _sample_field("started")),
-    CsvColumn("compile_s", "s", "longest compilation of any rank", _sample_field("compile_s")),
-    CsvColumn("transfer_s", "s", "copies between host and device", _sample_field("transfer_s")),
-    CsvColumn("kernel_s", "s", "kernels", _sample_field("kernel_s")),
-    CsvColumn("total_s", "s", "from end to end, compilation included", _sample_field("total_s")),
-    CsvColumn("running_s", "s", "from end to end without compilation", _sample_field("running_s")),
-    CsvColumn("rank_least_s", "s", "running time of the fastest rank", _rank_seconds(min)),
-    CsvColumn("rank_most_s", "s", "running time of the slowest rank", _rank_seconds(max)),
-    CsvColumn("evaluations", "", "what was counted, see unit", _record_field("evaluations")),
-    CsvColumn("unit", "", "what evaluations counts", _record_field("unit")),
+    CsvColumn("cpu_model", "", "processor", _environment("cpu_model")),
+    CsvColumn("commit", "", "git commit of the project", _environment("commit")),
+    CsvColumn("started_at", "UTC", "start of the repetition, ISO 8601", _repetition_field("started_at")),
+    CsvColumn("compile_s", "s", "longest compilation of any rank", _repetition_field("compile_s")),
+    CsvColumn("transfer_s", "s", "copies between host and device", _repetition_field("transfer_s")),
+    CsvColumn("kernel_s", "s", "kernels", _repetition_field("kernel_s")),
+    CsvColumn("total_s", "s", "from end to end, compilation included", _repetition_field("total_s")),
+    CsvColumn("running_s", "s", "from end to end without compilation", _repetition_field("running_s")),
+    CsvColumn("rank_least_s", "s", "running time of the fastest rank", _rank_s(min)),
+    CsvColumn("rank_most_s", "s", "running time of the slowest rank", _rank_s(max)),
+    CsvColumn("evaluations", "", "number of evaluations, see evaluation_unit", _record_field("evaluations")),
+    CsvColumn("evaluation_unit", "", "unit of evaluations", _record_field("evaluation_unit")),
     CsvColumn("evaluations_per_s", "1/s", "evaluations / running_s; empty if none are counted", _rate),
     CsvColumn("best_cost", "", "cost of the best solution", _record_field("best_cost")),
-    CsvColumn("best_index", "", "which climber, ant or restart found it", _record_field("best_index")),
-    CsvColumn("scored", "", "True if plain NumPy confirmed best_cost", _record_field("scored")),
-    CsvColumn("trajectory_hash", "", "equal hashes prove equal work or answers", _record_field("trajectory_hash")),
-    CsvColumn("hash_covers", "", "what the hash is made of", _record_field("hash_covers")),
+    CsvColumn("best_index", "", "number of the climber, ant or walk that found it", _record_field("best_index")),
+    CsvColumn("verified", "", "True if plain NumPy confirmed best_cost", _record_field("verified")),
+    CsvColumn("hash", "", "equal hashes prove equal work or results", _record_field("hash")),
+    CsvColumn("hash_scope", "", "values that the hash covers", _record_field("hash_scope")),
     CsvColumn("load_1min", "", "load average of the minute before", _condition("load_1min")),
-    CsvColumn("governor", "", "governor of the processor's clock", _condition("governor")),
+    CsvColumn("cpu_governor", "", "governor of the processor's clock", _condition("cpu_governor")),
     CsvColumn("cpu_mhz_mean", "MHz", "mean clock of the cores, right after", _condition("cpu_mhz_mean")),
     CsvColumn("cpu_mhz_min", "MHz", "lowest clock of a core, right after", _condition("cpu_mhz_min")),
     CsvColumn("gpu_mhz", "MHz", "clock of the GPU, right after", _condition("gpu_mhz")),
     CsvColumn("gpu_mhz_max", "MHz", "highest clock of the GPU", _condition("gpu_mhz_max")),
-    CsvColumn("gpu_celsius", "deg C", "temperature of the GPU, right after", _condition("gpu_celsius")),
+    CsvColumn("gpu_temperature_c", "deg C", "temperature of the GPU, right after", _condition("gpu_temperature_c")),
     CsvColumn("throttled", "", "True if the GPU's clock was slowed down", _condition("throttled")),
-    CsvColumn("throttled_by", "", "by what, separated by semicolons", _throttled_by),
+    CsvColumn("throttled_by", "", "reasons, separated by semicolons", _throttled_by),
     CsvColumn("gpu_j", "J", "energy of the GPU (NVML)", _joules(GPU_ENERGY)),
     CsvColumn("package_j", "J", "energy of all processor packages (RAPL)", _joules(PACKAGE_ENERGY)),
     CsvColumn("bytes_host_device", "B", "copied between host and device", _bytes("host_device")),
-    CsvColumn("bytes_ranks", "B", "sent between ranks", _bytes("ranks")),
+    CsvColumn("bytes_between_ranks", "B", "sent between ranks", _bytes("between_ranks")),
     CsvColumn(
-        "communication_share", "", "part of the time in communication, 0 to 1", _sample_field("communication_share")
+        "communication_share", "", "part of the time in communication, 0 to 1", _repetition_field("communication_share")
     ),
 )
 """Columns of a row but for the first, `repetition`; a value that was not recorded is empty."""
@@ -135,9 +140,9 @@ def rows_of(records: Iterable[Record]) -> list[list[Any]]:
     seen: Counter[str] = Counter()
     for record in records:
         run = record.identity
-        for sample in record.samples:
+        for repetition in record.repetitions:
             seen[run] += 1
-            rows.append([seen[run], *(column.value(record, sample) for column in COLUMNS)])
+            rows.append([seen[run], *(column.value(record, repetition) for column in COLUMNS)])
     return rows
 
 

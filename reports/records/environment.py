@@ -1,4 +1,4 @@
-"""What a run ran on: versions, processor, cores. Kept cheap: rank 0 asks for it before every recorded run."""
+"""Environment of a run: versions, processor, cores. Kept cheap: rank 0 reads it before every recorded run."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ PACKAGES = (
 )
 
 
-def environment(hosts: int = 1) -> dict[str, Any]:
+def environment(host_count: int = 1) -> dict[str, Any]:
     """Describe this machine and this installation.
 
     Parameters
     ----------
-    hosts : int
+    host_count : int
         Number of machines that the ranks are spread over; `cores` counts one of them, `host` names this one.
 
     Returns
     -------
     dict
-        `suite` (git commit, `+changes` when files differ from it; the version where it is installed), `python`, `os`,
-        `host`, `cpu`, `cores`, `hosts`, and `packages` (name to version, installed ones only). The same on every call
-        in the same place, since it helps to identify a run.
+        `commit` (of git, `+changes` if files differ from it; the version if the project is installed), `python`, `os`,
+        `host`, `cpu_model`, `cores`, `host_count`, and `packages` (name to version, installed ones only). The same on
+        every call in the same place, since it is part of a run's identity.
     """
     return {
-        "suite": suite_commit() if (ROOT / ".git").exists() else _version("onekernel"),
+        "commit": project_commit() if (ROOT / ".git").exists() else _version("onekernel"),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
         "host": platform.node() or "unknown",
-        "cpu": processor_model(),
+        "cpu_model": processor_model(),
         "cores": cores(),
-        "hosts": hosts,
+        "host_count": host_count,
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
     }
 
@@ -80,7 +80,7 @@ def processor_model() -> str:
     return str(get_cpu_info().get("brand_raw") or platform.machine())
 
 
-def suite_commit() -> str | None:
+def project_commit() -> str | None:
     """Find the commit of the checkout that this file lies in; None where git says nothing."""
     command = [
         "git",

@@ -1,6 +1,6 @@
 """Files of run records: a JSON object per line, fsynced per repetition, so that a killed run resumes.
 
-A repetition appends one line whose `samples` holds that repetition; `merge_lines` turns the lines of a finished run
+A repetition appends one line whose `repetitions` holds that repetition; `merge_lines` turns the lines of a finished run
 into one. Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single
 write.
 """
@@ -18,13 +18,13 @@ from typing import Any
 
 from core.atomic_files import atomic_write
 from core.errors import UserError
-from reports.records.schema import SCHEMA, Record, RecordError, Sample, identity
+from reports.records.schema import SCHEMA, Record, RecordError, Repetition, identity
 
 __all__ = [
     "SCHEMA",
     "Record",
     "RecordError",
-    "Sample",
+    "Repetition",
     "UnequalWorkError",
     "append",
     "find_run",
@@ -45,12 +45,12 @@ COMPARED = (
     "instance_sha256",
     "parameters",
     "seed",
-    "hash_covers",
-    "trajectory_hash",
+    "hash_scope",
+    "hash",
     "best_cost",
     "best_index",
 )
-"""What runs of the same work agree on, whatever their ways."""
+"""Fields that are equal in runs of the same work, whatever their execution settings."""
 
 
 class UnequalWorkError(UserError):
@@ -110,7 +110,9 @@ def merge(records: Iterable[Record]) -> list[Record]:
             runs[record.identity] = record
             continue
         require_equal_work([first, record])
-        runs[record.identity] = first.with_samples(first.samples + record.samples, first.scored and record.scored)
+        runs[record.identity] = first.with_repetitions(
+            first.repetitions + record.repetitions, first.verified and record.verified
+        )
     return list(runs.values())
 
 
@@ -164,7 +166,7 @@ def count_repetitions(
     # What a file holds has been JSON, in which tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
     return sum(
-        len(one.samples)
+        len(one.repetitions)
         for one in load(path)
         if json.loads(json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed])) == work
     )
@@ -227,11 +229,11 @@ def merge_lines(path: str | os.PathLike[str], run: str) -> None:
 def require_equal_work(records: Sequence[Record]) -> None:
     """Refuse records that did not all do the same work.
 
-    Ways to do it are no reason: two runs that were asked the same and have equal hashes did the same work, one of them
-    perhaps with fewer evaluations (a pruned scan leaves out those that it proves useless, meeting in the middle takes
-    half of Held and Karp's transitions). Runs of equal ways must have evaluated as often too, unless their hash covers
-    the answer alone: how many nodes a search with bounds needs depends on when its incumbent improves. Counts of a
-    pruned scan are compared on one device only: each lane of a team prunes by the best move that it has met itself.
+    Runs of equal parameters and equal hashes did the same work under any execution settings, one of them perhaps with
+    fewer evaluations (a pruned scan leaves out those that it proves useless, meeting in the middle takes half of Held
+    and Karp's transitions). Runs of equal settings must have as many evaluations too, unless their hash covers the
+    result alone: the number of nodes of a search with bounds depends on when its incumbent improves. Counts of a pruned
+    scan are compared on one device only: each lane of a team prunes by the best move that it has met itself.
 
     Raises
     ------
@@ -241,9 +243,9 @@ def require_equal_work(records: Sequence[Record]) -> None:
     counted: dict[str, Record] = {}
     for record in records:
         _require_equal(records[0], record, COMPARED)
-        place = (record.backend, record.device) if record.ways.get("scan") == "pruned" else None
-        alike = counted.setdefault(json.dumps([record.ways, place], sort_keys=True), record)
-        if record.hash_covers != "answer":
+        place = (record.backend, record.device) if record.execution.get("scan") == "pruned" else None
+        alike = counted.setdefault(json.dumps([record.execution, place], sort_keys=True), record)
+        if record.hash_scope != "result":
             _require_equal(alike, record, ("evaluations",))
 
 
@@ -254,8 +256,7 @@ def _require_equal(one: Record, other: Record, names: Sequence[str]) -> None:
             if name == "parameters":
                 ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
             raise UnequalWorkError(
-                f"not the same work, hence not compared: {name} is {ours!r} in {one.label} "
-                f"but {theirs!r} in {other.label}"
+                f"unequal work cannot be compared: {name} is {ours!r} in {one.label} but {theirs!r} in {other.label}"
             )
 
 

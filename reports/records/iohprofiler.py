@@ -26,8 +26,8 @@ MAXIMISED = ("lcs", "knapsack")
 """Workloads whose cost is the better the larger it is."""
 SIZES = ("cities", "size", "items")
 """Details that say how large an instance is, in the order in which they are looked for."""
-STARTS = ("start_cost", "start_length")
-"""Details that say the cost of the solution that a search started from."""
+START = "start_cost"
+"""Detail with the cost of the solution that a search started from."""
 
 CostRows = list[tuple[int, int | float]]
 
@@ -68,7 +68,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
         rows = cost_rows(record)
         if rows:
             runs.append(IohRun(record, rows))
-        if not any(sample.history for sample in record.samples):
+        if not any(repetition.history for repetition in record.repetitions):
             rest = "its start and its end are written" if rows else "left out, since its start is not known either"
             where = f"{record.workload} on {record.instance}, seed {record.seed}, {record.label}"
             notes.append(f"{where}: no history was recorded; {rest}")
@@ -86,13 +86,13 @@ def cost_rows(record: Record) -> CostRows:
     The readers tell where a run begins by its row of evaluation 1. A start solution counts as the first evaluation,
     whether the search counted it or not; without one the first cost that is known stands there.
     """
-    history = next((sample.history for sample in record.samples if sample.history), None)
-    counted = record.evaluations or record.details.get("nodes") or 0
+    history = next((repetition.history for repetition in record.repetitions if repetition.history), None)
+    counted = record.evaluations
     if history:
         rows = [(max(1, evaluations), cost) for _, evaluations, _, cost in history]
     else:
-        start = next((record.details[name] for name in STARTS if _is_number(record.details.get(name))), None)
-        if start is None or counted <= 1:
+        start = record.details.get(START)
+        if not _is_number(start) or counted <= 1:
             return []
         rows = [(1, start)]
     if rows[0][0] > 1:
@@ -163,7 +163,7 @@ def _lines(run: IohRun) -> str:
 def _run_settings(record: Record) -> dict[str, Any]:
     """What sets algorithms apart: all that was asked but for the instance and the seed."""
     asked = {"backend": record.backend, "device": record.device, "ranks": record.ranks}
-    return {**record.parameters, **record.ways, **asked, "host": record.environment.get("host")}
+    return {**record.parameters, **record.execution, **asked, "host": record.environment.get("host")}
 
 
 def _kind(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""What a repetition ran under, and what it drew: date, load, clocks, temperature and joules, read before and after.
+"""Conditions and energy of a repetition: date, load, clocks, temperature and joules, read before and after.
 
 Readings come from Linux (`/proc/loadavg`, `/sys`) and, for NVIDIA's GPUs, from NVML. Whatever is absent, unreadable or
 refused is not recorded.
@@ -14,8 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-GPU_ENERGY = "gpu (NVML)"
-PACKAGE_ENERGY = "processor package (RAPL)"
+GPU_ENERGY = "gpu_nvml"
+PACKAGE_ENERGY = "package_rapl"
+ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (RAPL)"}
+"""Sources of joules in words, by their keys in a record."""
 
 MOST_PROCESSORS = 16
 """Whose clocks are read, evenly spread: reading hundreds of files takes milliseconds."""
@@ -67,8 +69,8 @@ class Meter:
     Attributes
     ----------
     values : dict
-        After a repetition: `started`, `conditions` and `energy_j`, None where nothing could be read, as
-        `reports.records.schema.Sample` takes them.
+        After a repetition: `started_at`, `conditions` and `energy_j`, None where nothing could be read, as
+        `reports.records.schema.Repetition` takes them.
 
     Examples
     --------
@@ -76,7 +78,7 @@ class Meter:
     >>> with meter:
     ...     cost = sum(range(1000))
     >>> sorted(meter.values)
-    ['conditions', 'energy_j', 'started']
+    ['conditions', 'energy_j', 'started_at']
     """
 
     def __init__(
@@ -100,7 +102,7 @@ class Meter:
 
     def __enter__(self) -> Meter:
         """Read what belongs before the repetition."""
-        self.values = {"started": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
+        self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
         load = _first_number(self._load)
         self.values["conditions"] = {} if load is None else {"load_1min": load}
         gpu = self._gpu
@@ -172,12 +174,12 @@ class _Gpu:
         return None
 
     def conditions(self, throttled_before: set[str] | None) -> dict[str, Any]:
-        """Clocks, temperature and throttling, as `reports.records.schema.Sample` has them."""
+        """Clocks, temperature and throttling, as `reports.records.schema.Repetition` has them."""
         nvml = self._nvml
         found = {
             "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
             "gpu_mhz_max": self._most_mhz,
-            "gpu_celsius": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
+            "gpu_temperature_c": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
         }
         reasons = self.throttled_by()
         if reasons is not None:
@@ -253,7 +255,7 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
     """Governor and clocks in MHz; nothing where Linux says nothing."""
     governors = sorted({text for folder in processors if (text := _text(folder / "scaling_governor"))})
     kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
-    found: dict[str, Any] = {"governor": ", ".join(governors)} if governors else {}
+    found: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
     if kilohertz:
         found |= {"cpu_mhz_mean": sum(kilohertz) / len(kilohertz) / 1e3, "cpu_mhz_min": min(kilohertz) / 1e3}
     return found

@@ -1,4 +1,4 @@
-"""What was asked of a run, its ways and its seed too: what runs have in common, and how reports word it."""
+"""Parameters, execution settings and seed of a run: values that runs share, and their words in reports."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from reports.records.files import Record
 
 
 def run_parameters(record: Record) -> dict[str, Any]:
-    """Return everything that was asked of a run, its ways and its seed included."""
-    return {**record.parameters, **record.ways, "seed": record.seed}
+    """Return the parameters, the execution settings and the seed of a run."""
+    return {**record.parameters, **record.execution, "seed": record.seed}
 
 
 def shared_parameters(records: Sequence[Record]) -> dict[str, Any]:
-    """Return the parameters, ways and seed included, that have the same value in all records; at least one record."""
+    """Return those of `run_parameters` that have the same value in all records; at least one record."""
     first, *others = map(run_parameters, records)
     return {
         name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)

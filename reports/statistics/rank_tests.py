@@ -62,7 +62,7 @@ class PairTest:
     def verdict(self) -> str:
         """Which one is better, if that can be said."""
         if self.corrected >= LEVEL or self.a12 == 0.5:
-            return "not told apart"
+            return "not significant"
         return f"{self.one.label if self.a12 > 0.5 else self.other.label} is better"
 
 

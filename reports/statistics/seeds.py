@@ -83,15 +83,15 @@ def merge_seeds(family: Sequence[Record]) -> Record:
         return family[0]
     first = family[0]
     best = min(family, key=lambda run: run.best_cost)
-    hashes = hashlib.sha256(" ".join(f"{run.seed} {run.trajectory_hash}" for run in family).encode())
+    hashes = hashlib.sha256(" ".join(f"{run.seed} {run.hash}" for run in family).encode())
     return replace(
         best,
         seed=first.seed,
         parameters={**best.parameters, "seeds": seeds_text([run.seed for run in family])},
-        samples=tuple(sample for run in family for sample in run.samples),
+        repetitions=tuple(repetition for run in family for repetition in run.repetitions),
         evaluations=round(sum(run.evaluations for run in family) / len(family)),
-        trajectory_hash=hashes.hexdigest()[:16],
-        scored=all(run.scored for run in family),
+        hash=hashes.hexdigest()[:16],
+        verified=all(run.verified for run in family),
     )
 
 

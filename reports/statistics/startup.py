@@ -29,7 +29,7 @@ def startup_share(record: Record, others: Iterable[Record] = ()) -> float:
     took, slope = _seconds(record), iteration_slope(record, others)
     if not took:
         return 1.0
-    kernel = statistics.median(sample.kernel_s for sample in record.samples)
+    kernel = statistics.median(repetition.kernel_s for repetition in record.repetitions)
     seconds = took - (kernel if slope is None else slope.value * _length(record))
     return min(1.0, max(0.0, seconds / took))
 
@@ -46,7 +46,7 @@ def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None
     partner = max(partners, key=lambda one: abs(_length(one) - own))
     long, short = (record, partner) if own > _length(partner) else (partner, record)
     more = _length(long) - _length(short)
-    slow, fast = ([sample.running_s for sample in one.samples] for one in (long, short))
+    slow, fast = (one.running_seconds for one in (long, short))
     low, high = (min(slow) - max(fast)) / more, (max(slow) - min(fast)) / more
     return Estimate((_seconds(long) - _seconds(short)) / more, low, high) if low > 0 else None
 
@@ -58,7 +58,7 @@ def ratio_of_slopes(base: Estimate, own: Estimate) -> Estimate:
 
 
 def _seconds(record: Record) -> float:
-    return statistics.median(sample.running_s for sample in record.samples)
+    return statistics.median(record.running_seconds)
 
 
 def _length(record: Record) -> int:
@@ -69,4 +69,4 @@ def _search(record: Record) -> tuple[object, ...]:
     """Everything that decides a run's speed but its length."""
     asked = {name: value for name, value in record.parameters.items() if name != LENGTH}
     place = record.backend, record.device, record.ranks, record.environment
-    return record.instance_sha256, record.workload, *place, record.ways, asked, record.seed
+    return record.instance_sha256, record.workload, *place, record.execution, asked, record.seed

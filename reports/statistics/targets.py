@@ -51,7 +51,7 @@ class CostHistory:
     Attributes
     ----------
     evaluations, seconds, costs : tuple
-        As the rows of `reports.records.schema.Sample.history` have them; at least one row.
+        As the rows of `reports.records.schema.Repetition.history` have them; at least one row.
     end : Spent
         What the whole repetition spent.
     """
@@ -85,15 +85,15 @@ def cost_histories(run: Record) -> tuple[tuple[CostHistory, ...], list[str]]:
         What is the matter with each of the others, in words.
     """
     courses, troubles = [], []
-    for number, sample in enumerate(run.samples, 1):
-        rows = sample.history
+    for number, repetition in enumerate(run.repetitions, 1):
+        rows = repetition.history
         trouble = _history_problem(rows, run.best_cost)
         if trouble or not rows:
             troubles.append(f"seed {run.seed}, repetition {number}: {trouble}")
             continue
         _, evaluations, seconds, costs = zip(*rows, strict=True)
         # An exact search counts no work in some records, and clocks of several ranks differ a little.
-        end = SearchEffort(False, max(sample.running_s, seconds[-1]), max(run.evaluations, evaluations[-1]))
+        end = SearchEffort(False, max(repetition.running_s, seconds[-1]), max(run.evaluations, evaluations[-1]))
         courses.append(CostHistory(evaluations, seconds, costs, end))
     return tuple(courses), troubles
 
@@ -156,7 +156,7 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
         A cost.
     """
     if asked is not None:
-        return Targets((Target(asked, "the target"),), f"The target {exact_cost(asked)} was asked for")
+        return Targets((Target(asked, "the target"),), f"Target: the cost {exact_cost(asked)}, as given by `--target`")
     best = min(run.best_cost for run in runs)
     optimum = next((run.details["optimum"] for run in runs if run.details.get("optimum") is not None), None)
     if optimum is not None and best <= optimum:
@@ -166,11 +166,11 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
         unknown = (
             "no optimum is known" if optimum is None else f"no run reached the known optimum {exact_cost(optimum)}"
         )
-        why = f"the best cost {exact_cost(best)} that any run found, since {unknown}"
+        why = f"the best cost {exact_cost(best)} of all runs, since {unknown}"
     stops = [stop for run in runs if (stop := stop_cost(run)) is not None]
     if stops and max(stops) > first:
         first, name = max(stops), "the stop"
-        why = f"{exact_cost(first)}, since runs were told to stop there"
+        why = f"{exact_cost(first)}, the cost at which runs stopped"
     whole = all(isinstance(run.best_cost, int) for run in runs)
     others = [Target(_above(first, gap, whole), f"{name} + {gap:.0%}".replace("%", " %")) for gap in GAPS]
     # Small costs have no whole number between them and one per cent more.
@@ -341,7 +341,7 @@ def _median_effort(repetitions: Sequence[SearchEffort]) -> SearchEffort:
 def _history_notes(
     label: str, runs: Sequence[Record], without: Sequence[int], troubles: Sequence[str]
 ) -> Iterator[str]:
-    if all(sample.history is None for run in runs for sample in run.samples):
+    if all(repetition.history is None for run in runs for repetition in run.repetitions):
         yield f"{label}: no history was recorded (`--history`), so times to targets are not known"
         return
     for trouble in troubles:

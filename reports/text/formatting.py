@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.statistics.medians import Estimate, Summary
-
 
 def seconds(value: float) -> str:
     """Word a time in the unit that keeps it readable, three digits long."""
@@ -43,28 +41,6 @@ def per_cent(share: float) -> str:
     return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
 
 
-def seconds_interval(estimate: Estimate) -> str:
-    """Word a time with its interval, if it has one."""
-    text = seconds(estimate.value)
-    return text if estimate.low is None or estimate.high is None else f"{text} [{_pair(estimate, seconds)}]"
-
-
-def _pair(estimate: Estimate, form: Any) -> str:
-    return f"{form(estimate.low)}, {form(estimate.high)}"
-
-
-def ratio(value: Estimate | float | None) -> str:
-    """Word how many times faster something is; empty for None."""
-    if value is None:
-        return ""
-    return f"{number(value.value if isinstance(value, Estimate) else value)}x"
-
-
-def ratio_interval(estimate: Estimate) -> str:
-    """Word a ratio with its interval, if it has one."""
-    return ratio(estimate) + ("" if estimate.low is None else f" [{_pair(estimate, number)}]")
-
-
 def grouped(value: Any) -> str:
     """Word a number with its thousands grouped; other things as they are, empty for None."""
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
@@ -73,6 +49,12 @@ def grouped(value: Any) -> str:
 def cost(value: Any) -> str:
     """Word a cost: integers with their thousands grouped, others with six digits."""
     return grouped(value) if isinstance(value, int) else f"{value:,.6g}"
+
+
+def letters(place: int) -> str:
+    """Return the letters of a place, counted from 0: a to z, aa, ab and so on."""
+    head, last = divmod(place, 26)
+    return (letters(head - 1) if head else "") + chr(ord("a") + last)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -84,11 +66,6 @@ def listed(names: Sequence[str]) -> str:
 def cell(text: Any) -> str:
     """Text that stays inside its cell of a Markdown table."""
     return " ".join(str(text).split()).replace("|", "\\|")
-
-
-def share(part: Summary, whole: Summary) -> str:
-    """Word a time as a part of the whole, in per cent of the medians."""
-    return f"{100 * part.median.value / whole.median.value:.0f} %" if whole.median.value > 0 else ""
 
 
 def gap(cost: float, optimum: float | None) -> str:
@@ -114,15 +91,15 @@ def size(count: int | None) -> str:
 
 def machine(environment: Mapping[str, Any]) -> str:
     """Word an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
-    hosts = environment.get("hosts") or 1
+    hosts = environment.get("host_count") or 1
     return ", ".join(
         [
             *([str(environment["host"])] if environment.get("host") else []),
-            str(environment.get("cpu") or "processor not recorded"),
+            str(environment.get("cpu_model") or "processor not recorded"),
             f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else ""),
             str(environment.get("os") or "system not recorded"),
             f"Python {environment.get('python') or '?'}",
             *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
-            f"suite {environment.get('suite') or 'outside a checkout'}",
+            f"onekernel {environment.get('commit') or 'outside a checkout'}",
         ]
     )

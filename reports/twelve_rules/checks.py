@@ -10,13 +10,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reports.comparison.speedups import ComparedRun
-from reports.records import version_1
 from reports.records.files import Record
+from reports.statistics.interval_text import seconds_interval
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
-from reports.text.formatting import listed, number, seconds, seconds_interval
+from reports.text.formatting import listed, number, seconds
 from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, ReportProperties, RuleInputs, is_its_own_base
 
-KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL = "kept", "broken", "not applicable", "cannot be told"
+KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL = "kept", "broken", "not applicable", "undecided"
 MOST_NAMED = 4
 """Rows that a reason names one by one."""
 
@@ -49,10 +49,10 @@ def _base(it: RuleInputs) -> RuleFinding:
         return CANNOT_TELL, NO_PAGE
     unsaid = [run.label for run in it.compared if run.row and not it.about.prints(seconds(run.row.baseline_s or 0.0))]
     if unsaid:
-        return BROKEN, f"It does not print the time of one core that the speed-up of {named(unsaid)} is over."
+        return BROKEN, f"It does not print the time of one core in the speed-up of {named(unsaid)}."
     return KEPT, (
-        "Speed-ups are over the same search on one core and one rank, which is the parallel program and not the best "
-        "sequential one, and its time stands beside each."
+        "Speed-ups are over the same search on one core and one rank, which is the parallel program, not the best "
+        "sequential one. Its time is printed with each."
     )
 
 
@@ -90,7 +90,7 @@ def _idle(records: Iterable[Record]) -> Iterator[str]:
         cores, host = _cores(record), str(record.environment.get("host") or "the machine")
         if not cores:
             continue
-        hosts = int(record.environment.get("hosts") or 1)
+        hosts = int(record.environment.get("host_count") or 1)
         used = {"core": record.ranks, "cores": (record.host_cores or 0) * hosts}
         full = used.get(record.device_kind, cores * hosts) >= cores * hosts
         key = json.dumps(record.environment, sort_keys=True)
@@ -140,13 +140,13 @@ def _is_ratio_of_medians(row: ComparedRun) -> bool:
 
 def _intervals(it: RuleInputs) -> RuleFinding:
     few = [run for run in it.runs if run.repetitions < LEAST_FOR_COVERAGE]
-    said = "Hashes say that work is deterministic; times are not"
+    said = "Hashes show that the work is deterministic; times are not"
     if few:
         counts = sorted({run.repetitions for run in few})
         return BROKEN, (
             f"{said}, and {named(run.label for run in few)} {'has' if len(few) == 1 else 'have'} "
             f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetition{'s' if counts[-1] > 1 else ''}"
-            f": fewer than the {LEAST_FOR_COVERAGE} that a 95 % interval of a median takes."
+            f": fewer than the {LEAST_FOR_COVERAGE} that a 95 % interval of a median needs."
         )
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
@@ -162,11 +162,11 @@ def _printed_bare(median: Estimate, about: ReportProperties) -> bool:
 
 def _normal(it: RuleInputs) -> RuleFinding:
     if it.about.assumed_normal:
-        return BROKEN, f"It takes values as normally distributed for {it.about.assumed_normal}."
+        return BROKEN, f"It assumes a normal distribution for {it.about.assumed_normal}."
     if all(run.repetitions < LEAST_FOR_INTERVAL for run in it.runs):
         return NOT_APPLICABLE, f"No run has the {LEAST_FOR_INTERVAL} repetitions from which intervals are made."
     if it.about.assumed_normal is None:
-        return CANNOT_TELL, "Neither the records nor the page say which figures take values as normally distributed."
+        return CANNOT_TELL, "Neither the records nor the page say which figures assume a normal distribution."
     return (
         KEPT,
         "Intervals are percentile bootstraps of medians, tests are of ranks; standard deviations only describe.",
@@ -207,14 +207,14 @@ def _centre(it: RuleInputs) -> RuleFinding:
     if without:
         return BROKEN, f"It does not print the shortest and the longest time of {named(without)}."
     beside = listed(it.about.extremes)
-    return KEPT, f"Medians, on which single disturbed repetitions have little influence; beside them: {beside}."
+    return KEPT, f"Medians, on which single disturbed repetitions have little influence, with the columns {beside}."
 
 
 def _ends(row: ComparedRun, about: ReportProperties) -> bool:
     return all(about.prints(seconds(value)) for value in (row.running.minimum, row.running.maximum))
 
 
-ENVIRONMENT = ("suite", "python", "os", "host", "cpu", "cores", "packages")
+ENVIRONMENT = ("commit", "python", "os", "host", "cpu_model", "cores", "packages")
 """Names that the environment of a record must have to be complete."""
 
 
@@ -231,13 +231,13 @@ def _setup(it: RuleInputs) -> RuleFinding:
         return BROKEN, f"Not recorded: {'; '.join(said)}."
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
-    machines = dict.fromkeys(str(run.record.environment["cpu"]) for run in it.runs)
+    machines = dict.fromkeys(str(run.record.environment["cpu_model"]) for run in it.runs)
     unnamed = [one for one in machines if not it.about.prints(one)]
     if unnamed:
         return BROKEN, f"It does not print the processor of its runs: {named(unnamed)}."
     return KEPT, (
-        "Records name parameters, ways, seeds, instance, commit, packages, system, processor, device, dates, load "
-        "and clocks of every run."
+        "Records name parameters, execution settings, seeds, instance, commit, packages, system, processor, "
+        "device, dates, load and clocks of every run."
     )
 
 
@@ -245,41 +245,35 @@ def _undocumented(record: Record) -> Iterator[str]:
     """Yield what a record does not say of its set-up."""
     for name in ENVIRONMENT:
         if not record.environment.get(name):
-            yield {"suite": "the suite's commit", "os": "the system"}.get(name, name)
-    if str(record.environment.get("suite")).endswith("+changes"):
-        yield "what changed in the sources since the commit"
+            yield {"commit": "the commit of onekernel", "os": "the system", "cpu_model": "the processor"}.get(
+                name, name
+            )
+    if str(record.environment.get("commit")).endswith("+changes"):
+        yield "changes of the sources since the commit"
     if not record.details.get("device_name"):
         yield "the device's name"
-    if any(sample.started is None for sample in record.samples):
-        yield "when repetitions began"
+    if any(repetition.started_at is None for repetition in record.repetitions):
+        yield "the start times of repetitions"
     clock = "gpu_mhz" if record.device_kind == "gpu" else "cpu_mhz_mean"
     for name, words in (("load_1min", "the load before"), (clock, "the clock")):
-        if any((sample.conditions or {}).get(name) is None for sample in record.samples):
+        if any((repetition.conditions or {}).get(name) is None for repetition in record.repetitions):
             yield words
 
 
 def _parallel(it: RuleInputs) -> RuleFinding:
     parallel = [run for run in it.runs if run.record.ranks > 1]
     if not parallel:
-        return NOT_APPLICABLE, "No run has several ranks; a device's lanes are timed from end to end by its one host."
-    short = [
-        run.label
-        for run in parallel
-        if run.record.details.get("schema_read") == version_1.SCHEMA
-        and any(sample.compile_s > 0 for sample in run.record.samples)
-    ]
-    if short:
-        return BROKEN, f"Recorded by version 1, whose time over ranks may be too short: {named(short)}."
+        return NOT_APPLICABLE, "No run has several ranks; the host of a device measures its times from end to end."
     silent = [
         run.label
         for run in parallel
-        if any(one.rank_seconds is None or one.communication_share is None for one in run.record.samples)
+        if any(one.rank_s is None or one.communication_share is None for one in run.record.repetitions)
     ]
     if silent:
         return BROKEN, f"The time of every rank, or its part in communication, is not recorded of {named(silent)}."
     return KEPT, (
-        "Ranks meet at a barrier before each repetition, its time is that of the rank that ran longest, and records "
-        "have the time of every rank."
+        "Ranks wait at a barrier before each repetition. Its time is that of the slowest rank, and records have the "
+        "time of every rank."
     )
 
 
@@ -288,28 +282,28 @@ def _bounds(it: RuleInputs) -> RuleFinding:
     bounded = [run.label for run in judged if it.bounded(run)]
     without = [run.label for run in judged if not it.bounded(run)]
     if not bounded:
-        return BROKEN, "No upper bound of performance stands beside any figure."
+        return BROKEN, "No figure has an upper bound of performance."
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
     if not it.about.prints(it.about.bound):
         return BROKEN, f"It does not name the upper bound of {named(bounded)}."
     if without:
-        return BROKEN, f"An upper bound is missing beside {named(without)} (it is there beside {named(bounded)})."
-    return KEPT, f"An upper bound stands beside {named(bounded)}."
+        return BROKEN, f"No upper bound is given for {named(without)} (only for {named(bounded)})."
+    return KEPT, f"An upper bound is given for {named(bounded)}."
 
 
 def _plots(it: RuleInputs) -> RuleFinding:
     if it.about.joined:
-        return BROKEN, f"A line joins {it.about.joined}, and nothing lies between them."
+        return BROKEN, f"A line joins {it.about.joined}, between which there are no values."
     if it.about.page is None:
         return CANNOT_TELL, NO_PAGE
     drawn = [one for one in it.about.figures if it.about.prints(f"![{one}](")]
     if drawn and it.about.joined is None:
         return CANNOT_TELL, f"Drawn: {_lowered(drawn)}; which points their lines join is not known."
     if drawn:
-        return KEPT, f"Drawn: {_lowered(drawn)}; no line joins points between which there is nothing."
+        return KEPT, f"Drawn: {_lowered(drawn)}; lines join only points with values between them."
     if len(it.runs) < 2:
-        return NOT_APPLICABLE, "There is one row, which a picture would not make clearer."
+        return NOT_APPLICABLE, "There is one row only, so a picture adds nothing."
     return BROKEN, "There is no picture."
 
 

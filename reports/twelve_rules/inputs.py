@@ -101,7 +101,7 @@ class RuleRun:
     @property
     def repetitions(self) -> int:
         """Number of timed repetitions."""
-        return len(self.record.samples)
+        return len(self.record.repetitions)
 
 
 @dataclass(frozen=True)

@@ -47,20 +47,19 @@ RULES_MARK = "<!-- the twelve rules -->"
 """Marks the place of the section of the rules in a page until they are decided."""
 
 RULES = (
-    "With a speed-up say what its base is, one process of the parallel program or the best sequential one, and how "
-    "fast the base is in absolute terms.",
-    "Say why only a part of the benchmarks, or of the machine, was used.",
+    "State the base of a speed-up, one process of the parallel program or the best sequential one, and its absolute "
+    "speed.",
+    "Give the reason if only a part of the benchmarks, or of the machine, was used.",
     "Average costs, such as seconds, by the arithmetic mean and rates by the harmonic mean.",
     "Do not average ratios; average the costs or rates that they are made of.",
     "Say whether values are deterministic, and give confidence intervals of those that are not.",
-    "Do not take values as normally distributed without a check.",
+    "Do not assume a normal distribution without a check.",
     "Compare values that are not deterministic by sound statistics, such as confidence intervals.",
-    "Ask whether the mean or the median is what matters; where extremes matter, give percentiles too.",
+    "Choose between mean and median by what matters; give percentiles if extremes matter.",
     "Document everything that varies, and the whole set-up: hardware, software, conditions.",
-    "Of parallel times say how processes were synchronised and how their times became one.",
+    "For parallel times, state how processes were synchronised and how their times were combined.",
     "Show upper bounds of performance where there are any.",
-    "Plot what is needed to interpret the results, and join points by lines only where values between them mean "
-    "something.",
+    "Plot what is needed to interpret the results. Join points by lines only if values between them have a meaning.",
 )
 """All twelve, in the paper's order."""
 

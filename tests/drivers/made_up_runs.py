@@ -48,27 +48,27 @@ def record_of(contest, configuration, seed):
     sample = {"compile_s": 0.1, "transfer_s": 0.0, "kernel_s": kernel, "total_s": kernel + 0.1}
     options = contest.task.options
     return {
-        "schema": 2,
+        "schema": 3,
         "workload": contest.workload.name,
-        "unit": contest.workload.unit,
-        "hash_covers": contest.workload.hash_covers,
+        "evaluation_unit": contest.workload.unit,
+        "hash_scope": contest.workload.hash_scope,
         "instance": contest.task.problem.name,
         "instance_sha256": contest.task.problem.sha256,
         "parameters": options.deciding("work"),
-        "ways": options.deciding("way"),
+        "execution": options.deciding("way"),
         "backend": configuration.backend,
         "device": configuration.device,
         "device_kind": configuration.kind,
         "ranks": configuration.ranks,
         "seed": seed,
-        "samples": [sample] * contest.repeats,
+        "repetitions": [sample] * contest.repeats,
         "best_cost": 7 + seed,
         "best_index": 3,
         "evaluations": 10**9,
-        "trajectory_hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
-        "scored": configuration.backend != "unscored",
+        "hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
+        "verified": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"asked": contest.asked},
+        "details": {"options": contest.asked},
     }
 
 
@@ -76,7 +76,7 @@ def run_of(contest, configuration, **changes):
     """The command that stands in for a run."""
     records = [record_of(contest, configuration, seed) | changes for seed in contest.seeds]
     if configuration.backend == "unequal":
-        records += [one | {"trajectory_hash": "ffff", "samples": one["samples"][:1]} for one in records]
+        records += [one | {"hash": "ffff", "repetitions": one["repetitions"][:1]} for one in records]
     lines = [] if configuration.backend in SILENT else [json.dumps(one) + "\n" for one in records]
     code, said = ENDS.get(configuration.backend, (0, ""))
     return [sys.executable, "-IS", "-c", WRITE, str(contest.records), "".join(lines), said, str(code)]

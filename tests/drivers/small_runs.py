@@ -76,7 +76,7 @@ def idle(options, once=lambda run, callback: "found"):
         "repetitions of no work",
         options,
         unit="steps",
-        hash_covers="answer",
+        hash_scope="result",
         doing="resting",
         load=lambda options, ranks: Task(options, None, "made here"),
         search=lambda backend, ranks, problem, options: None,

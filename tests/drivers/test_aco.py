@@ -37,7 +37,9 @@ def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):
     for seed in range(3):
         drive(*SMALL, *exchanging, "--ants", "3", "--seed", seed, "--record", tmp_path / "r.jsonl")
     for record in lines(tmp_path / "r.jsonl"):
-        assert record["details"]["curve"][-1] == [record["details"]["found_at"], record["best_cost"]], record["seed"]
+        assert record["details"]["improvements"][-1] == [record["details"]["best_iteration"], record["best_cost"]], (
+            record["seed"]
+        )
 
 
 def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive, tmp_path):
@@ -55,15 +57,15 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     drive(*SMALL[:4], *arguments, "--strategy", "fine", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     details = record["details"]
-    assert record["ways"] == {"strategy": "fine", "mapping": "suite"}
+    assert record["execution"] == {"strategy": "fine", "mapping": "suite"}
     assert (record["parameters"], record["device_kind"]) == (work, "core")
     assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
-    assert 0 <= record["best_index"] < 10 and details["colony"] in (0, 1)
+    assert 0 <= record["best_index"] < 10 and details["best_colony"] in (0, 1)
     assert (details["cities"], details["optimum"]) == (30, None)
-    assert record["samples"][0]["communication_share"] == 0.0
+    assert record["repetitions"][0]["communication_share"] == 0.0
     assert details["team_size"] == details["lanes_per_ant"] * details["ants_per_team"]
     # The distances alone, of 16 bits.
-    assert details["bytes_needed"] > 2 * 30 * 30
+    assert details["device_bytes"] > 2 * 30 * 30
 
 
 def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, tmp_path):
@@ -75,9 +77,9 @@ def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, 
         code, said, _ = drive(*SMALL, *exponents, "--strategy", strategy, "--mapping", "published", "--history")
         assert code == 0 and f"6 iterations, {strategy} as published (lanes" in said
     records = lines(tmp_path / "r.jsonl")
-    ways = [(record["ways"]["strategy"], record["ways"]["mapping"]) for record in records]
+    ways = [(record["execution"]["strategy"], record["execution"]["mapping"]) for record in records]
     assert ways == [(strategy, mapping) for strategy in strategies for mapping in ("suite", "published")]
-    for same in ("trajectory_hash", "best_cost", "best_index", "evaluations", "parameters", "scored"):
+    for same in ("hash", "best_cost", "best_index", "evaluations", "parameters", "verified"):
         assert all(record[same] == records[0][same] for record in records)
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == 6
 
@@ -85,7 +87,7 @@ def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, 
 def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):
     for changed in ([], ["--seed", "1"], ["--rho", "0.5"], ["--alpha", "2"], ["--beta", "5"], ["--candidates", "5"]):
         drive(*SMALL, *changed, "--record", tmp_path / "r.jsonl")
-    assert len({record["trajectory_hash"] for record in lines(tmp_path / "r.jsonl")}) == 6
+    assert len({record["hash"] for record in lines(tmp_path / "r.jsonl")}) == 6
 
 
 def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_between():
@@ -119,19 +121,19 @@ def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
     assert code == 0 and ", 0.2 s, " in said
     assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2
     assert record["evaluations"] > 100 * 24 * 30 * 30
-    assert 0.2 <= record["samples"][0]["total_s"] - record["samples"][0]["compile_s"] < 2
+    assert 0.2 <= record["repetitions"][0]["total_s"] - record["repetitions"][0]["compile_s"] < 2
 
 
 def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path):
     _, said, _ = drive(*UNLIMITED, "--iterations", "50", "--record", tmp_path / "whole.jsonl")
     (whole,) = lines(tmp_path / "whole.jsonl")
-    _, target = whole["details"]["curve"][1]
+    _, target = whole["details"]["improvements"][1]
     code, said, _ = drive(*UNLIMITED, "--target", target, "--repeats", "2", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert code == 0 and f", 100 iterations, until length {target}, " in said
     assert record["parameters"]["target"] == target
-    assert (record["details"]["found_at"], record["best_cost"]) == tuple(whole["details"]["curve"][1])
-    assert record["evaluations"] == (record["details"]["found_at"] + 1) * 24 * 30 * 30
+    assert (record["details"]["best_iteration"], record["best_cost"]) == tuple(whole["details"]["improvements"][1])
+    assert record["evaluations"] == (record["details"]["best_iteration"] + 1) * 24 * 30 * 30
     assert "target" not in whole["parameters"] and "seconds" not in whole["parameters"]
 
 

@@ -11,7 +11,7 @@ from cluster.model.run_time import Speed, Work, iteration
 from drivers.cluster_programs import calibration, model, pages, published_tables
 from drivers.cluster_programs.calibration import CalibrationRun, calibrate
 from reports.papers.files import load as load_paper
-from reports.records.files import Record, Sample, append, load
+from reports.records.files import Record, Repetition, append, load
 
 DRIVER = model
 GALLERY = Path(__file__).parents[2] / "reports/gallery"
@@ -35,21 +35,28 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
         "instance": f"{instance}:seed=0",
         "instance_sha256": f"{ROWS[instance][1]:064x}",
         "parameters": {"neighbourhood": "flip2", "walks": 1, "iterations": ITERATIONS},
-        "ways": {"mapping": "suite"},
+        "execution": {"mapping": "suite"},
         "seed": 0,
         "backend": backend,
         "device": "0",
         "device_kind": kind,
         "ranks": ranks,
-        "samples": tuple(Sample(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in every),
+        "repetitions": tuple(Repetition(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in every),
         "best_cost": 1,
         "best_index": 0,
         "evaluations": ITERATIONS * ROWS[instance][1],
-        "unit": "neighbours",
-        "trajectory_hash": "0123456789abcdef",
-        "hash_covers": "moves",
-        "environment": {"suite": "0", "python": "3", "os": "Linux", "cpu": "Test CPU", "cores": 64, "hosts": 1},
-        "scored": True,
+        "evaluation_unit": "neighbours",
+        "hash": "0123456789abcdef",
+        "hash_scope": "moves",
+        "environment": {
+            "commit": "0",
+            "python": "3",
+            "os": "Linux",
+            "cpu_model": "Test CPU",
+            "cores": 64,
+            "host_count": 1,
+        },
+        "verified": True,
         "details": {"iterations": ITERATIONS, "device_name": "Test"},
     }
     return Record(**(fields | changes))
@@ -279,9 +286,9 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
     ],
 )
 def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, given, expected):
-    records = file([*cores, made("73-73", 1e-4, workload="heldkarp", unit="transitions")])
+    records = file([*cores, made("73-73", 1e-4, workload="heldkarp", evaluation_unit="transitions")])
     file([made("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
-    (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 2}) + "\n")
+    (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 3}) + "\n")
     try:
         code, _, err = drive("--records", records, *given.format(records=records, folder=tmp_path).split())
     except SystemExit as stop:  # of argparse

@@ -53,7 +53,7 @@ def test_backends_that_fail_are_named_and_the_others_are_still_reported(compare,
     report, said = (tmp_path / "compare-ihc.md").read_text(), capsys.readouterr()
     assert "failed with exit code 1: error: no shared memory" in report
     assert "error: failed after its last repetition" in report
-    assert "not the same work" in report  # repetitions of one backend that differ
+    assert "unequal work" in report  # repetitions of one backend that differ
     assert "| threads |" in report
     assert "silent (device 0): wrote no record" in said.out
     assert "worker processes died" in said.err
@@ -64,8 +64,8 @@ def test_unequal_hashes_end_in_an_error_and_no_report(compare, tmp_path, capsys)
     (tmp_path / "compare-ihc-2.svg").write_text("an earlier plot")
     assert compare("--ranks", devices=[device("cpu"), device("wrong")]) == 1
     said = capsys.readouterr().err
-    assert "not the same work" in said
-    assert "trajectory_hash is '01230' in cpu" in said
+    assert "unequal work" in said
+    assert "hash is '01230' in cpu" in said
     assert "'ffff' in wrong" in said
     assert [file.name for file in tmp_path.iterdir()] == ["compare-ihc.jsonl"]
 
@@ -135,8 +135,8 @@ def weak(tmp_path, monkeypatch, undrawn):
                 contest,
                 configuration,
                 parameters=options.deciding("work"),
-                trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
-                details={"asked": options.asked(), "scaled": options.scaled},
+                hash=f"{getattr(options, contest.workload.scaled):04x}",
+                details={"options": options.asked(), "weak_scaling_ranks": options.scaled},
             )
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
@@ -164,7 +164,7 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     assert weak(*arguments, "1", "2") == (0, [])
     assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
     records = load(tmp_path / "compare-ihc-weak.jsonl")
-    assert [one.details["scaled"] for one in records] == [1, 1, 2, 4]
+    assert [one.details["weak_scaling_ranks"] for one in records] == [1, 1, 2, 4]
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 

@@ -42,10 +42,10 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     assert code == 0, said.out + said.err
     records = load(tmp_path / f"compare-{name}.jsonl")
     assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
-    assert len({record.trajectory_hash for record in records}) == 1
-    assert all(record.scored for record in records)
+    assert len({record.hash for record in records}) == 1
+    assert all(record.verified for record in records)
     report = (tmp_path / f"compare-{name}.md").read_text()
-    assert re.search(f"all 3 rows have the hash `{records[0].trajectory_hash}`", report)
+    assert re.search(f"all 3 rows have the hash `{records[0].hash}`", report)
     assert "[3/3]" in said.out
 
 
@@ -81,6 +81,6 @@ def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
     assert "## Time to target" in report
     assert "(compare-qap-1-targets.svg)" in report
     records = load(tmp_path / "compare-qap.jsonl")
-    assert all(one.samples[0].history[-1][3] == one.best_cost for one in records)
+    assert all(one.repetitions[0].history[-1][3] == one.best_cost for one in records)
     best = min(one.best_cost for one in records)
     assert f"({best:,}) [95 % CI]" in report

@@ -31,7 +31,7 @@ def lines(folder):
 
 def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path, capsys, monkeypatch):
     """Also where fewer repetitions are asked for, and where other solvers have been installed since."""
-    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: "abc")
+    monkeypatch.setattr("reports.records.environment.project_commit", lambda: "abc")
     assert compare("--ranks", devices=BOTH) == 0
     before = lines(tmp_path)
     commands = []
@@ -74,10 +74,9 @@ OTHERS = {
     "another instance": {"instance": "other", "instance_sha256": "cd" * 32},
     "another workload": {"workload": "qap"},
     "another seed": {"seed": 9},
-    "other work": {"details": {"asked": {"climbers": 17}}},
+    "other work": {"details": {"options": {"climbers": 17}}},
     "nobody knows what was asked": {"details": {}},
-    "version 1": {"schema": 1},
-    "another version": {"environment": {"suite": "another"}},
+    "another version": {"environment": {"commit": "another"}},
     "another machine": {"environment": {"host": "another"}},
 }
 
@@ -85,7 +84,7 @@ OTHERS = {
 def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(recorded, compare, tmp_path):
     others = []
     for values in OTHERS.values():
-        changed = recorded | {"trajectory_hash": "eeee"} | values
+        changed = recorded | {"hash": "eeee"} | values
         changed["environment"] = recorded["environment"] | values.get("environment", {})
         others.append(json.dumps(changed))
     (tmp_path / "compare-ihc.jsonl").write_text("\n".join(others) + "\n")
@@ -97,7 +96,7 @@ def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(
 
 
 def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, monkeypatch, capsys):
-    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: "abc+changes")
+    monkeypatch.setattr("reports.records.environment.project_commit", lambda: "abc+changes")
     compare("--ranks", devices=BOTH[:1])
     assert "note:" not in capsys.readouterr().err
     compare("--ranks", devices=BOTH[:1])
@@ -107,7 +106,7 @@ def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, mon
 
 def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):
     commits = iter(["before"])
-    monkeypatch.setattr("reports.records.environment.suite_commit", lambda: next(commits, "after"))
+    monkeypatch.setattr("reports.records.environment.project_commit", lambda: next(commits, "after"))
     assert compare("--ranks", devices=BOTH) == 1
     assert capsys.readouterr().out.count("sources changed while it ran") == 2
 
@@ -128,8 +127,8 @@ def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
     (two,) = load(tmp_path / "compare-ihc.jsonl")
     assert main([*arguments, "--repeats", "3", "--out", str(tmp_path)]) == 0
     (three,) = load(tmp_path / "compare-ihc.jsonl")
-    assert three.samples[:2] == two.samples
-    assert len(three.samples) == 3
+    assert three.repetitions[:2] == two.repetitions
+    assert len(three.repetitions) == 3
 
 
 def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):

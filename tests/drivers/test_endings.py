@@ -48,7 +48,7 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     assert said.count("hash ") == said.count(", NOT CONFIRMED: the scorer finds ") == 2
     assert error.splitlines()[-1].endswith(": 2 of 2 results NOT CONFIRMED; recorded and saved anyway")
     (kept,) = map(json.loads, record.read_text().splitlines())
-    assert kept["scored"] is False and "the scorer" not in kept["details"]["confirmed_by"]
+    assert kept["verified"] is False and "scorer" not in kept["details"]["verified_by"]
     assert solution.read_text()
     again = drive(*arguments, driver=driver_of(name))[2]
     assert f"note: {record}: not all repetitions of this run are confirmed" in again
@@ -67,7 +67,7 @@ GIVING_UP = ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes",
 def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):
     record = tmp_path / "r.jsonl"
     code, out, _ = drive(*arguments, *QUICK, "--record", record, driver=driver)
-    assert (code, json.loads(record.read_text())["scored"]) == (0, False)
+    assert (code, json.loads(record.read_text())["verified"]) == (0, False)
     assert said in out
 
 
@@ -143,7 +143,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(exact_into):
     with open("/dev/full", "w") as full:
         code, said, record = exact_into(full)
     assert (code, said) == (1, "error: standard output: No space left on device\n")
-    assert record["scored"] is True
+    assert record["verified"] is True
 
 
 def test_a_reader_that_leaves_ends_the_driver_quietly_after_the_record(exact_into, tmp_path):
@@ -151,7 +151,7 @@ def test_a_reader_that_leaves_ends_the_driver_quietly_after_the_record(exact_int
     os.close(reading)
     code, said, record = exact_into(writing)
     os.close(writing)
-    assert (code, said, record["scored"]) == (141, "", True)
+    assert (code, said, record["verified"]) == (141, "", True)
     assert "TOUR_SECTION" in (tmp_path / "best.tour").read_text()
 
 

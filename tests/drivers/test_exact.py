@@ -24,33 +24,33 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
     (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"count": True}
-    ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
-    assert (found["ways"], found["best_index"]) == (ways, 0)
+    settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
+    assert (found["execution"], found["best_index"]) == (settings, 0)
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
     assert found["evaluations"] == sum(details["nodes_per_depth"]) > 0
-    assert details["root_bound"] <= found["best_cost"] <= details["start_length"]
+    assert details["root_bound"] <= found["best_cost"] <= details["start_cost"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "ways"),
+    ("asked", "execution"),
     [
         ("--bound edges", {"bound": "edges", "enumerate": None, "depth": 5, "unrolled": True}),
         ("--bound edges --depth 2 --no-unrolled", {"bound": "edges", "enumerate": None, "depth": 2, "unrolled": False}),
         ("--bound none --unrolled", {"bound": "none", "enumerate": "worklist", "depth": 5, "unrolled": True}),
     ],
 )
-def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, ways):
+def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, execution):
     asked = [*SMALL, *asked.split(), "--count", "--verify"]
     code, said, _ = drive(*asked, "--mapping", "published", "--record", tmp_path / "r.jsonl")
     assert code == 0 and "confirmed by the scorer and by a full search in NumPy" in said
     drive(*[one for one in asked if "unrolled" not in one], "--record", tmp_path / "r.jsonl")
     published, suite = lines(tmp_path / "r.jsonl")
-    assert published["ways"] == {"mapping": "published", **ways}
-    assert (suite["ways"]["mapping"], suite["ways"]["unrolled"]) == ("suite", None)
-    assert published["trajectory_hash"] == suite["trajectory_hash"]
+    assert published["execution"] == {"mapping": "published", **execution}
+    assert (suite["execution"]["mapping"], suite["execution"]["unrolled"]) == ("suite", None)
+    assert published["hash"] == suite["hash"]
     assert published["parameters"] == suite["parameters"] == {"count": True}
-    if ways["bound"] == "edges":
+    if execution["bound"] == "edges":
         assert published["details"]["root_bound"] == suite["details"]["root_bound"] > 0
 
 
@@ -58,8 +58,8 @@ def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_pa
     for bound in ([], ["--bound", "edges"]):
         drive("--instance", "uniform:7:seed=2", *SMALL[2:], *bound, "--record", tmp_path / "r.jsonl")
     host, edges = lines(tmp_path / "r.jsonl")
-    assert [run["ways"]["bound"] for run in (host, edges)] == ["host", "edges"]
-    assert host["trajectory_hash"] == edges["trajectory_hash"]
+    assert [run["execution"]["bound"] for run in (host, edges)] == ["host", "edges"]
+    assert host["hash"] == edges["hash"]
 
 
 def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
@@ -99,7 +99,7 @@ def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, t
     code, said, error = drive(*asked, "--repeats", "3")
     assert (code, error) == (0, "") and said.startswith("2 of 3 repetitions are in ")
     (run,) = lines(tmp_path / "r.jsonl")
-    assert (len(run["samples"]), run["scored"]) == (3, True)
+    assert (len(run["repetitions"]), run["verified"]) == (3, True)
 
 
 # --- distances from files ---

@@ -21,10 +21,10 @@ def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
         code, said, _ = drive(*SMALL, *options, "--record", record)
         assert code == 0
     auto, none, untraced = lines(record)
-    assert auto["trajectory_hash"] == none["trajectory_hash"] == untraced["trajectory_hash"]
+    assert auto["hash"] == none["hash"] == untraced["hash"]
     assert auto["best_cost"] == none["best_cost"] == untraced["best_cost"]
     assert none["evaluations"] > auto["evaluations"] == untraced["evaluations"] > 0
-    assert untraced["details"]["tour"] is None and untraced["scored"]
+    assert untraced["details"]["tour"] is None and untraced["verified"]
     assert said.rstrip().endswith("confirmed by branch and bound")
 
 
@@ -32,7 +32,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--record", tmp_path / "r.jsonl")
     (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
-    assert found["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": None, "spill": False}
+    assert found["execution"] == {"mapping": "suite", "tiling": "auto", "device_memory": None, "spill_to_files": False}
     details = found["details"]
     assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
 
@@ -68,7 +68,7 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     assert "shortest" not in said and said.rstrip().endswith("confirmed by the scorer")
     (found,) = lines(record)
     assert found["details"]["proved"] is False and found["parameters"]["k"] == 8
-    assert found["best_cost"] <= found["details"]["start_length"]
+    assert found["best_cost"] <= found["details"]["start_cost"]
 
 
 def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):

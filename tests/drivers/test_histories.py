@@ -22,7 +22,7 @@ EXACT = ["--instance", "uniform:10:seed=13", "--backend", "cpu", "--bound", "edg
 def recorded(path):
     """The only record of a file, which its rules have checked, and the history of its first repetition."""
     (record,) = load(path)
-    return record, record.samples[0].history
+    return record, record.repetitions[0].history
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ def test_a_record_and_a_file_have_a_history_if_it_is_asked_for(drive, tmp_path, 
     assert drive(*arguments, "--record", asked, "--history", "--curve", curve, "--repeats", "2", driver=driver)[0] == 0
     (plain, nothing), (record, history) = recorded(without), recorded(asked)
     assert nothing is None
-    assert "history" not in json.loads(Path(without).read_text())["samples"][0]
+    assert "history" not in json.loads(Path(without).read_text())["repetitions"][0]
     assert history[-1][3] == record.best_cost
     assert history[-1][1] <= record.evaluations
-    assert 0 < history[-1][2] <= record.samples[0].running_s
-    assert record.samples[1].history[-1][3] == record.best_cost
-    assert record.trajectory_hash == plain.trajectory_hash
-    assert (record.parameters, record.ways) == (plain.parameters, plain.ways)
+    assert 0 < history[-1][2] <= record.repetitions[0].running_s
+    assert record.repetitions[1].history[-1][3] == record.best_cost
+    assert record.hash == plain.hash
+    assert (record.parameters, record.execution) == (plain.parameters, plain.execution)
     with open(curve) as file:
         head, *rows = csv.reader(file)
     assert head == ["iteration", "evaluations", "seconds", "best_cost"]
@@ -150,7 +150,7 @@ def test_the_history_of_a_run_that_went_on_is_that_of_the_whole_run(name, drive,
     driver, options = RUNS[name]
     assert drive(*options.split(), "--no-progress", "--backend", "cpu", "--curve", whole, driver=driver)[0] == 0
     rows, undisturbed = ([*csv.reader(path.open())][1:] for path in (curve, whole))
-    (sample,) = json.loads(record.read_text())["samples"]
+    (sample,) = json.loads(record.read_text())["repetitions"]
     seconds = [float(row[2]) for row in rows]
     assert seconds == sorted(seconds) and seconds[-1] <= sample["total_s"] - sample["compile_s"]
     assert rows[-1][3] == undisturbed[-1][3]

@@ -87,13 +87,13 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
         assert code == 130
         assert "the same command continues" in output
         assert error.splitlines()[-1] == "interrupted"
-    kept = [sample for record in load(records) for sample in record.samples]
+    kept = [sample for record in load(records) for sample in record.repetitions]
     assert len(kept) >= 3
     assert not report.exists()
     made = ComparisonDependencies if program is compare else reproduce.ReproductionDependencies
     house = made(lambda: [device("python", "core")])
     assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
     (whole,) = merge(load(records))
-    assert list(whole.samples[:-2]) == kept
-    assert len(whole.samples) == len(kept) + 2
+    assert list(whole.repetitions[:-2]) == kept
+    assert len(whole.repetitions) == len(kept) + 2
     assert report.exists()

@@ -97,8 +97,8 @@ class Killed:
             if not self.once(way, spared=enough):
                 continue
             rows = [json.loads(line) for line in self.record.read_text().splitlines()]
-            assert sum(len(row["samples"]) for row in rows) == REPETITIONS
-            assert {row["trajectory_hash"] for row in rows} == {expected}
+            assert sum(len(row["repetitions"]) for row in rows) == REPETITIONS
+            assert {row["hash"] for row in rows} == {expected}
             assert not self.state.exists()
             if enough:
                 return
@@ -115,7 +115,7 @@ def killed(drive, environment, tmp_path):
         assert drive(*given, driver=driver_of(driver))[0] == 0
         # Open MPI leaves its own files behind where it is killed.
         one = Killed(tmp_path, driver, work, environment | {"TMPDIR": str(tmp_path)})
-        one.until(kills, ways, json.loads(record.read_text())["trajectory_hash"])
+        one.until(kills, ways, json.loads(record.read_text())["hash"])
         return one.kills
 
     return run

@@ -34,7 +34,7 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
     assert re.search(
         r", 10,020 cells, [\d.,]+ (k |M |G )?cells/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel ", said
     )
-    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by NumPy\n$", said)
+    assert re.search(r"hash [0-9a-f]{16} of the result, confirmed by the scorer and by NumPy\n$", said)
 
 
 def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
@@ -43,13 +43,13 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
     for way in ways:
         assert drive(*SMALL, *QUIET, *way, "--record", record)[0] == 0
     found = lines(record)
-    assert len({(run["trajectory_hash"], run["best_cost"], run["scored"]) for run in found}) == 1
+    assert len({(run["hash"], run["best_cost"], run["verified"]) for run in found}) == 1
     assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False, False, True, True]
-    assert [run["ways"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
+    assert [run["execution"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
     details = found[0]["details"]
     assert details["cells"] == 20 * 501 == found[0]["evaluations"]
-    assert found[0]["unit"] == "cells" and details["confirmed_by"] == ["the scorer", "NumPy"]
-    assert (found[0]["workload"], details["method"], details["proved"]) == ("knapsack", "auto", True)
+    assert found[0]["evaluation_unit"] == "cells" and details["verified_by"] == ["scorer", "NumPy"]
+    assert (found[0]["workload"], details["proved"]) == ("knapsack", True)
 
 
 def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, monkeypatch, tmp_path):
@@ -60,7 +60,7 @@ def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, 
     code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--record", tmp_path / "r.jsonl")
     assert code == 0 and said.endswith(", not confirmed: no verifier was run (--trace, --verify, --peers)\n")
     (found,) = lines(tmp_path / "r.jsonl")
-    assert (found["scored"], found["details"]["confirmed_by"]) == (False, [])
+    assert (found["verified"], found["details"]["verified_by"]) == (False, [])
     assert drive(*SMALL, *QUIET, "--no-trace", "--verify")[1].endswith(", confirmed by NumPy\n")
     assert drive(*SMALL, *QUIET)[1].endswith(", confirmed by the scorer\n")
 
@@ -88,7 +88,7 @@ def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, cho
 def test_a_file_with_a_known_optimum_confirms_it(drive, tmp_path):
     (tmp_path / "knap.csv").write_text(OF_A_FILE)
     _, said, _ = drive("--instance", tmp_path / "knap.csv", *QUIET)
-    assert said.endswith(", confirmed by the scorer and by the file and by NumPy\n")
+    assert said.endswith(", confirmed by the scorer and by the instance file and by NumPy\n")
 
 
 def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_path):
@@ -96,9 +96,9 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
     code, said, error = drive(*SMALL, *QUIET, "--method", "bb", "--record", record)
     assert (code, error) == (0, "")
     (found,) = lines(record)
-    assert (found["best_cost"], found["scored"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
+    assert (found["best_cost"], found["verified"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
     assert re.search(r" [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, ", said) and "cells" not in said
-    assert found["evaluations"] > 0 and found["unit"] == "nodes"
+    assert found["evaluations"] > 0 and found["evaluation_unit"] == "nodes"
     hard = tmp_path / "hard"
     even = np.random.default_rng(1).integers(100, 999, 40) * 2
     write(hard, Knapsack("hard", even, even, 14_001))
@@ -108,7 +108,7 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
         assert said.startswith("hard: incumbent of value ")
         assert said.endswith("NOT PROVED: the search reached its limit, --nodes or --seconds; this is its incumbent\n")
         last = lines(record)[-1]
-        assert (last["scored"], last["details"]["proved"]) == (False, False)
+        assert (last["verified"], last["details"]["proved"]) == (False, False)
 
 
 def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, package, tmp_path):

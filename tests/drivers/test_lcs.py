@@ -46,14 +46,14 @@ def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
     length = strings.lcs_length(*strings.random_strings(500))
     assert f"length {length} of " in said and "streamed" not in said
-    assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
+    assert said.rstrip().endswith(" of the result, confirmed by plain Python")
     monkeypatch.setattr(lcs, "MOST_VERIFIED_CELLS", 1000)
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    assert said.rstrip().endswith(" of the answer, not confirmed: no verifier was run (--trace, --verify, --peers)")
+    assert said.rstrip().endswith(" of the result, not confirmed: no verifier was run (--trace, --verify, --peers)")
     _, said, _ = drive("random:500", *QUICK)
-    assert said.rstrip().endswith(" of the answer, confirmed by the scorer")
+    assert said.rstrip().endswith(" of the result, confirmed by the scorer")
     _, said, _ = drive("random:500", *QUICK, "--no-trace", "--verify")
-    assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
+    assert said.rstrip().endswith(" of the result, confirmed by plain Python")
 
 
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
@@ -63,13 +63,18 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     traced, alone = lines(record)
     for found, trace, room in ((traced, True, None), (alone, False, 65536)):
         assert found["parameters"] == {"trace": trace}
-        assert found["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": room, "spill": False}
+        assert found["execution"] == {
+            "mapping": "suite",
+            "tiling": "auto",
+            "device_memory": room,
+            "spill_to_files": False,
+        }
         details = found["details"]
-        assert (details["letters"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
-        assert (found["evaluations"], found["scored"], "peers" in details) == (300_000, True, False)
-        assert details["confirmed_by"] == ["the scorer", "plain Python"][not trace :]
+        assert (details["string_lengths"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
+        assert (found["evaluations"], found["verified"], "reference_solvers" in details) == (300_000, True, False)
+        assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
     assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
-    assert traced["trajectory_hash"] != alone["trajectory_hash"]
+    assert traced["hash"] != alone["hash"]
 
 
 def test_tilings_and_rooms_find_the_same(drive, tmp_path):
@@ -79,7 +84,7 @@ def test_tilings_and_rooms_find_the_same(drive, tmp_path):
         drive("random:700:seed=3", *QUICK, *arguments, "--record", record)
     found = lines(record)
     assert len(found) == 5
-    assert len({run["trajectory_hash"] for run in found}) == 1
+    assert len({run["hash"] for run in found}) == 1
     assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False, False, False, True, True]
     assert os.listdir(tmp_path) == ["r.jsonl"]
 

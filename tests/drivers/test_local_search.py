@@ -61,9 +61,13 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
     (record,) = lines(tmp_path / "r.jsonl")
     memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "remember": "attributes"}
     walks = {"neighbourhood": "exchange2", "walks": 1, "exchange": 0, "iterations": 200}
-    assert (record["parameters"], record["ways"]) == (memory | walks, WAYS)
-    assert (record["evaluations"], record["device_kind"], record["details"]["neighbours"]) == (200 * 36, "core", [36])
-    assert [sample["communication_share"] for sample in record["samples"]] == [0.0, 0.0]
+    assert (record["parameters"], record["execution"]) == (memory | walks, WAYS)
+    assert (record["evaluations"], record["device_kind"], record["details"]["neighbourhood_sizes"]) == (
+        200 * 36,
+        "core",
+        [36],
+    )
+    assert [sample["communication_share"] for sample in record["repetitions"]] == [0.0, 0.0]
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
@@ -71,7 +75,7 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
     for way in ways:
         drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
-    assert len({record["trajectory_hash"] for record in records}) == 1
+    assert len({record["hash"] for record in records}) == 1
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(ways)
 
 
@@ -81,14 +85,14 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     for how in ([], mapped, *((*mapped, f"--{name}", value) for name, value in changes.items())):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
-    assert len({record["trajectory_hash"] for record in records}) == 1
+    assert len({record["hash"] for record in records}) == 1
     published = WAYS | {"mapping": "published", "evaluation": "linear", "select": "host"}
     changed = [published | {name: value} for name, value in changes.items()]
-    assert [record["ways"] for record in records] == [WAYS, published, *changed]
+    assert [record["execution"] for record in records] == [WAYS, published, *changed]
     climbs = ("--algorithm", "hill", "--walks", "7", "--record", tmp_path / "climbs.jsonl")
     assert [drive(*SMALL, *climbs, *how)[0] for how in ([], mapped)] == [0, 0]
     one, other = lines(tmp_path / "climbs.jsonl")
-    assert (one["trajectory_hash"], one["parameters"]) == (other["trajectory_hash"], other["parameters"])
+    assert (one["hash"], one["parameters"]) == (other["hash"], other["parameters"])
 
 
 def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
@@ -97,9 +101,9 @@ def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
         code, _, _ = drive(*small, *how, "--record", tmp_path / "r.jsonl", driver=ppp)
         assert code == 0
     records = lines(tmp_path / "r.jsonl")
-    assert [record["ways"]["layout"] for record in records] == [None, "local", "rows"]
-    assert [record["ways"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
-    assert len({record["trajectory_hash"] for record in records}) == 1
+    assert [record["execution"]["layout"] for record in records] == [None, "local", "rows"]
+    assert [record["execution"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
+    assert len({record["hash"] for record in records}) == 1
 
 
 def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive):
@@ -275,11 +279,11 @@ def test_the_ways_of_climbs_change_nothing_but_the_speed(drive, tmp_path):
         code, _, error = drive(*small, *arguments, "--record", tmp_path / "r.jsonl", driver=ihc)
         assert (code, error) == (0, "")
     records = lines(tmp_path / "r.jsonl")
-    assert [record["ways"] for record in records] == list(CLIMBS.values())
-    assert len({record["trajectory_hash"] for record in records}) == 1
+    assert [record["execution"] for record in records] == list(CLIMBS.values())
+    assert len({record["hash"] for record in records}) == 1
     _, full, *published = (record["evaluations"] for record in records)
     assert published == [full // 54 * 55] * 2  # (n - 3) n / 2 and (n - 2)(n - 1) / 2 moves a step
-    assert records[2]["details"]["evaluations_per_step"].startswith("(n - 2)(n - 1) / 2 moves of every step")
+    assert records[2]["details"]["evaluation_definition"].startswith("(n - 2)(n - 1) / 2 moves of every step")
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(CLIMBS)
 
 

@@ -63,11 +63,11 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
-    (sample,) = json.loads(record.read_text())["samples"]
-    assert sample["conditions"]["resumed"] == 1
+    (repetition,) = json.loads(record.read_text())["repetitions"]
+    assert repetition["conditions"]["resume_count"] == 1
     # What was measured of a part is not recorded as if it were the whole.
-    assert "energy_j" not in sample and "bytes_moved" not in sample
-    assert 0 < sample["kernel_s"] <= sample["total_s"]
+    assert "energy_j" not in repetition and "bytes_moved" not in repetition
+    assert 0 < repetition["kernel_s"] <= repetition["total_s"]
 
 
 def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
@@ -109,7 +109,7 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
     code, said, notes = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", record)
     assert code == 0 and "resumes after" not in notes and "1 of 2 repetitions are in" in said
     rows = [json.loads(line) for line in record.read_text().splitlines()]
-    assert sum(len(row["samples"]) for row in rows) == 2 and len({row["trajectory_hash"] for row in rows}) == 1
+    assert sum(len(row["repetitions"]) for row in rows) == 2 and len({row["hash"] for row in rows}) == 1
 
 
 @pytest.mark.parametrize(
@@ -460,5 +460,5 @@ def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
     code, said, error = drive(*RUN, "--state", tmp_path / "state", "--record", record)
     monkeypatch.undo()
     assert code == 0 and found(said) == found(plain), error
-    (sample,) = json.loads(record.read_text())["samples"]
-    assert 0 < sample["total_s"] < 60
+    (repetition,) = json.loads(record.read_text())["repetitions"]
+    assert 0 < repetition["total_s"] < 60

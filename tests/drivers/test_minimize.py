@@ -48,7 +48,7 @@ def test_a_record_is_that_of_the_program(assignment, tmp_path):
     for _ in range(2):  # a record holds no solution, so a run is made again
         found = ok.minimize(assignment, ok.TabuSearch(tenure=4), backend="cpu", iterations=20, record=file)
     (record,) = load(file)
-    assert record.best_cost == found.cost and len(record.samples) == 2 and record.scored
+    assert record.best_cost == found.cost and len(record.repetitions) == 2 and record.verified
     assert record.parameters["tenure"] == 4
 
 
@@ -149,7 +149,7 @@ def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
     with pytest.raises(ok.Unconfirmed):
         ok.minimize(problem, seeds=[1, 2], **options)
     records = load(file)
-    assert [(one.seed, one.scored) for one in records] == [(0, False), (1, False)]
+    assert [(one.seed, one.verified) for one in records] == [(0, False), (1, False)]
     assert records[0].best_cost == e.value.claimed
     again = pickle.loads(pickle.dumps(e.value))
     assert (str(again), again.claimed, again.cost) == (str(e.value), e.value.claimed, e.value.cost)

@@ -111,10 +111,10 @@ def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
     records = load(tmp_path / f"compare-{name}-hybrid.jsonl")
-    ran = [(one.backend, one.ranks, one.details.get("cores_used")) for one in records]
+    ran = [(one.backend, one.ranks, one.details.get("cores_per_rank")) for one in records]
     assert ran[:2] == [("cpu", 1, None), ("threads", 2, 2)]
-    assert len({one.trajectory_hash for one in records}) == 1
-    assert all(one.scored for one in records)
+    assert len({one.hash for one in records}) == 1
+    assert all(one.verified for one in records)
     report = (tmp_path / f"compare-{name}-hybrid.md").read_text()
     assert ("## Ranks and threads" in report) == (name != "ppp")
 
@@ -125,6 +125,6 @@ def test_ranks_that_keep_apart_say_so_in_their_records(tmp_path):
     words = ["ppp", *SMALL["ppp"].split(), "--hybrid", "2x1", "--no-peers", "--repeats", "1", "--out", str(tmp_path)]
     assert main(words) == 0
     alone, two = load(tmp_path / "compare-ppp-hybrid.jsonl")
-    assert alone.ways["own_cores"] and two.ways["own_cores"]
+    assert alone.execution["own_cores"] and two.execution["own_cores"]
     assert len(alone.details["rank_cores"]) == 1
     assert len(set(two.details["rank_cores"])) == 2

@@ -8,7 +8,7 @@ from tests.drivers import on_ranks
 from tests.drivers.on_ranks import ONE_OF_A_KIND, WORK
 from tests.drivers.records import lines
 
-EQUAL = ("best_cost", "best_index", "trajectory_hash", "parameters", "instance_sha256", "scored")
+EQUAL = ("best_cost", "best_index", "hash", "parameters", "instance_sha256", "verified")
 SAME_WORK = ("aco", "qap", "ihc")
 """Programs that do no other number of steps on more ranks."""
 slow = pytest.mark.slow
@@ -42,7 +42,7 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
         (several,) = lines(tmp_path / f"{name}.jsonl")
         assert several["ranks"] == ranks
         assert {key: several[key] for key in EQUAL} == {key: one[key] for key in EQUAL}, name
-        assert 0 < several["samples"][0]["communication_share"] < 1
+        assert 0 < several["repetitions"][0]["communication_share"] < 1
         if one["workload"] in SAME_WORK:
             assert several["evaluations"] == one["evaluations"], name
         for key in ("curve", "tour", "optimal_tours"):

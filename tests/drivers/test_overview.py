@@ -67,7 +67,7 @@ def test_devices_that_fail_have_no_value_and_the_rest_is_shown(overview, tmp_pat
 def test_unequal_work_is_an_error_and_not_shown(overview, tmp_path, capsys):
     assert overview(backends=("cpu", "wrong"))[0] == 1
     said = capsys.readouterr().err
-    assert "error: ihc: " in said and "error: lcs: " in said and "not the same work" in said
+    assert "error: ihc: " in said and "error: lcs: " in said and "unequal work" in said
     assert not (tmp_path / "overview.md").exists()
 
 
@@ -104,7 +104,7 @@ def test_mistakes_are_told_before_anything_runs(overview):
 def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):
     code, started = overview("--workloads", "lcs", "--seconds-each", "30")
     assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "cpu", 1), ("lcs", "threads", 1)])
-    assert [len(record.samples) for record in load(tmp_path / "overview.jsonl")] == [3, 10, 10]
+    assert [len(record.repetitions) for record in load(tmp_path / "overview.jsonl")] == [3, 10, 10]
     assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
 
 
@@ -132,4 +132,4 @@ def test_overview_end_to_end(tmp_path, monkeypatch):
         for name in ("ihc", "knapsack")
         for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
     }
-    assert all(one.scored for one in records)
+    assert all(one.verified for one in records)

@@ -83,7 +83,7 @@ def test_runs_find_the_optimum_and_are_recorded(parity, capsys):
     records = load("runs.jsonl")
     assert [one.seed for one in records] == [0, 1, 2]
     record = records[0]
-    assert (record.workload, record.instance, record.best_cost, record.scored) == ("parity", "parity:10", 0, True)
+    assert (record.workload, record.instance, record.best_cost, record.verified) == ("parity", "parity:10", 0, True)
     assert record.parameters["n"] == 10 and record.parameters["neighbourhood"] == "flip1"
 
 
@@ -177,7 +177,7 @@ def test_the_program_compares_devices_and_ranks(parity, tmp_path, monkeypatch):
     assert run(parity, *words, "--oversubscribe", "--out", "out") == 0
     records = load("out/compare-parity.jsonl")
     assert {(one.backend, one.ranks) for one in records} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
-    assert len({one.trajectory_hash for one in records}) == 1
+    assert len({one.hash for one in records}) == 1
     assert "parity:10" in (tmp_path / "out/compare-parity.md").read_text(encoding="utf-8")
 
 

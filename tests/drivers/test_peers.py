@@ -114,20 +114,20 @@ def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_in
     rows = measured(problem, repeats=2, cost=best)
     assert list(rows) == ["fast-tsp", "elkai", "ortools", "held-karp", "concorde", "LKH"]
     for row in rows.values():
-        assert (row.trouble, row.cost, row.repetitions) == ("", best, 2)
-        assert row.solve_s >= 0 and row.start_s > 0
+        assert (row.failure, row.cost, row.repetitions) == ("", best, 2)
+        assert row.solve_s >= 0 and row.startup_s > 0
     assert {name for name, row in rows.items() if row.proved} == {"ortools", "held-karp", "concorde"}
     assert (rows["fast-tsp"].version, rows["elkai"].version, rows["LKH"].version) == ("0.2.2", "9.9", "")
     assert json.loads(json.dumps([row._asdict() for row in rows.values()]))[0]["cost"] == best
     # A program is measured as a whole process, and its own clock is told.
     for name, clock in (("concorde", 0.25), ("LKH", 0.5)):
         row = rows[name]
-        assert (row.own_clock_s, row.in_process) == (clock, False)
-        assert row.seconds == row.process_s == row.to_cost > 0
-        assert row.solve_s == max(0.0, row.process_s - row.start_s)
+        assert (row.reported_s, row.in_process) == (clock, False)
+        assert row.seconds == row.process_s == row.time_to_cost_s > 0
+        assert row.solve_s == max(0.0, row.process_s - row.startup_s)
     for name in ("elkai", "held-karp"):
         assert (rows[name].process_s, rows[name].in_process) == (None, True)
-        assert rows[name].seconds == rows[name].solve_s == rows[name].to_cost
+        assert rows[name].seconds == rows[name].solve_s == rows[name].time_to_cost_s
 
 
 def test_a_solver_that_is_given_its_time_is_tried_with_ever_less_of_it(stand_ins):
@@ -136,8 +136,8 @@ def test_a_solver_that_is_given_its_time_is_tried_with_ever_less_of_it(stand_ins
     problem = instance()
     row = measured(problem, seconds=0.2, cost=shortest_length(problem))["fast-tsp"]
     # The stand-in finds the optimum from 30 ms on: with 200, 100 and 50 ms, not with 25.
-    assert row.limit_s == 0.2
-    assert 0.05 <= row.to_cost < row.solve_s
+    assert row.time_limit_s == 0.2
+    assert 0.05 <= row.time_to_cost_s < row.solve_s
     assert row.solve_s >= 0.2
 
 
@@ -147,16 +147,20 @@ def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
     problem = instance()
     best = shortest_length(problem)
     better = measured(problem, cost=best - 1)
-    assert (better["elkai"].to_cost, better["fast-tsp"].to_cost, better["elkai"].cost) == (None, None, best)
+    assert (better["elkai"].time_to_cost_s, better["fast-tsp"].time_to_cost_s, better["elkai"].cost) == (
+        None,
+        None,
+        best,
+    )
     worse = measured(problem, cost=best + 1, only="elkai")["elkai"]
-    assert worse.to_cost == worse.solve_s
-    assert measured(problem, only="elkai")["elkai"].to_cost is None
+    assert worse.time_to_cost_s == worse.solve_s
+    assert measured(problem, only="elkai")["elkai"].time_to_cost_s is None
 
 
 def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand_ins):
     stand_ins.package("fast_tsp", FAST_TSP)
     row = measured(instance(), seconds=0.0, cost=1)["fast-tsp"]
-    assert (row.trouble, row.limit_s) == ("", tours.FAST_TSP.shortest_s)
+    assert (row.failure, row.time_limit_s) == ("", tours.FAST_TSP.shortest_s)
 
 
 def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
@@ -165,7 +169,7 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
     best, rows = shortest_length(instance()), measured(instance())
     assert rows["concorde"].cost == length_of(instance().distances, range(7))
     row = rows["held-karp"]
-    assert (row.cost, row.trouble) == (None, f"failed: it reports {best + 1}, the scorer finds {best}")
+    assert (row.cost, row.failure) == (None, f"failed: it reports {best + 1}, the scorer finds {best}")
 
 
 @pytest.mark.parametrize(
@@ -187,11 +191,11 @@ def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch
         monkeypatch.setattr(measurement, "LIMIT_S", 0.5)
         stand_ins.package("elkai", "import time; time.sleep(60)")
     rows = measured(instance(5))
-    assert rows["concorde"].trouble.startswith(told)
+    assert rows["concorde"].failure.startswith(told)
     assert rows["concorde"].cost is None
-    assert rows["LKH"].trouble.startswith("not found: build it from ")
-    assert rows["ortools"].trouble == "not found: pip install ortools"
-    assert rows["elkai"].trouble == ("failed: no answer within 1 s" if "sleep" in code else "")
+    assert rows["LKH"].failure.startswith("not found: build it from ")
+    assert rows["ortools"].failure == "not found: pip install ortools"
+    assert rows["elkai"].failure == ("failed: no answer within 1 s" if "sleep" in code else "")
 
 
 def test_a_package_that_breaks_or_a_program_without_interpreter_says_why_in_a_line(stand_ins):
@@ -200,10 +204,10 @@ def test_a_package_that_breaks_or_a_program_without_interpreter_says_why_in_a_li
     stand_ins.package("ortools", CP_MODEL.replace("return OPTIMAL", "return 0"), module="sat.python.cp_model")
     stand_ins.program("concorde", "", interpreter="/no/such/interpreter")
     rows = measured(instance(4))
-    assert rows["concorde"].trouble == "failed: cannot be started: No such file or directory"
-    assert rows["elkai"].trouble == "failed: ended with code 1: ImportError: no such symbol"
-    assert rows["fast-tsp"].trouble == "failed: no result; its last line: it printed nothing"
-    assert rows["ortools"].trouble == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
+    assert rows["concorde"].failure == "failed: cannot be started: No such file or directory"
+    assert rows["elkai"].failure == "failed: ended with code 1: ImportError: no such symbol"
+    assert rows["fast-tsp"].failure == "failed: no result; its last line: it printed nothing"
+    assert rows["ortools"].failure == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
 
 
 @pytest.mark.slow
@@ -211,7 +215,7 @@ def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
     cut_short = CP_MODEL.replace("return OPTIMAL", "return FEASIBLE")
     stand_ins.package("ortools", cut_short, module="sat.python.cp_model")
     row = measured(instance(5))["ortools"]
-    assert (row.cost, row.proved, row.trouble) == (shortest_length(instance(5)), False, "")
+    assert (row.cost, row.proved, row.failure) == (shortest_length(instance(5)), False, "")
 
 
 def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
@@ -221,7 +225,7 @@ def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
         "fast-tsp": None, "elkai": 4, "ortools": 4, "held-karp": 4, "concorde": None, "LKH": 4
     }  # fmt: skip
     for name in ("fast-tsp", "concorde"):
-        assert rows[name].trouble == "left out: asymmetric distances, expected symmetric ones"
+        assert rows[name].failure == "left out: asymmetric distances, expected symmetric ones"
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
@@ -253,8 +257,8 @@ def test_the_packages_themselves_find_the_shortest_tour_of_a_few_cities(peer):
     pytest.importorskip(peer.module, reason=f"{peer.name} is not installed: {peer.how_to_get}")
     problem = instance(8)
     (row,) = measure([peer], problem, 1, 0.1, shortest_length(problem))
-    assert (row.trouble, row.cost, row.proved) == ("", shortest_length(problem), peer.proves)
-    assert row.to_cost is not None and row.version
+    assert (row.failure, row.cost, row.proved) == ("", shortest_length(problem), peer.proves)
+    assert row.time_to_cost_s is not None and row.version
 
 
 # --- other workloads ---
@@ -266,16 +270,16 @@ def test_or_tools_solves_a_knapsack(stand_ins):
     best = problem.best_value()
     row = measured(problem, "knapsack", repeats=2, cost=best)["ortools"]
     assert (row.cost, row.proved, row.repetitions, row.version) == (best, True, 2, "9.9")
-    assert row.to_cost == row.solve_s > 0
-    assert measured(problem, "knapsack", cost=best + 1)["ortools"].to_cost is None
-    assert measured(problem, "knapsack", cost=best - 1)["ortools"].to_cost is not None
+    assert row.time_to_cost_s == row.solve_s > 0
+    assert measured(problem, "knapsack", cost=best + 1)["ortools"].time_to_cost_s is None
+    assert measured(problem, "knapsack", cost=best - 1)["ortools"].time_to_cost_s is not None
 
 
 def test_or_tools_itself_solves_a_knapsack():
     pytest.importorskip("ortools", reason="ortools is not installed: pip install ortools")
     problem = generate("paper", 30, 1000, seed=0)
     row = measured(problem, "knapsack")["ortools"]
-    assert (row.trouble, row.cost, row.proved) == ("", problem.best_value(), True)
+    assert (row.failure, row.cost, row.proved) == ("", problem.best_value(), True)
 
 
 @pytest.mark.slow
@@ -287,7 +291,7 @@ def test_a_knapsack_that_breaks_is_too_heavy_or_not_proved_says_so(stand_ins):
     ):
         stand_ins.package("ortools", code, module="algorithms.python.knapsack_solver")
         row = measured(Knapsack("three", [1, 2, 2], [1, 2, 2], 2), "knapsack")["ortools"]
-        assert row.trouble.startswith(told) and (row.cost, row.proved) == (cost, False)
+        assert row.failure.startswith(told) and (row.cost, row.proved) == (cost, False)
 
 
 @pytest.mark.slow
@@ -297,7 +301,7 @@ def test_a_length_that_may_be_wrong_is_reported_and_one_that_cannot_be_is_not(st
     )
     assert measured(StringPair("words", b"ABCBDAB", b"BDCABA"), "lcs")["rapidfuzz"].cost == 5
     row = measured(StringPair("foreign", b"AAAA", b"ABBB"), "lcs")["rapidfuzz"]
-    assert (row.cost, row.trouble) == (None, "failed: length 3; the scorer finds at most 1 letters in common, not 3")
+    assert (row.cost, row.failure) == (None, "failed: length 3; the scorer finds at most 1 letters in common, not 3")
 
 
 def test_rapidfuzz_itself_agrees():
@@ -316,9 +320,9 @@ def test_scipy_assigns_facilities():
     rows = measured(Qap(given), "qap", repeats=2, cost=max(every))
     assert list(rows) == ["scipy faq", "scipy 2opt"]
     for row in rows.values():
-        assert row.trouble == "" and row.version and not row.proved
+        assert row.failure == "" and row.version and not row.proved
         assert row.cost in every and row.cost < np.median(every)
-        assert row.to_cost == row.solve_s > 0
+        assert row.time_to_cost_s == row.solve_s > 0
 
 
 @pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "qap"])
@@ -339,7 +343,7 @@ def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload)
 
 def test_solvers_object_to_a_result_if_one_found_better_or_proved_another():
     peers = peers_for("exact")
-    silent = [PeerMeasurement(peer.name, trouble="not found") for peer in peers]
+    silent = [PeerMeasurement(peer.name, failure="not found") for peer in peers]
 
     def said(name, **found):
         rows = [row._replace(**found) if row.name == name else row for row in silent]
@@ -361,22 +365,22 @@ def test_of_values_the_larger_is_better():
 
 # --- the table ---
 
-OWN = this_search(9352, [0.5, 0.405, 0.3], start_s=1.25)
+OWN = this_search(9352, [0.5, 0.405, 0.3], startup_s=1.25)
 FAST_ROW = PeerMeasurement(
-    "fast-tsp", "0.2.2", cost=8806, solve_s=0.4051, start_s=0.012, to_cost=0.00633, limit_s=0.405
+    "fast-tsp", "0.2.2", cost=8806, solve_s=0.4051, startup_s=0.012, time_to_cost_s=0.00633, time_limit_s=0.405
 )
-ELKAI_ROW = PeerMeasurement("elkai", "2.0.1", cost=9400, solve_s=2.5, start_s=0.02)
+ELKAI_ROW = PeerMeasurement("elkai", "2.0.1", cost=9400, solve_s=2.5, startup_s=0.02)
 CONCORDE_ROW = PeerMeasurement(
     "concorde", "", "program", True, 8806, 3.1, 0.0041, 3.1041, 3.05, 3.1041, repetitions=1, in_process=False
 )
 NOT_FOUND = PeerMeasurement(
     "LKH", kind="program", in_process=False,
-    trouble="not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
+    failure="not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
 )  # fmt: skip
 
 
 def test_a_whole_process_of_ours_stands_above_the_programs():
-    own = this_search(8806, [0.4], proved=True, start_s=1.25, own_process_s=1.7)
+    own = this_search(8806, [0.4], proved=True, startup_s=1.25, own_process_s=1.7)
     said = format_table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
     assert [line.split("  ")[0] for line in said[1:5]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
     assert said[3].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
@@ -409,7 +413,7 @@ def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
 
 
 def test_a_search_without_times_shows_the_others_all_the_same():
-    said = format_table(this_search(None, []), [FAST_ROW._replace(to_cost=None)])
+    said = format_table(this_search(None, []), [FAST_ROW._replace(time_to_cost_s=None)])
     assert said[1].split() == ["this", "search", "no", "warm"]
     assert said[2].split()[-3:] == ["12.00", "ms", "warm"]
 

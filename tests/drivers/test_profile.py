@@ -212,7 +212,7 @@ def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, 
     assert run_driver(driver.main, asked) == 0
     said = capsys.readouterr().out
     assert said.startswith(f"profiling: python -m drivers.{workload} ")
-    assert said.index("Nsight Compute, python -m") < said.index(" of the answer, confirmed by ")
+    assert said.index("Nsight Compute, python -m") < said.index(" of the result, confirmed by ")
     given = arguments()
     size = () if sized else kernel_profile.PAPER_SIZES[workload]
     assert given[given.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]

@@ -13,6 +13,7 @@ from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequenc
 from core.search.exact import ExactSearch, Solution
 from core.search.protocol import Progress
 from drivers.cli.progress import progress_callback
+from drivers.workload.declaration import verifier_with_article
 from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
 from tests.drivers.small_runs import QUICK, driver_of
 from tests.drivers.stand_ins import ELKAI, HELD_KARP, KNAPSACK_SOLVER, RAPIDFUZZ
@@ -28,13 +29,13 @@ PARTS = "--variant mmas --colonies 3 --exchange 2 --stagnation 2 --local-search 
 # 24 ants look at 30 cities in each of 30 steps and 6 iterations.
 SAID = [
     ("lcs", "half:3000:seed=2", rf"half:3000:seed=2: length 1500 of 3000 and 3000 letters, .*, 0 bytes streamed, "
-     rf"9,000,000 cells, {TIMES}, {HASH} the answer, "
-     "confirmed by the scorer and by the strings' making and by plain Python"),
+     rf"9,000,000 cells, {TIMES}, {HASH} the result, "
+     "confirmed by the scorer and by the generator and by plain Python"),
     ("exact", "--instance uniform:9:seed=1 --verify --count", r"\S+: shortest length \d+, shortest tours: \d+, "
-     rf"bound at the root \d+, start length \d+, [\d,]+ nodes, {TIMES}, {HASH} the answer, "
+     rf"bound at the root \d+, start length \d+, [\d,]+ nodes, {TIMES}, {HASH} the result, "
      "confirmed by the scorer and by a full search in NumPy"),
     ("heldkarp", "--instance uniform:9:seed=1 --verify", r".* has memory for up to \d+ cities \([\d,]+ bytes, lengths of "
-     rf"16 bits\)\n\S+: shortest length \d+, start length \d+, [\d,]+ transitions, {TIMES}, {HASH} the answer, "
+     rf"16 bits\)\n\S+: shortest length \d+, start length \d+, [\d,]+ transitions, {TIMES}, {HASH} the result, "
      "confirmed by the scorer and by branch and bound"),
     ("aco", ANT_SYSTEM, r".*Ant System, 24 ants, 6 iterations, fine-deposit.* on cpu \(.*\n.*: length \d+ by ant \d+ "
      rf"in iteration [0-5], 129,600 selections, {TIMES}, {HASH} all tours, confirmed by the scorer"),
@@ -161,9 +162,9 @@ def verdict(drive, tmp_path, monkeypatch):
             given = ["--matrix", square, *given]
         code, said, error = drive(*given, *CPU, "--record", record, driver=driver_of(driver))
         (found,) = lines(record)
-        said = said.partition(" of the answer, ")[2].splitlines()[0]
+        said = said.partition(" of the result, ")[2].splitlines()[0]
         right = said.startswith("confirmed by ")
-        assert (code, found["scored"]) == ((0, True) if right else (1, False))
+        assert (code, found["verified"]) == ((0, True) if right else (1, False))
         assert ("1 of 1 results NOT CONFIRMED; recorded and saved anyway" in error) == (not right)
         assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
         return said.removeprefix("NOT CONFIRMED: ")
@@ -246,8 +247,8 @@ def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_
     assert "1 of 3 repetitions are in" in said
     assert said.count("confirmed by the scorer") == 2
     (whole,) = lines(record)
-    assert (len(whole["samples"]), whole["samples"][0]) == (3, first["samples"][0])
-    assert whole["trajectory_hash"] == first["trajectory_hash"]
+    assert (len(whole["repetitions"]), whole["repetitions"][0]) == (3, first["repetitions"][0])
+    assert whole["hash"] == first["hash"]
 
 
 ANTS = "--instance uniform:20:seed=1 --ants 8 --iterations 6"
@@ -334,13 +335,13 @@ def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, argume
     assert said[own].split()[:4] == ["this", "search", best, "yes"]
     (peer,) = [line for line in said[own:] if line.startswith(name)]
     assert f" {best} " in peer and peer.split()[-1] == "warm"
-    recorded = {one["name"]: one for one in found["details"]["peers"]}
+    recorded = {one["name"]: one for one in found["details"]["reference_solvers"]}
     assert (recorded[name]["cost"], recorded[name]["proved"], recorded[name]["repetitions"]) == (int(best), True, 2)
-    assert found["scored"] and len(found["samples"]) == 2
-    assert name in found["details"]["confirmed_by"] and "elkai" not in found["details"]["confirmed_by"]
+    assert found["verified"] and len(found["repetitions"]) == 2
+    assert name in found["details"]["verified_by"] and "elkai" not in found["details"]["verified_by"]
     if driver == "exact":
         assert recorded["elkai"]["cost"] > int(best) and not recorded["elkai"]["proved"]
-        assert recorded["concorde"]["cost"] is None and recorded["concorde"]["trouble"].startswith("not found")
+        assert recorded["concorde"]["cost"] is None and recorded["concorde"]["failure"].startswith("not found")
         assert any(line.startswith("concorde: not found: build it from ") for line in said)
 
 
@@ -350,11 +351,11 @@ def test_a_solver_may_disagree(beside):
     )
     assert code == 1
     assert "2 of 2 results NOT CONFIRMED; recorded and saved anyway" in error
-    assert [line.partition(" of the answer, ")[2] for line in said[:2]] == [
+    assert [line.partition(" of the result, ")[2] for line in said[:2]] == [
         "NOT CONFIRMED: rapidfuzz finds length 5"
     ] * 2
-    assert not found["scored"] and found["details"]["peers"][0]["cost"] == 5
-    assert found["details"]["confirmed_by"] == ["the scorer", "plain Python"]
+    assert not found["verified"] and found["details"]["reference_solvers"][0]["cost"] == 5
+    assert found["details"]["verified_by"] == ["scorer", "plain Python"]
 
 
 def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(beside):

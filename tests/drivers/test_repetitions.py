@@ -57,7 +57,7 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
     assert times.compile_s == 5.0
     assert (times.transfer_s, times.kernel_s) == (0.2, 1.5)
     assert times.total_s == 7.0  # 5 s until all were compiled, then 2 s until the last was done
-    assert spent.rank_seconds == [1.0, 2.0]
+    assert spent.rank_s == [1.0, 2.0]
 
 
 def test_the_share_of_communication_is_the_mean_of_all_ranks():
@@ -91,7 +91,7 @@ def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
     """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
     several = repetitions(lambda own: local_ranks, repeats=0)
     several.repeat()
-    assert several.identified()["environment"]["hosts"] == hosts
+    assert several.identified()["environment"]["host_count"] == hosts
 
 
 def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():
@@ -109,7 +109,7 @@ def test_two_drivers_of_one_processor_are_not_two_processors():
 
 @pytest.mark.parametrize(
     ("digest", "said"),
-    [(0xBEEF, "hash 000000000000beef of the answer"), ("0123456789abcdef", "hash 0123456789abcdef of the answer")],
+    [(0xBEEF, "hash 000000000000beef of the result"), ("0123456789abcdef", "hash 0123456789abcdef of the result")],
 )
 def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
     assert repetitions(lambda own: None).hashed(RepetitionResult(0, 0, digest, "").hash) == said
@@ -117,17 +117,17 @@ def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
 
 # --- the verdict ---
 
-SCORER, FILE = VerifierVerdict("the scorer"), VerifierVerdict("the file")
+SCORER, FILE = VerifierVerdict("scorer"), VerifierVerdict("instance file")
 
 
-NEITHER = [VerifierVerdict("the scorer", "the scorer finds 8"), VerifierVerdict("the file", "the file says 6")]
+NEITHER = [VerifierVerdict("scorer", "the scorer finds 8"), VerifierVerdict("instance file", "the file says 6")]
 
 
 @pytest.mark.parametrize(
     ("opinions", "verdict"),
     [
         ([SCORER], (True, "confirmed by the scorer")),
-        ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
+        ([SCORER, FILE], (True, "confirmed by the scorer and by the instance file")),
         ([SCORER, VerifierVerdict("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
         (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
         ([VerifierVerdict("")], (None, "not confirmed: no verifier was run (--verify)")),
@@ -140,11 +140,11 @@ def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
     gave_up = RepetitionResult(7, 1, 0, "incumbent 7", gave_up="out of nodes")
     assert overall_verdict([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
-    assert overall_verdict([VerifierVerdict("the scorer", "the scorer finds 8")], gave_up, "")[0] is False
+    assert overall_verdict([VerifierVerdict("scorer", "the scorer finds 8")], gave_up, "")[0] is False
 
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
-    other = {"bytes_moved": {"host_device": 5, "ranks": 7}, "energy_j": {"gpu": 2.0}}
+    other = {"bytes_moved": {"host_device": 5, "between_ranks": 7}, "energy_j": {"gpu": 2.0}}
     several = repetitions(lambda own: [own, (RepetitionTimes(0.0, 0.0, 0.0, 1.0), 0.0, other)])
     timings = several.run.search.backend.timings
     timings.copied_bytes = 1000
@@ -156,5 +156,5 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
 
     several.workload = idle(Options, once)
     _, spent = several.measure()
-    assert spent.read["bytes_moved"] == {"host_device": 45, "ranks": 10}
+    assert spent.read["bytes_moved"] == {"host_device": 45, "between_ranks": 10}
     assert spent.read["energy_j"]["gpu"] == 2.0

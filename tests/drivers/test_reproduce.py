@@ -68,7 +68,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     assert f"\nMade by `python -m drivers.reproduce {given}`.\n" in report
     before = files(out)
     assert sorted(before) == ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md"]
-    assert [len(one.samples) for one in load(out / "made-up.jsonl")] == [2] * 4
+    assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [2] * 4
     assert reproduce(parts=parts) == (0, [])
     assert "4 runs, 4 recorded already" in capsys.readouterr().out
     assert files(out) == before
@@ -121,11 +121,11 @@ def rewritten(folder, change):
 
 def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_is_run_again(reproduce, out):
     reproduce("--table", "1", parts=(HILLS, LARGER))
-    rewritten(out, lambda record: record["environment"].update(suite="earlier"))
+    rewritten(out, lambda record: record["environment"].update(commit="earlier"))
     reproduce("--table", "4", parts=(HILLS, LARGER))
-    assert "## Table 1" in page(out) and "suite earlier" in page(out) and "×2.00 over 2.00 s" in page(out)
+    assert "## Table 1" in page(out) and "onekernel earlier" in page(out) and "×2.00 over 2.00 s" in page(out)
     reproduce("--table", "1", parts=(HILLS, LARGER))
-    assert "## Table 4" in page(out) and "suite earlier" not in page(out)
+    assert "## Table 4" in page(out) and "onekernel earlier" not in page(out)
 
 
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
@@ -138,7 +138,7 @@ def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
 def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, out):
     reproduce()
     report = page(out)
-    rewritten(out, lambda record: record["details"]["asked"].update(start="oneil2011"))  # the default, spelled out
+    rewritten(out, lambda record: record["details"]["options"].update(start="oneil2011"))  # the default, spelled out
     told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
     assert reproduce(house=ReproductionDependencies(lambda: MACHINE, lambda contest, configuration: told))[0] == 0
     assert page(out) == report
@@ -169,7 +169,7 @@ def test_unequal_work_leaves_the_report_as_it_was(reproduce, out, capsys):
     out.mkdir()
     (out / "made-up.md").write_text("an earlier report")
     assert reproduce(devices=(*MACHINE, device("wrong")))[0] == 1
-    assert "not the same work" in capsys.readouterr().err
+    assert "unequal work" in capsys.readouterr().err
     assert page(out) == "an earlier report"
 
 
@@ -311,8 +311,8 @@ def test_a_torn_last_line_is_reported_and_its_run_made_again(reproduce, out):
 
 def test_records_of_another_schema_are_refused_before_anything_starts(reproduce, out):
     reproduce()
-    rewritten(out, lambda record: record.update(schema=3))
+    rewritten(out, lambda record: record.update(schema=2))
     before = files(out)
-    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 3"):
+    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 2, expected 3"):
         reproduce()
     assert files(out) == before

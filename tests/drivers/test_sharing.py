@@ -82,7 +82,7 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     one = sharing(STEPWISE, search(1e-4, 1e-3), alone)
     one.before()
     assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
-    assert one.verdict.together_s > one.verdict.alone_s
+    assert one.verdict.all_ranks_s > one.verdict.one_rank_s
     assert capsys.readouterr().err == (
         "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 us; rank 0 "
         "does all the work (--share always distributes it)\n"
@@ -186,11 +186,11 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     assert "note:" not in always.stderr
     assert auto.stderr.count("is too small for 2 ranks here: all ranks take ") == 1
     (one,), (other,) = load(str(left)), load(str(shared))
-    assert one.trajectory_hash == other.trajectory_hash
-    assert one.ranks == other.ranks == 2 and len(one.samples) == 3
-    assert other.ways["share"] == "always" and "share" not in one.ways
-    assert all(sample.rank_seconds[0] > 0 == sample.rank_seconds[1] for sample in one.samples)
-    assert one.details["first_rank_alone"]["together_s"] > 0 and "first_rank_alone" not in other.details
+    assert one.hash == other.hash
+    assert one.ranks == other.ranks == 2 and len(one.repetitions) == 3
+    assert other.execution["share"] == "always" and "share" not in one.execution
+    assert all(sample.rank_s[0] > 0 == sample.rank_s[1] for sample in one.repetitions)
+    assert one.details["single_rank"]["all_ranks_s"] > 0 and "single_rank" not in other.details
 
 
 @pytest.mark.parametrize(

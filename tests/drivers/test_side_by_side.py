@@ -62,7 +62,7 @@ def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
     )  # fmt: skip
     assert found.complete and found.report.is_file() and found.records.is_file()
     assert {(run.backend, run.ranks) for run in found.runs} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
-    assert {run.best_cost for run in found.runs} == {-6} and len({run.trajectory_hash for run in found.runs}) == 1
+    assert {run.best_cost for run in found.runs} == {-6} and len({run.hash for run in found.runs}) == 1
     assert {run.parameters["tenure"] for run in found.runs} == {2}
     assert "equal work" in str(found)
     axes = found.plot()

@@ -50,9 +50,9 @@ def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, d
     assert hashes(done.stdout) == hashes(plain) != []
     (line,) = record.read_text().splitlines()
     told = json.loads(line)
-    (sample,) = told["samples"]
+    (sample,) = told["repetitions"]
     assert told["ranks"] == 3 and sample["conditions"]["lost_ranks"] == [who]
-    assert sample.get("rank_seconds") is None
+    assert sample.get("rank_s") is None
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_repetitions_that_were_recorded_are_not_made_again(mpirun, tmp_path):
     given = (*SHARED, *WORK["ihc"], "--repeats", "2", "--record", record)
     done = mpirun(3, PROGRAM, "running", 0, tmp_path / "when", "ihc", *given, options=ULFM)
     assert done.returncode == 0, done.stderr
-    assert sum(len(json.loads(line)["samples"]) for line in record.read_text().splitlines()) == 2
+    assert sum(len(json.loads(line)["repetitions"]) for line in record.read_text().splitlines()) == 2
 
 
 @pytest.mark.long

@@ -13,7 +13,8 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.runs import workload_main
 from drivers.workload import registry
-from reports.records.check import HASH_COVERS
+from drivers.workload.declaration import verifier_with_article
+from reports.records.check import HASH_SCOPES
 from tests.core.search.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
@@ -21,7 +22,7 @@ UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}
 LINE = re.compile(
     r"^(?P<instance>[^ ]+): (?P<words>.+), (?P<count>[\d,]+) (?P<unit>[a-z ]+), (?P<rate>[\d.,e]+) [kMGT]? ?(?P=unit)/s, "
     r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "
-    r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the answer), (?P<verdict>.+)$"
+    r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the result), (?P<verdict>.+)$"
 )
 every = pytest.mark.parametrize("name", registry.NAMES)
 
@@ -48,7 +49,7 @@ def test_a_declaration_bears_its_module_s_name_and_known_words(name):
     assert registry.get_workload(name) is one
     assert one.name == name
     assert one.unit in UNITS
-    assert one.hash_covers in HASH_COVERS
+    assert one.hash_scope in HASH_SCOPES
     assert one.title and "\n" not in one.title and not one.title.endswith(".")
     assert one.doing and issubclass(one.options, Options)
 
@@ -73,21 +74,21 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
-    assert (line["unit"], line["covered"]) == (one.unit, HASH_COVERS[one.hash_covers])
+    assert (line["unit"], line["covered"]) == (one.unit, HASH_SCOPES[one.hash_scope])
     (kept,) = map(json.loads, record.read_text().splitlines())
-    assert (kept["workload"], kept["unit"], kept["hash_covers"]) == (name, one.unit, one.hash_covers)
-    assert (kept["trajectory_hash"], kept["instance"]) == (line["hash"], line["instance"])
+    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, one.unit, one.hash_scope)
+    assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
-    assert (kept["schema"], kept["scored"]) == (2, True)
+    assert (kept["schema"], kept["verified"]) == (3, True)
     assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
     assert kept["details"]["instance_source"]
     options = workload_main.parse_options(one, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
-    assert options.deciding("way").keys() <= kept["ways"].keys()
+    assert options.deciding("way").keys() <= kept["execution"].keys()
     elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}
     assert not elsewhere & kept["parameters"].keys()
-    assert not kept["parameters"].keys() & kept["ways"].keys()
+    assert not kept["parameters"].keys() & kept["execution"].keys()
 
 
 @pytest.mark.parametrize("name", ["ihc", "aco", "tsp", "exact", "heldkarp"])

@@ -50,4 +50,4 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
     whole = two.run(0, ["cat", path]).stdout.splitlines()[:-1]
     # The repetition for which there was no room is told, so that not even that one is lost.
     assert len(whole) == done.stdout.count("best cost") - 1 > 3
-    assert len({json.loads(line)["trajectory_hash"] for line in whole}) == 1
+    assert len({json.loads(line)["hash"] for line in whole}) == 1

@@ -9,7 +9,7 @@ from reports.__main__ import main
 from reports.comparison.sections import InstanceSection, compare_section
 from reports.pages import comparison
 from reports.plots import style
-from reports.records.files import Record, Sample
+from reports.records.files import Record, Repetition
 from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 
@@ -17,55 +17,75 @@ GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
 
-MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test CPU", "cores": 2, "hosts": 1}
+MACHINE = {"commit": "0123abc", "python": "3.11.7", "os": "Linux", "cpu_model": "Test CPU", "cores": 2, "host_count": 1}
 
 
+UNITS = {
+    "ihc": "moves",
+    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass"), "neighbours"),
+    "aco": "selections",
+    "exact": "nodes",
+    **dict.fromkeys(("lcs", "knapsack"), "cells"),
+    "heldkarp": "transitions",
+}
+"""Units of evaluations by workload; that of others is evaluations."""
+SETTINGS = {
+    **dict.fromkeys(UNITS, {"mapping": "suite"}),
+    "ppp": {"mapping": "suite", "layout": None},
+    "exact": {"mapping": "suite", "unrolled": None},
+    "heldkarp": {"mapping": "suite", "spill_to_files": False},
+}
+"""Execution settings that all records of a workload name."""
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
 USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
 USUAL |= {"tables": "global", "shape": "fixed"}
 MEASURED = {
-    "started": "2026-11-22T10:27:52Z",
+    "started_at": "2026-11-22T10:27:52Z",
     "conditions": {
         "load_1min": 0.5,
         "gpu_mhz": 1755,
         "throttled": True,
         "throttled_by": ["power limit", "power brake"],
     },
-    "energy_j": {"gpu (NVML)": 250.0, "processor package (RAPL)": 12.5},
-    "rank_seconds": [1.0],
-    "bytes_moved": {"host_device": 4096, "ranks": 16},
+    "energy_j": {"gpu_nvml": 250.0, "package_rapl": 12.5},
+    "rank_s": [1.0],
+    "bytes_moved": {"host_device": 4096, "between_ranks": 16},
     "communication_share": 0.25,
     "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
 }
-"""What a sample of one rank may say beside its times."""
+"""Optional keys of a repetition of one rank."""
 
 
 @pytest.fixture(scope="session")
 def make_record():
-    """A function that makes a valid record from kernel seconds and further fields of every sample; keywords replace
+    """A function that makes a valid record from kernel seconds and further fields of every repetition; keywords replace
     fields of the record."""
 
     def make(times=(1.0,), sampled=None, **changes):
-        samples = tuple(Sample(0.0, 0.0, time, time, **(sampled or {})) for time in times)
+        repetitions = tuple(Repetition(0.0, 0.0, time, time, **(sampled or {})) for time in times)
         fields = {"workload": "ihc", "instance": "kroA100", "instance_sha256": "ab" * 32, "seed": 0}
-        fields |= {"parameters": {"climbers": 100}, "ways": {}, "backend": "cpu", "device": "0", "ranks": 1}
-        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "samples": samples}
+        fields |= {"parameters": {"climbers": 100}, "execution": {}, "backend": "cpu", "device": "0", "ranks": 1}
+        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "repetitions": repetitions}
         fields |= {"best_cost": 21282, "best_index": 17, "evaluations": 2_000_000_000}
-        fields |= {"trajectory_hash": "0123456789abcdef", "hash_covers": "climbs"}
-        fields |= {"environment": MACHINE, "scored": True}
-        return Record(**(fields | changes))
+        fields |= {"hash": "0123456789abcdef", "hash_scope": "climbs"}
+        fields |= {"evaluation_unit": UNITS.get(changes.get("workload", "ihc"), "evaluations")}
+        fields |= {"environment": MACHINE, "verified": True}
+        fields |= changes
+        settings = SETTINGS.get(fields["workload"], {})
+        fields["execution"] = fields["execution"] | {k: v for k, v in settings.items() if k not in fields["execution"]}
+        return Record(**fields)
 
     return make
 
 
 @pytest.fixture(scope="session")
 def make_run(make_record):
-    """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
+    """A record of tabu search on QAP; `parameters` and `execution` replace single ones."""
 
-    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
+    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, execution=None, **changes):
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_covers": "moves"}
-        fields |= {"parameters": PLAIN | (parameters or {}), "ways": USUAL | (ways or {})}
+        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_scope": "moves"}
+        fields |= {"parameters": PLAIN | (parameters or {}), "execution": USUAL | (execution or {})}
         return make_record(times=times, **(fields | changes))
 
     return make
@@ -76,13 +96,13 @@ def make_ants(make_record):
     """A record of Ant System on dj38."""
 
     def make(
-        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
+        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", execution=None, parameters=None, **changes
     ):
         asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
         asked |= {"local_search": "none", "colonies": 1}
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_covers": "tours"}
-        fields |= {"ways": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
+        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_scope": "tours"}
+        fields |= {"execution": {"strategy": strategy, "mapping": "suite"} | (execution or {})}
         fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
         fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
@@ -157,10 +177,10 @@ def make_exact(make_record):
     """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
 
     def make(bound="one-tree", peers=None, **changes):
-        ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
+        settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
-        fields |= {"ways": ways, "hash_covers": "answer", "evaluations": 1000}
-        fields |= {"details": {} if peers is None else {"peers": peers}}
+        fields |= {"execution": settings, "hash_scope": "result", "evaluations": 1000}
+        fields |= {"details": {} if peers is None else {"reference_solvers": peers}}
         return make_record(times=(0.5,) * 3, **(fields | changes))
 
     return make

@@ -24,13 +24,17 @@ WORKLIST = {"mapping": "published", "scan": "full", "assign": "worklist"}
 GPU = {"backend": "cuda", "details": {"device_name": "Test GPU"}}
 
 
-def climb(make_record, times, ways=FULL, climbers=100_000, **changes):
+def climb(make_record, times, execution=FULL, climbers=100_000, **changes):
     """A run of hill climbing on kroE100."""
     asked = {"climbers": climbers, "start": "oneil2011"}
     sha256 = hashlib.sha256(b"kroE100").hexdigest()
-    record = make_record(times, instance="kroE100", instance_sha256=sha256, parameters=asked, ways=ways, **changes)
+    record = make_record(
+        times, instance="kroE100", instance_sha256=sha256, parameters=asked, execution=execution, **changes
+    )
     started = [f"2026-11-{22 + place:02}T10:00:00Z" for place in range(len(times))]
-    return replace(record, samples=tuple(map(lambda one, at: replace(one, started=at), record.samples, started)))
+    return replace(
+        record, repetitions=tuple(map(lambda one, at: replace(one, started_at=at), record.repetitions, started))
+    )
 
 
 def fill(folder, make_record, **changes):

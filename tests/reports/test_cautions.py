@@ -6,7 +6,7 @@ import pytest
 
 from reports.comparison.cautions import BASELINE_PREFIX, cautions, doubts, is_short, ratio_doubts
 from reports.comparison.speedups import compare
-from reports.records.files import Sample
+from reports.records.files import Repetition
 
 SIX = [1.0] * 6
 
@@ -26,9 +26,9 @@ def said_of(found, begin):
     return {label: figure for (text, label), figure in found.items() if text.startswith(begin)}
 
 
-def under(started="2026-11-22T10:00:00Z", **conditions):
-    """What samples say that began at a time under some conditions."""
-    return {"started": started, "conditions": conditions}
+def under(started_at="2026-11-22T10:00:00Z", **conditions):
+    """Keys of repetitions that began at a time under some conditions."""
+    return {"started_at": started_at, "conditions": conditions}
 
 
 def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
@@ -48,9 +48,9 @@ def test_spread_of_few_repetitions_is_from_the_shortest_to_the_longest(make_reco
 
 
 def test_spread_over_seeds_says_that_their_work_may_differ(make_record, section_of):
-    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, trajectory_hash=f"{seed:04x}") for seed in range(3)]
+    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, hash=f"{seed:04x}") for seed in range(3)]
     (spread,) = section_of(seeds).cautions
-    said = "spread above 10 % of the median (the 95 % interval, over seeds whose work may differ): cpu 100 %"
+    said = "spread above 10 % of the median (the 95 % interval, over seeds, which may differ in their work): cpu 100 %"
     assert str(spread) == said
 
 
@@ -74,7 +74,7 @@ def test_more_speedup_than_cores_is_suspicious_but_not_on_a_gpu(
 
 @pytest.mark.parametrize(("load", "said"), [(1.9, False), (2.1, True)])
 def test_load_above_what_our_own_run_and_half_of_the_cores_explain_is_said(make_record, warned, load, said):
-    found = said_of(warned(make_record(SIX, under(load_1min=load))), "load of others")
+    found = said_of(warned(make_record(SIX, under(load_1min=load))), "load of other programs")
     assert found == ({"cpu": "2.10 (1 ours, 2 cores)"} if said else {})
 
 
@@ -82,21 +82,21 @@ def test_load_above_what_our_own_run_and_half_of_the_cores_explain_is_said(make_
 def test_a_run_of_ours_shortly_before_explains_the_load(make_record, warned, minutes, said):
     one = make_record(SIX, under("2026-11-22T10:10:00Z", load_1min=2.5))
     before = make_record(SIX, under(f"2026-11-22T10:0{10 - minutes}:00Z"), backend="threads")
-    assert bool(said_of(warned(one, nearby=[before]), "load of others")) == said
+    assert bool(said_of(warned(one, nearby=[before]), "load of other programs")) == said
 
 
 def test_what_only_some_repetitions_met_is_counted(make_record, warned):
     """A GPU that was throttled, a run that went on from a state, and ranks that were killed."""
     conditions = (
         {"throttled": True, "throttled_by": ["temperature", "power limit"]},
-        {"throttled": False, "resumed": 2},
+        {"throttled": False, "resume_count": 2},
         {"lost_ranks": [1]},
     )
-    samples = tuple(Sample(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
-    found = warned(make_record(backend="cuda", samples=samples))
+    samples = tuple(Repetition(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
+    found = warned(make_record(backend="cuda", repetitions=samples))
     throttled = {"cuda": "in 1 of 3 repetitions (power limit, temperature)"}
     assert said_of(found, "the GPU's clock was throttled") == throttled
-    assert said_of(found, "went on from a state") == {"cuda": "1 of 3 repetitions"}
+    assert said_of(found, "resumed from a checkpoint") == {"cuda": "1 of 3 repetitions"}
     assert said_of(found, "ranks were killed") == {"cuda": "1 of 3 repetitions"}
 
 
@@ -116,7 +116,7 @@ def test_a_gpu_below_its_highest_clock_is_said(make_record, warned):
 def test_fewer_than_six_repetitions_are_said_and_once_where_every_row_has_as_many(make_record, warned):
     runs = [make_record(), make_record(backend="threads")]
     (few,) = cautions(compare(runs))
-    assert str(few).endswith("its 95 %: every row 1")
+    assert str(few).endswith("less than 95 %: every row 1")
     assert few.everywhere
     assert said_of(warned(make_record(times=[1.0] * 5)), "fewer than 6 repetitions") == {"cpu": "5"}
 
@@ -131,7 +131,7 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
     gpu = make_record(times=[0.02] * 6, backend="cuda")
     found = warned(busy, gpu)
     assert said_of(found, "its baseline: spread above 10 %") == {"cuda": "50 %"}
-    (load,) = said_of(found, "its baseline: load of others").values()
+    (load,) = said_of(found, "its baseline: load of other programs").values()
     assert load == "3.00 (1 ours, 2 cores)"
     assert said_of(found, "spread above 10 %") == {"cpu": "50 %"}
     row = compare([busy, gpu]).rows[1]
@@ -143,7 +143,7 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
 
 @pytest.mark.parametrize(("elsewhere", "marked"), [(17.5, True), (28.0, False)])
 def test_an_interval_that_excludes_what_is_known_elsewhere_is_marked(make_record, warned, elsewhere, marked):
-    known = {"elsewhere": [{"seconds": elsewhere, "where": "a quiet host"}]}
+    known = {"other_medians": [{"seconds": elsewhere, "where": "a quiet host"}]}
     core = make_record(times=[29.0, 30.0, 30.5, 27.5], details=known)
     gpu = make_record(times=[0.02] * 6, backend="cuda")
     found = warned(core, gpu)

@@ -2,15 +2,9 @@
 
 import pytest
 
+from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
 from reports.pages import cluster_model as pages_cluster_model
-from reports.pages.cluster_model import (
-    ClusterModelPage,
-    ModelCheck,
-    Modelled,
-    ModelledCost,
-    ModelledInstance,
-    NetworkCurve,
-)
+from reports.pages.cluster_model import ClusterModelPage
 from reports.plots import cluster_model
 from reports.statistics.medians import Estimate
 from reports.text.tables import TextTable

@@ -11,7 +11,7 @@ from reports.records.files import append
 from tests.conftest import ROOT
 
 CUDA = {"backend": "cuda"}
-EXACT = {"workload": "exact", "ways": {"bound": "edges"}, "hash_covers": "answer"}
+EXACT = {"workload": "exact", "execution": {"bound": "edges"}, "hash_scope": "result"}
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def files(tmp_path, make_record):
         "exact": [make_record(**EXACT)],
         "sat": [make_record(workload="sat")],
         "knapsack": [make_record(workload="knapsack")],
-        "wrong": [make_record(scored=False)],
-        "unequal": [make_record(), make_record(**CUDA, trajectory_hash="ffff")],
+        "wrong": [make_record(verified=False)],
+        "unequal": [make_record(), make_record(**CUDA, hash="ffff")],
         "empty": [],
     }
     for name, runs in records.items():
@@ -46,12 +46,12 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
     ("arguments", "message"),
     [
         ("compare none", "{folder}/none: cannot read the records: No such file or directory"),
-        ("compare unequal", "not the same work, hence not compared: trajectory_hash is"),
+        ("compare unequal", "unequal work cannot be compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("tables exact --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("tables sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
-        ("tables empty", "no records to lay out"),
-        ("statistics knapsack", "found records of knapsack, which compute the one answer"),
+        ("tables empty", "no records to fill tables"),
+        ("statistics knapsack", "found records of knapsack, where every run has the same answer"),
         ("statistics wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),

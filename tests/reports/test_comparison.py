@@ -3,7 +3,7 @@
 import pytest
 
 from reports.comparison.speedups import compare
-from reports.records.files import RecordError, Sample
+from reports.records.files import RecordError, Repetition
 
 
 def test_a_speedup_is_over_the_one_core_cpu_run_and_names_its_time(make_record):
@@ -18,14 +18,14 @@ def test_a_speedup_is_over_the_one_core_cpu_run_and_names_its_time(make_record):
 
 
 def test_compilation_is_shown_apart_and_enters_no_ratio(make_record):
-    samples = (Sample(compile_s=9.0, transfer_s=0.0, kernel_s=1.0, total_s=10.0), Sample(0.0, 0.0, 1.0, 1.0))
-    row = compare([make_record(times=[2.0, 2.0]), make_record(backend="cuda", samples=samples)]).rows[1]
+    samples = (Repetition(compile_s=9.0, transfer_s=0.0, kernel_s=1.0, total_s=10.0), Repetition(0.0, 0.0, 1.0, 1.0))
+    row = compare([make_record(times=[2.0, 2.0]), make_record(backend="cuda", repetitions=samples)]).rows[1]
     assert row.compile_s == 9.0
     assert row.speedup.value == 2.0
 
 
 def test_a_run_that_the_scorer_did_not_confirm_enters_no_ratio(make_record):
-    wrong = make_record(backend="opencl", times=[0.001], scored=False, best_cost=1, trajectory_hash="ffff")
+    wrong = make_record(backend="opencl", times=[0.001], verified=False, best_cost=1, hash="ffff")
     comparison = compare([make_record(), wrong])
     assert [row.record.backend for row in comparison.rows] == ["cpu"]
     assert [(row.backend, row.wrong) for row in comparison.not_run] == [("opencl", True)]
@@ -36,12 +36,12 @@ def test_nothing_confirmed_is_nothing_to_compare(make_record):
     with pytest.raises(RecordError, match="no records"):
         compare([])
     with pytest.raises(RecordError, match="confirmed none"):
-        compare([make_record(scored=False)])
+        compare([make_record(verified=False)])
 
 
 @pytest.mark.parametrize(("ranks", "hosts", "labelled"), [(2, 1, False), (3, 1, True), (4, 2, False), (5, 2, True)])
 def test_more_ranks_than_cores_are_labelled_oversubscribed(make_record, ranks, hosts, labelled):
-    environment = {"cpu": "x", "cores": 2, "hosts": hosts}
+    environment = {"cpu_model": "x", "cores": 2, "host_count": hosts}
     row = compare([make_record(ranks=ranks, environment=environment)]).rows[0]
     assert any("oversubscribed" in label for label in row.labels) == labelled
 
@@ -52,7 +52,7 @@ def test_simulated_runs_are_labelled(make_record):
 
 
 def test_machines_get_letters_and_a_foreign_baseline_is_said(make_record):
-    here, there = {"cpu": "x", "cores": 2}, {"cpu": "y", "cores": 8}
+    here, there = {"cpu_model": "x", "cores": 2}, {"cpu_model": "y", "cores": 8}
     records = [make_record(environment=here), make_record(backend="cuda", environment=there, times=[0.5])]
     comparison = compare(records)
     assert comparison.machines == {"A": here, "B": there}

@@ -4,7 +4,7 @@ import csv
 import io
 
 from reports.records.csv_file import text_of
-from reports.records.files import Sample, append
+from reports.records.files import Repetition, append
 from tests.reports.conftest import MEASURED
 
 
@@ -13,23 +13,28 @@ def read(text):
 
 
 def test_every_repetition_is_a_row_with_what_it_measured(make_record):
-    measured = MEASURED | {"rank_seconds": [0.75, 1.0]}
-    samples = (Sample(0.5, 0.125, 0.75, 1.5, **measured), Sample(0.0, 0.125, 0.75, 2.0, **measured))
-    first, second = read(text_of([make_record(samples=samples, ranks=2, evaluations=3000)]))
+    measured = MEASURED | {"rank_s": [0.75, 1.0]}
+    samples = (Repetition(0.5, 0.125, 0.75, 1.5, **measured), Repetition(0.0, 0.125, 0.75, 2.0, **measured))
+    first, second = read(text_of([make_record(repetitions=samples, ranks=2, evaluations=3000)]))
     assert (first["repetition"], second["repetition"]) == ("1", "2")
     assert (first["running_s"], second["running_s"]) == ("1.0", "2.0")
     assert (first["evaluations_per_s"], second["evaluations_per_s"]) == ("3000.0", "1500.0")
-    wanted = {"unit": "moves", "parameters": '{"climbers": 100}', "cpu": "Test CPU", "started": MEASURED["started"]}
+    wanted = {
+        "evaluation_unit": "moves",
+        "parameters": '{"climbers": 100}',
+        "cpu_model": "Test CPU",
+        "started_at": MEASURED["started_at"],
+    }
     wanted |= {"rank_least_s": "0.75", "rank_most_s": "1.0", "gpu_j": "250.0", "package_j": "12.5"}
-    wanted |= {"gpu_mhz": "1755", "throttled": "True", "throttled_by": "power limit; power brake", "scored": "True"}
-    wanted |= {"bytes_host_device": "4096", "bytes_ranks": "16", "communication_share": "0.25"}
+    wanted |= {"gpu_mhz": "1755", "throttled": "True", "throttled_by": "power limit; power brake", "verified": "True"}
+    wanted |= {"bytes_host_device": "4096", "bytes_between_ranks": "16", "communication_share": "0.25"}
     assert {name: first[name] for name in wanted} == wanted
 
 
 def test_what_was_not_recorded_is_empty_and_not_0(make_record):
     (row,) = read(text_of([make_record(evaluations=0)]))
     empty = {name for name, value in row.items() if value == ""}
-    assert {"evaluations_per_s", "started", "gpu_j", "host", "rank_most_s", "bytes_ranks"} <= empty
+    assert {"evaluations_per_s", "started_at", "gpu_j", "host", "rank_most_s", "bytes_between_ranks"} <= empty
     assert row["transfer_s"] == "0.0"
 
 

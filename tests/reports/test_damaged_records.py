@@ -11,25 +11,24 @@ from reports.pages import experiment
 from reports.records import csv_file, iohprofiler
 from reports.records.files import RecordError, append, find_run, load, merge_lines
 from tests.reports.conftest import MEASURED
-from tests.reports.test_version_1 import line
 
 SEED = 20260211
 PIECES = (
     *(b"[" * 3000, b"{" * 3000, b'{"a":' * 3000, b"9" * 400, b"9" * 5000, b"-1", b"1e999", b"NaN", b"-Infinity"),
     *(b"null", b"true", b"[]", b"{}", b'""', b'"\\ud800"', b"\xff", b"\x00", b"\n", b"\r", b"\xef\xbb\xbf", b'"', b","),
-    *(b'"schema": 1', b'"schema": 2', b'"samples": []', b"1.5", b"cpu", "é|`".encode()),
+    *(b'"schema": 2', b'"schema": 3', b'"repetitions": []', b"1.5", b"cpu", "é|`".encode()),
 )
 
 
 def full_record(make_record):
     """A record that says everything that one can say."""
-    details = {"cities": 7, "curve": [[0, 9], [3, 7]], "peers": [{"name": "x", "length": 9}]}
-    return make_record((1.0, 2.0), MEASURED, details=details, ways={"scan": "full"})
+    details = {"cities": 7, "improvements": [[0, 9], [3, 7]], "reference_solvers": [{"name": "x", "length": 9}]}
+    return make_record((1.0, 2.0), MEASURED, details=details, execution={"scan": "full"})
 
 
 def lines(make_record):
-    """Good lines of both versions to start from."""
-    return [full_record(make_record).to_line().encode(), line().encode()]
+    """Good lines to start from: with all keys, and with few."""
+    return [one.to_line().encode() for one in (full_record(make_record), make_record())]
 
 
 def mutated(content, draw):
@@ -117,21 +116,25 @@ def with_raw(record, values):
     return text + "\n"
 
 
-def in_samples(**values):
-    """A list of one sample as raw JSON, without those values that are None."""
-    sample = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
-    return json.dumps([{name: value for name, value in sample.items() if value is not None}])
+def in_repetitions(**values):
+    """A list of one repetition as raw JSON, without those values that are None."""
+    one = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
+    return json.dumps([{name: value for name, value in one.items() if value is not None}])
 
 
 @pytest.mark.parametrize(
     ("name", "raw", "message"),
     [
         ("schema", None, OBJECT),
-        ("schema", "3", "found schema version 3, expected version 1 or 2"),
-        ("schema", LONG, "found schema version a number of more than 100 digits, expected version 1 or 2"),
-        ("samples", None, "expected the key 'samples', found only ["),
-        ("samples", "null", "samples: expected a list of repetitions, found None"),
-        ("samples", in_samples(kernel_s=None), "samples: expected the keys compile_s, transfer_s, kernel_s, "),
+        ("schema", "2", "found schema version 2, expected 3"),
+        ("schema", LONG, "found schema version a number of more than 100 digits, expected 3"),
+        ("repetitions", None, "expected the key 'repetitions', found only ["),
+        ("repetitions", "null", "repetitions: expected a list of repetitions, found None"),
+        (
+            "repetitions",
+            in_repetitions(kernel_s=None),
+            "repetitions: expected the keys compile_s, transfer_s, kernel_s, ",
+        ),
         ("environment", '{"host": 4}', "environment.host: expected a name, found 4"),
         ("details", '{"cities": -1}', "details.cities: expected an integer of at least 0, found -1"),
         ("details", "[" * 100_000 + "]" * 100_000, 'expected at most 50 nested levels, found \'{"schema"'),

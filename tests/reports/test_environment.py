@@ -21,7 +21,7 @@ def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
     assert found["packages"]["numpy"] == np.__version__
     assert "onekernel-no-such-package" not in found["packages"]
     assert 1 <= found["cores"] <= os.cpu_count()
-    assert environment(hosts=3)["hosts"] == 3
+    assert environment(host_count=3)["host_count"] == 3
     assert found["host"] == socket.gethostname()
 
 
@@ -30,7 +30,7 @@ def test_the_processor_is_the_one_that_the_system_reports():
     names = [line.partition(":")[2].strip() for line in lscpu.stdout.splitlines() if line.startswith("Model name")]
     if not names:
         pytest.skip("lscpu is not here to compare with")
-    assert " ".join(names[0].split()) == environment()["cpu"]
+    assert " ".join(names[0].split()) == environment()["cpu_model"]
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_the_commit_is_the_checkouts():
     head = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
     if head.returncode:
         pytest.skip("not a git checkout with a commit")
-    said = environment()["suite"].removesuffix("+changes")
+    said = environment()["commit"].removesuffix("+changes")
     assert head.stdout.strip().startswith(said.rpartition("-g")[2]) or said in _tags()
 
 
 def test_an_installed_suite_is_named_by_its_version(monkeypatch, tmp_path):
     monkeypatch.setattr("reports.records.environment.ROOT", tmp_path)
-    assert environment()["suite"] == metadata.version("onekernel")
+    assert environment()["commit"] == metadata.version("onekernel")
 
 
 def _tags():

@@ -41,19 +41,19 @@ def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(m
 
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs = [make_run(times=(4.0,) * 3), make_run(backend="cuda", times=(0.5,) * 3)]
-    runs += [make_run(backend="cuda", times=(2.0,) * 3, ways=PUBLISHED)]
-    runs += [make_run(backend="cuda", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "readonly"})]
-    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "image"})]
+    runs += [make_run(backend="cuda", times=(2.0,) * 3, execution=PUBLISHED)]
+    runs += [make_run(backend="cuda", times=(1.0,) * 3, execution=PUBLISHED | {"tables": "readonly"})]
+    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, execution=PUBLISHED | {"tables": "image"})]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core, suite: cpu",
+        "ours, one core, default mapping: cpu",
         "ours, GPU as published: cuda",
         "ours, GPUTex as published: opencl",
         "ours, GPUTex as published, read-only cache in place of textures: cuda",
-        "ours, suite: cuda",
+        "ours, default mapping: cuda",
     ]
     assert row["ours, GPU as published: cuda"].endswith("<br>no baseline [a]")
-    assert "×8.00" in row["ours, suite: cuda"]
+    assert "×8.00" in row["ours, default mapping: cuda"]
 
 
 @pytest.mark.parametrize(
@@ -61,21 +61,21 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     [
         {"parameters": {"iterations": 10}},
         {"backend": "opencl", "device_kind": "gpu"},
-        {"ways": {"mapping": "published"}},
-        {"environment": {"cpu": "other"}},
+        {"execution": {"mapping": "published"}},
+        {"environment": {"cpu_model": "other"}},
     ],
 )
 def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
     fine = make_ants("fine", **({"backend": "cuda"} | change))
     data = filled("menezes2019", "II", [make_ants(backend="cuda"), fine]).ours
-    (found,) = [datum for datum in data if datum.row.record.ways["strategy"] == "fine"]
+    (found,) = [datum for datum in data if datum.row.record.execution["strategy"] == "fine"]
     assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
 
 
 def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
     def run(seconds, **changes):
-        asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "ways": {"scan": "full"}}
-        machine = {"cpu": "x", "cores": 4, "hosts": 1}
+        asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "execution": {"scan": "full"}}
+        machine = {"cpu_model": "x", "cores": 4, "host_count": 1}
         return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
 
     runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
@@ -83,13 +83,13 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
-    here, spread = {"cpu": "x", "cores": 4, "hosts": 1}, {"cpu": "x", "cores": 4, "hosts": 2}
+    here, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
     found = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (here, spread)]
     assert found == ["cores:4", "cores:8"]
 
 
 def test_another_instance_does_not_stand_in_a_figure_of_one_instance(make_record):
-    other = make_record(instance="kroA100", ways={"scan": "full"}, parameters={"start": "oneil2011"})
+    other = make_record(instance="kroA100", execution={"scan": "full"}, parameters={"start": "oneil2011"})
     assert filled("oneil2011", "1", [other], "figure").ours == ()
 
 
@@ -115,8 +115,8 @@ def test_weierstrass_runs_go_by_their_dimension_and_their_bits(make_run):
 def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(make_run):
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     runs = [make_run(**ppp), make_run(**ppp, backend="cuda"), make_run(**ppp, ranks=4)]
-    runs.append(make_run(**ppp, backend="cuda", ways=PUBLISHED | {"generate": "host"}))
-    plain = ["one core, suite: cpu", "suite: cuda"]
+    runs.append(make_run(**ppp, backend="cuda", execution=PUBLISHED | {"generate": "host"}))
+    plain = ["one core, default mapping: cpu", "default mapping: cuda"]
     for number, further in {
         "4": [],
         "8": ["as published, evaluation on the device alone: cuda"],
@@ -125,7 +125,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     }.items():
         assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
     # Only ranks on several hosts are a grid.
-    grid = make_run(**ppp, ranks=4, environment={"cpu": "x", "cores": 2, "hosts": 2})
+    grid = make_run(**ppp, ranks=4, environment={"cpu_model": "x", "cores": 2, "host_count": 2})
     found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
     assert found == ["Grid, ranks on several hosts: cpu, 4 ranks, machine B"]
 
@@ -152,19 +152,19 @@ def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
 
 
 def test_unequal_hashes_of_equal_work_are_refused(make_run):
-    for change in ({"backend": "cuda"}, {"ways": {"generate": "host"}}):
-        with pytest.raises(UnequalWorkError, match="trajectory_hash"):
-            gather_evidence(load("luong2013"), [make_run(), make_run(trajectory_hash="ffff", **change)])
+    for change in ({"backend": "cuda"}, {"execution": {"generate": "host"}}):
+        with pytest.raises(UnequalWorkError, match="hash"):
+            gather_evidence(load("luong2013"), [make_run(), make_run(hash="ffff", **change)])
 
 
 def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     """Whatever a table varies, the paper's baseline is its program on one core without it, in the same mapping."""
     ppp = {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}
     experiment = PUBLISHED | {"generate": "host"}
-    slow = make_run(times=(20.0,) * 3, ways=experiment, **ppp)
-    plain = make_run(times=(8.0,) * 3, ways={"mapping": "published"}, **ppp)
+    slow = make_run(times=(20.0,) * 3, execution=experiment, **ppp)
+    plain = make_run(times=(8.0,) * 3, execution={"mapping": "published"}, **ppp)
     suite = make_run(**ppp)
-    gpu = make_run(times=(4.0,) * 3, backend="cuda", ways=experiment, **ppp)
+    gpu = make_run(times=(4.0,) * 3, backend="cuda", execution=experiment, **ppp)
 
     def on_the_gpu(*runs):
         data = filled("luong2013", "8", [*runs, gpu]).ours
@@ -178,18 +178,18 @@ def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
 
 
 def test_several_seeds_are_one_run(make_run):
-    runs = [make_run(seed=seed, times=(seed + 1.0,), trajectory_hash=f"{seed:04x}") for seed in range(5)]
+    runs = [make_run(seed=seed, times=(seed + 1.0,), hash=f"{seed:04x}") for seed in range(5)]
     (datum,) = filled("luong2013", "2", runs).ours
     assert datum.row.running.repetitions == 5 and datum.row.running.median.value == 3.0
 
 
 def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     """It may find another subsequence of the same length."""
-    asked = {"workload": "lcs", "parameters": {"trace": True}, "hash_covers": "answer", "instance": "half:1000:seed=1"}
+    asked = {"workload": "lcs", "parameters": {"trace": True}, "hash_scope": "result", "instance": "half:1000:seed=1"}
     kept = make_record(**asked, details={"method": "bits"})
-    linear = make_record(**asked, backend="threads", trajectory_hash="cccc", details={"method": "linear space"})
+    linear = make_record(**asked, backend="threads", hash="cccc", details={"method": "linear space"})
     assert len(gather_evidence(load("oconnell2014"), [kept, linear]).comparisons) == 2
-    with pytest.raises(UnequalWorkError, match="trajectory_hash"):
+    with pytest.raises(UnequalWorkError, match="hash"):
         gather_evidence(load("oconnell2014"), [kept, replace(linear, details={"method": "bits"})])
 
 
@@ -201,7 +201,7 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     [
         ({"parameters": {"iterations": 100}}, f"100 {SHORT}"),
         pytest.param({"details": {"iterations": 77}}, f"77 {SHORT}", id="ended early"),
-        ({"ranks": 4, "environment": {"cpu": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
+        ({"ranks": 4, "environment": {"cpu_model": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
     ],
 )
 def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
@@ -217,15 +217,15 @@ def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
 @pytest.mark.parametrize("walks", [100, 10])
 def test_table_9_is_of_a_hundred_climbs(make_run, walks):
     asked = {"algorithm": "hill", "neighbourhood": "flip1", "walks": walks}
-    run = make_run("73-73", workload="ppp", parameters=asked, ways={"level": "algorithm"})
+    run = make_run("73-73", workload="ppp", parameters=asked, execution={"level": "algorithm"})
     ((note,),) = (datum.notes for datum in filled("luong2013", "9", [run]).ours)
-    assert [one in note for one in ("side by side", "10 walks, not 100")] == [walks == 100, walks == 10]
+    assert [one in note for one in ("ran in parallel", "10 walks, not 100")] == [walks == 100, walks == 10]
 
 
 def test_parameters_that_set_a_run_apart_from_others_on_its_row_are_said(make_run):
     runs = [make_run(backend="cuda", seed=1), make_run("tai35a", backend="cuda", seed=2)]
     assert [datum.notes for datum in filled("luong2013", "2", runs).ours] == [(), ()]
-    tenures = [{"parameters": {"tenure": tenure}, "trajectory_hash": f"fff{tenure}"} for tenure in (9, 5)]
+    tenures = [{"parameters": {"tenure": tenure}, "hash": f"fff{tenure}"} for tenure in (9, 5)]
     runs = [make_run(backend="cuda", **changes) for changes in tenures]
     assert [datum.notes for datum in filled("luong2013", "2", runs).ours] == [("tenure = 9",), ("tenure = 5",)]
 
@@ -233,8 +233,8 @@ def test_parameters_that_set_a_run_apart_from_others_on_its_row_are_said(make_ru
 # --- other solvers, profiles ---
 
 PEERS = [
-    {"name": "concorde", "proved": True, "cost": 2085, "solve_s": 1.0, "start_s": 0.003, "trouble": ""},
-    {"name": "elkai", "proved": False, "length": 2090, "solve_s": 0.05, "start_s": 0.002, "trouble": ""},
+    {"name": "concorde", "proved": True, "cost": 2085, "solve_s": 1.0, "startup_s": 0.003, "failure": ""},
+    {"name": "elkai", "proved": False, "length": 2090, "solve_s": 0.05, "startup_s": 0.002, "failure": ""},
 ]
 
 
@@ -242,31 +242,31 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact,
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
     is_golden(f"{make_table(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
-    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
+    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, default mapping, 1-trees, one core: cpu"]
 
 
 def test_a_search_with_another_bound_is_no_baseline(make_exact):
     """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
     runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert row["ours, suite, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
+    assert row["ours, default mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
     runs.append(make_exact("edges"))
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert "×1.00" in row["ours, suite, edges: cuda"]
+    assert "×1.00" in row["ours, default mapping, edges: cuda"]
 
 
 def test_a_rival_that_is_not_here_is_said_to_be(make_exact):
-    trouble = [{"name": "concorde", "solve_s": None, "start_s": None, "trouble": "not found: build it"}]
+    trouble = [{"name": "concorde", "solve_s": None, "startup_s": None, "failure": "not found: build it"}]
     (datum,) = filled("xavier2022", "5.1", [make_exact(peers=trouble)]).ours
-    assert datum.notes == ("no time of Concorde beside it: concorde not found: build it",)
+    assert datum.notes == ("no time of Concorde: concorde not found: build it",)
     (datum,) = filled("xavier2022", "5.3", [make_exact(peers=trouble)]).ours
-    assert datum.notes == ("no time of LKH beside it: it did not run here",)
+    assert datum.notes == ("no time of LKH: it did not run here",)
 
 
 @pytest.mark.parametrize("peers", [7, [1], [{"cost": 5}]])
 def test_peers_that_are_no_list_of_solvers_are_refused_by_their_place(make_exact, peers):
     run = make_exact(peers=peers, origin="a.jsonl:3")
-    with pytest.raises(RecordError, match=r"a\.jsonl:3.*expected a list of solvers in details\.peers"):
+    with pytest.raises(RecordError, match=r"a\.jsonl:3.*expected a list of solvers in details\.reference_solvers"):
         filled("xavier2022", "5.1", [run])
 
 
@@ -274,8 +274,8 @@ def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
     wave = {"load_efficiency": [0.5, 0.875, 1.0], "warp_efficiency": [1.0] * 3, "ipc": [0.25, 1.5, 2.0]}
     trace = {"load_efficiency": None, "warp_efficiency": [0.5] * 3, "ipc": [0.1] * 3}
     kernels = [{"kernel": "wave", "launches": 9} | wave, {"kernel": "trace", "launches": 1} | trace]
-    asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_covers": "answer", "backend": "cuda"}
-    run = make_record(**asked, ways={"mapping": "published"}, details={"profile": {"kernels": kernels}})
+    asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_scope": "result", "backend": "cuda"}
+    run = make_record(**asked, execution={"mapping": "published"}, details={"profile": {"kernels": kernels}})
     is_golden(f"{make_table(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
     with pytest.raises(RecordError, match=r"expected a list of kernels in details\.profile"):
         filled("oconnell2014", "5", [replace(run, details={"profile": {"kernels": 7}})], "figure")

@@ -7,17 +7,17 @@ import pytest
 from reports.comparison.sections import InstanceSection
 from reports.pages import comparison, experiment
 from reports.pages.terminal import lines
-from reports.records.files import RecordError, Sample
+from reports.records.files import RecordError, Repetition
 from tests.reports.conftest import MACHINE
 from tests.reports.test_other_algorithms import FAST
 
 NODE = MACHINE | {"host": "node", "cores": 16}
 WAYS = {"evaluation": "table", "level": "iteration", "shape": "fixed"}
-DETAILS = {"asked": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
+DETAILS = {"options": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
 SOLVERS = [
     FAST | {"cost": 259100},
-    {"name": "elkai", "version": "2.0.1", "cost": 262100, "solve_s": 3.0, "start_s": 0.2, "in_process": True},
-    {"name": "concorde", "trouble": "not found: see its page"},
+    {"name": "elkai", "version": "2.0.1", "cost": 262100, "solve_s": 3.0, "startup_s": 0.2, "in_process": True},
+    {"name": "concorde", "failure": "not found: see its page"},
 ]
 
 
@@ -28,31 +28,34 @@ def sections(make_record):
     def run(times, factor=1.0, load=0.5, mhz=3000.0, energy=None, **changes):
         def sample(number, time):
             compile_s = 0.0 if number else 0.5
-            measured = {"started": f"2026-11-22T10:00:0{number}Z", "energy_j": energy}
+            measured = {"started_at": f"2026-11-22T10:00:0{number}Z", "energy_j": energy}
             measured |= {"conditions": {"load_1min": load, "cpu_mhz_mean": mhz}}
             measured |= {"communication_share": 0.05 if changes.get("ranks", 1) > 1 else 0.0}
-            return Sample(compile_s, 0.001, 0.9 * time * factor, time * factor + compile_s, **measured)
+            return Repetition(compile_s, 0.001, 0.9 * time * factor, time * factor + compile_s, **measured)
 
         samples = tuple(sample(number, time) for number, time in enumerate(times))
-        fields = {"workload": "tsp", "ways": WAYS, "environment": NODE, "details": DETAILS, "hash_covers": "moves"}
-        counted = {"unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
-        return make_record(**(fields | counted | changes | {"samples": samples}))
+        fields = {"workload": "tsp", "execution": WAYS, "environment": NODE, "details": DETAILS, "hash_scope": "moves"}
+        counted = {"evaluation_unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
+        return make_record(**(fields | counted | changes | {"repetitions": samples}))
 
     def make(name, sha, factor):
         place = {"instance": name, "instance_sha256": sha * 32, "factor": factor}
         for seed in range(3):
-            own = place | {"seed": seed, "best_cost": 261000 + 7 * seed, "trajectory_hash": f"{seed:016x}"}
+            own = place | {"seed": seed, "best_cost": 261000 + 7 * seed, "hash": f"{seed:016x}"}
             known = DETAILS | {"optimum": 259045}
-            yield run([10.0, 10.1, 10.2], **own, details=known | {"peers": SOLVERS})
+            yield run([10.0, 10.1, 10.2], **own, details=known | {"reference_solvers": SOLVERS})
             yield run([1.0, 1.1, 1.3], **own, backend="threads", mhz=2500.0)
             gpu = own | {"backend": "cuda", "device_kind": "gpu", "details": DETAILS | {"device_name": "NVIDIA H200"}}
-            yield run([0.02, 0.021, 0.0202], **gpu, energy={"gpu (NVML)": 6.0})
-            yield run([0.04, 0.041, 0.0402], **gpu, ways=WAYS | {"evaluation": "plane", "shape": "tuned"})
+            yield run([0.02, 0.021, 0.0202], **gpu, energy={"gpu_nvml": 6.0})
+            yield run([0.04, 0.041, 0.0402], **gpu, execution=WAYS | {"evaluation": "plane", "shape": "tuned"})
             for ranks, time in ((2, 5.2), (4, 2.8), (8, 1.6), (16, 1.05), (32, 1.3)):
                 yield run([time, 1.02 * time, 1.03 * time], **own, ranks=ranks, load=30.0 if ranks == 8 else 0.5)
         for ranks, time in ((1, 10.0), (2, 10.3), (4, 10.9), (8, 11.8)):
-            grown = {"parameters": {"iterations": 1000, "walks": ranks}, "details": DETAILS | {"scaled": ranks}}
-            yield run([time, time, time], **place, **grown, ranks=ranks, trajectory_hash=f"{ranks:016x}")
+            grown = {
+                "parameters": {"iterations": 1000, "walks": ranks},
+                "details": DETAILS | {"weak_scaling_ranks": ranks},
+            }
+            yield run([time, time, time], **place, **grown, ranks=ranks, hash=f"{ranks:016x}")
 
     return experiment.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
 
@@ -84,9 +87,9 @@ def searched(make_record):
     def run(seed, backend, factor):
         cost = 100 if seed < 3 else 120
         history = [[0, 0, 0.1 * factor, 300], [1, 50, (1.0 + seed) * factor, cost]]
-        samples = (Sample(0.0, 0.0, 5.0 * factor, 5.0 * factor, history=history),)
-        own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{seed:04x}", "evaluations": 200}
-        return make_record(workload="qap", unit="moves", backend=backend, samples=samples, **own)
+        samples = (Repetition(0.0, 0.0, 5.0 * factor, 5.0 * factor, history=history),)
+        own = {"seed": seed, "best_cost": cost, "hash": f"{seed:04x}", "evaluations": 200}
+        return make_record(workload="qap", evaluation_unit="moves", backend=backend, repetitions=samples, **own)
 
     return [run(seed, *place) for place in (("cpu", 1.0), ("threads", 0.5)) for seed in range(4)]
 
@@ -96,7 +99,7 @@ def test_seeds_with_histories_have_the_time_to_targets_of_each_row(searched, tmp
     assert [path.name for path in pictures[2:]] == ["compare-qap-1-targets.svg", "compare-qap-1-targets.png"]
     text = report.read_text()
     assert "![Time to target](compare-qap-1-targets.svg)" in text
-    assert "Target: the best cost 100 that any run found, since no optimum is known, and costs 1 % and 5 %" in text
+    assert "Target: the best cost 100 of all runs, since no optimum is known, and costs 1 % and 5 %" in text
     rows = rows_of(text, "Time to target")
     # 1 s, 2 s, 3 s, and 5 s of the run that never reached it, over three that did.
     assert rows["cpu"][1].startswith("3.67 s [")
@@ -114,7 +117,7 @@ def rows_of(text, heading):
 
 
 def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
-    bare = [replace(run, samples=tuple(replace(one, history=None) for one in run.samples)) for run in searched]
+    bare = [replace(run, repetitions=tuple(replace(one, history=None) for one in run.repetitions)) for run in searched]
     for records in (searched[:1], bare):
         (section,) = experiment.compare_records(records)
         assert section.to_targets is None
@@ -122,7 +125,7 @@ def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
 
 
 def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
-    broken = replace(searched[5], samples=tuple(replace(one, history=[]) for one in searched[5].samples))
+    broken = replace(searched[5], repetitions=tuple(replace(one, history=[]) for one in searched[5].repetitions))
     (section,) = experiment.compare_records([*searched[:5], broken, *searched[6:]])
     text = comparison.render([comparison.make_tables(section)])
     assert "threads, seed 1, repetition 1: its history is empty: left out." in text
@@ -148,7 +151,7 @@ def test_records_of_several_workloads_are_refused(make_record):
 
 def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
     def at(minute, load, **changes):
-        sampled = {"started": f"2026-11-22T10:{minute:02d}:00Z", "conditions": {"load_1min": load}}
+        sampled = {"started_at": f"2026-11-22T10:{minute:02d}:00Z", "conditions": {"load_1min": load}}
         return make_record(sampled=sampled, **changes)
 
     first = at(0, 0.1, backend="threads")

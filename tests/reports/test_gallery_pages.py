@@ -65,7 +65,7 @@ def test_what_the_same_work_took_elsewhere_marks_its_ratios_on_every_page(galler
 workload = "ihc"
 instance = "kroE100"
 parameters = { climbers = 100000 }
-ways = { scan = "full", mapping = "suite" }
+execution = { scan = "full", mapping = "suite" }
 device_kind = "core"
 seconds = 1.5
 where = "a quiet host"
@@ -79,7 +79,7 @@ where = "a quiet host"
     overview = (gallery / "overview.md").read_text()
     assert "the interval excludes the median of a quiet host: cpu on ihc 1.50 s" in overview
     assert "| 2.00 s*, 1.00x* | 500 ms, 4.00x* |" in overview
-    assert "ours, suite, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
+    assert "ours, default mapping, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
     unknown = elsewhere.replace("seconds", "minutes")
     (gallery / "gallery.toml").write_text(unknown + DATA)
     with pytest.raises(UserError, match="elsewhere: found"):
@@ -126,9 +126,9 @@ def test_a_report_without_records_is_named_with_its_command_and_the_others_are_m
 
 def test_a_workload_whose_runs_did_different_work_is_refused_and_the_others_are_shown(gallery):
     records = load(gallery / "overview.jsonl")
-    made = overview_of([*records[:3], replace(records[3], trajectory_hash="ffff")])
+    made = overview_of([*records[:3], replace(records[3], hash="ffff")])
     assert [(line.workload, line.comparison is None) for line in made.lines] == [("ihc", False), ("lcs", True)]
-    assert "not the same work" in made.lines[1].refused
+    assert "unequal work" in made.lines[1].refused
 
 
 def test_records_tell_where_and_when_they_were_made(make_record):
@@ -141,7 +141,7 @@ def test_records_tell_where_and_when_they_were_made(make_record):
     assert provenance.dates([make_record()]) == ""
     assert provenance.runs(runs) == "2 runs, 3 repetitions in all"
     assert provenance.repetitions(runs) == "1 to 2 repetitions"
-    two_hosts = make_record(environment={**runs[0].environment, "hosts": 2})
+    two_hosts = make_record(environment={**runs[0].environment, "host_count": 2})
     assert provenance.devices([two_hosts]) == "Test CPU, 2 cores on each of 2 hosts"
 
 

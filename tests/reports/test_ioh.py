@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import UserError
 from reports.records import iohprofiler
-from reports.records.files import Sample, append
+from reports.records.files import Repetition, append
 
 HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 
@@ -17,9 +17,9 @@ def run(make_record):
 
     def make(seed=0, history=HISTORY, repetitions=1, **changes):
         rows = None if history is None else [[*row[:3], row[3] + seed] for row in history]
-        samples = (Sample(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
+        samples = (Repetition(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
         fields = {"evaluations": 9700, "best_cost": 22000 + seed, "seed": seed, "details": {"cities": 100}}
-        return make_record(samples=samples, **(fields | changes))
+        return make_record(repetitions=samples, **(fields | changes))
 
     return make
 
@@ -85,15 +85,15 @@ def test_algorithms_whose_names_no_file_system_tells_apart_have_folders_of_their
 
 
 def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, run):
-    written = iohprofiler.write([run(history=None, details={"start_length": 40000})], tmp_path)
+    written = iohprofiler.write([run(history=None, details={"start_cost": 40000})], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 40000), (9700, 22000)]]]
     (note,) = written.notes
     assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
 
 
 def test_exact_search_counts_its_nodes(tmp_path, run):
-    details = {"start_length": 9000, "nodes": 321}
-    iohprofiler.write([run(workload="exact", history=None, evaluations=0, details=details, best_cost=8000)], tmp_path)
+    details = {"start_cost": 9000}
+    iohprofiler.write([run(workload="exact", history=None, evaluations=321, details=details, best_cost=8000)], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 9000), (321, 8000)]]]
 
 
@@ -131,5 +131,5 @@ def test_files_are_named_on_standard_output_and_missing_histories_on_standard_er
 
 
 def test_runs_of_unequal_results_are_refused(tmp_path, run):
-    with pytest.raises(UserError, match="not the same work, hence not compared: best_cost is 22000"):
+    with pytest.raises(UserError, match="unequal work cannot be compared: best_cost is 22000"):
         iohprofiler.write([run(), run(best_cost=1)], tmp_path)

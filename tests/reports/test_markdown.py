@@ -15,8 +15,12 @@ def tables(text):
 
 def test_the_report_of_one_seed_on_a_papers_instance_reads_as_it_did(make_record, report_of, is_golden):
     """Its best cost, its note on ranks, what did not run, and the paper's figures beside ours."""
-    asked = {"instance": "kroE100", "parameters": {"climbers": 100, "start": "oneil2011"}, "ways": {"scan": "full"}}
-    known = {"instance_source": "TSPLIB", "evaluations_per_step": "(n-1)(n-2)/2 moves", "optimum": 21282}
+    asked = {
+        "instance": "kroE100",
+        "parameters": {"climbers": 100, "start": "oneil2011"},
+        "execution": {"scan": "full"},
+    }
+    known = {"instance_source": "TSPLIB", "evaluation_definition": "(n-1)(n-2)/2 moves", "optimum": 21282}
     runs = [
         make_record([2.0], **asked, details=known),
         make_record([1.0], **asked, ranks=4),
@@ -32,10 +36,10 @@ def test_a_reason_that_is_the_source_itself_is_not_repeated(make_record, report_
 
 
 def test_runs_on_another_instance_name_the_command_that_fills_the_papers_tables(make_record, report_of):
-    asked = {"parameters": {"climbers": 100, "start": "oneil2011"}, "ways": {"scan": "full"}}
+    asked = {"parameters": {"climbers": 100, "start": "oneil2011"}, "execution": {"scan": "full"}}
     text = report_of([make_record(**asked, backend="cuda")])
     assert "C2050" not in text
-    assert "Runs like these stand in table 1 of `oneil2011`" in text
+    assert "Such runs belong to table 1 of `oneil2011`" in text
 
 
 def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record, report_of):
@@ -55,24 +59,24 @@ def test_without_a_baseline_no_ratio_is_printed(make_record, report_of):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ((True, True), "Every row was run by its driver in a process of its own"),
-        ((True, False), "Some rows were run by drivers in processes of their own"),
-        ((False, False), "The records do not say whether each row had a process of its own"),
+        ((True, True), "Every row ran in a separate process"),
+        ((True, False), "Some rows ran in separate processes"),
+        ((False, False), "The records do not say whether each row ran in a separate process"),
     ],
 )
 def test_a_process_of_its_own_is_said_only_where_the_records_tell(make_record, report_of, asked, said):
     runs = zip(("cpu", "threads"), asked, strict=True)
-    text = report_of([make_record(backend=name, details={"asked": {}} if known else {}) for name, known in runs])
+    text = report_of([make_record(backend=name, details={"options": {}} if known else {}) for name, known in runs])
     assert said in text
-    assert ("in a process of its own" in text) == all(asked)
+    assert ("Every row ran in a separate process" in text) == all(asked)
 
 
 def test_a_search_whose_nodes_differ_has_them_row_by_row(make_record, report_of):
     runs = [
-        make_record(workload="exact", backend=name, hash_covers="answer", evaluations=count)
+        make_record(workload="exact", backend=name, hash_scope="result", evaluations=count)
         for name, count in (("cpu", 1_000), ("threads", 3_000))
     ]
     text = report_of(runs)
-    assert "- Nodes: 1,000 to 3,000, other numbers in other rows, per repetition." in text
+    assert "- Nodes: 1,000 to 3,000, different in each row, per repetition." in text
     assert [row[4].strip() for row in tables(text)[0][2:]] == ["1.00 k", "3.00 k"]
-    assert "each with its row's own number of nodes" in text
+    assert "numbers of nodes differ between rows" in text

@@ -80,7 +80,7 @@ def gpu(root, nvml, index=0, **options):
 
 def test_a_machine_that_says_nothing_gives_the_date_alone(tmp_path):
     values = measured(Meter("core", 0, root=tmp_path))
-    began = datetime.strptime(values.pop("started"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    began = datetime.strptime(values.pop("started_at"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     assert abs((datetime.now(UTC) - began).total_seconds()) < 5
     assert values == {"conditions": None, "energy_j": None}
 
@@ -94,7 +94,7 @@ def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
 
     clocks = {"cpu_mhz_mean": 3100.0, "cpu_mhz_min": 3100.0}
     found = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
-    assert found == {"load_1min": 0.25, "governor": "powersave"} | clocks
+    assert found == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
 
 
 def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_named(tmp_path, monkeypatch):
@@ -102,7 +102,7 @@ def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_
     write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
     clocks = {"cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
     found = measured(Meter("cores", 0, root=tmp_path))["conditions"]
-    assert found == {"governor": "performance, powersave"} | clocks
+    assert found == {"cpu_governor": "performance, powersave"} | clocks
 
 
 def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeypatch):
@@ -164,7 +164,7 @@ def test_a_gpu_says_clocks_temperature_joules_and_what_throttled_before_or_after
     values = gpu(tmp_path, made_up_nvml())
     assert values["energy_j"] == {GPU_ENERGY: 250.0}
     clocks = {"gpu_mhz": 1755, "gpu_mhz_max": 1980}
-    assert values["conditions"] == clocks | {"gpu_celsius": 61, "throttled": False, "throttled_by": []}
+    assert values["conditions"] == clocks | {"gpu_temperature_c": 61, "throttled": False, "throttled_by": []}
     slowed = gpu(tmp_path, made_up_nvml(reasons=[4, 64 + 1]))["conditions"]
     assert (slowed["throttled"], slowed["throttled_by"]) == (True, ["power limit", "temperature, by hardware"])
 
@@ -181,7 +181,7 @@ def test_a_driver_that_knows_only_the_older_question_is_asked_that(tmp_path):
     [
         ("DeviceGetClockInfo", ["gpu_mhz"]),
         ("DeviceGetMaxClockInfo", ["gpu_mhz_max"]),
-        ("DeviceGetTemperature", ["gpu_celsius"]),
+        ("DeviceGetTemperature", ["gpu_temperature_c"]),
         ("DeviceGetCurrentClocksEventReasons", ["throttled", "throttled_by"]),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_meter_measures_repetition_after_repetition_and_fills_a_sample(tmp_pat
     second = measured(meter, lambda: write(tmp_path, package(0, 7_000_000)))
     assert first["energy_j"] == {GPU_ENERGY: 250.0, PACKAGE_ENERGY: 2.0}
     assert second["energy_j"] == {GPU_ENERGY: 250.0, PACKAGE_ENERGY: 5.0}
-    assert make_record(sampled=second).samples[0].conditions["load_1min"] == 0.5
+    assert make_record(sampled=second).repetitions[0].conditions["load_1min"] == 0.5
     core = made_up_nvml()
     measured(meter_in(tmp_path, "cores", nvml=core))
     assert core.asked == [], "no GPU is asked where a core ran"

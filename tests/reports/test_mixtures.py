@@ -4,7 +4,7 @@ import pytest
 
 from reports.pages.comparison_tables import tables
 
-MACHINE = {"suite": "0123abc", "cpu": "Test CPU", "cores": 16, "hosts": 1, "host": "a"}
+MACHINE = {"commit": "0123abc", "cpu_model": "Test CPU", "cores": 16, "host_count": 1, "host": "a"}
 WORK = 32.0
 """Seconds on one core."""
 
@@ -18,7 +18,7 @@ def mixed(make_record, section_of):
         where = {"backend": "cpu"}
         if cores > 1:
             where = {"backend": "threads", "device": f"{cores} of 16 cores"}
-            details["cores_used"] = cores
+            details["cores_per_rank"] = cores
         return make_record(times, ranks=ranks, environment=environment, details=details, **where)
 
     def make(*runs, environment=MACHINE):
@@ -37,16 +37,18 @@ def test_a_row_for_each_mixture_and_how_the_fastest_stands_to_both_ends(mixed, r
 
 
 @pytest.mark.parametrize(("other", "said"), [([2.3, 3.4, 2.9, 2.2, 2.6, 3.3], True), ([3.0] * 6, False)])
-def test_times_that_chance_explains_are_not_told_apart(mixed, other, said):
+def test_times_that_chance_explains_are_not_significant(mixed, other, said):
     (found,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
-    assert any("not to be told apart from flat MPI" in sentence for sentence in found.verdicts()) == said
+    assert any("the difference is not significant" in sentence for sentence in found.verdicts()) == said
 
 
 def test_a_run_whose_first_rank_did_all_of_the_work_is_no_fastest_mixture(mixed):
-    alone = ("first_rank_alone", {"alone_s": 1.0})
+    alone = ("single_rank", {"one_rank_s": 1.0})
     section = mixed((4, 4, [1.0] * 6, alone), (16, 1, [4.0] * 6))
     (found,) = section.mixed
-    assert found.verdicts()[0].startswith("Of 16 cores the fastest are those of 16 ranks with one core each, flat MPI")
+    assert found.verdicts()[0].startswith(
+        "The fastest configuration of 16 cores is 16 ranks with one core each, flat MPI"
+    )
     notes = [row[-1] for row in tables(section)["mixed 1"].rows]
     assert [bool(note) for note in notes] == [False, True, False]
     (nobody,) = mixed((4, 4, [1.0] * 6, alone), (16, 1, [1.0] * 6, alone)).mixed
@@ -70,7 +72,7 @@ def test_threads_of_ranks_count_where_speed_ups_and_cores_are_compared(mixed):
 def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mixed):
     section = mixed((2, 4, [16.0] * 6), (8, 1, [32.0] * 6), environment=MACHINE | {"cores": 4})
     table = tables(section)["mixed 1"]
-    assert table.caption.endswith(": 8 workers for 4 cores, shared out among ranks")
+    assert table.caption.endswith(": 8 workers for 4 cores, divided among ranks")
     assert [row[4] for row in table.rows] == ["100 %", "50 %", "25 %"]
     oversubscribed = [one.text for one in section.cautions if "oversubscribed" in one.text]
     assert oversubscribed == ["oversubscribed: 2 ranks of 4 cores on 4 cores", "oversubscribed: 8 ranks on 4 cores"]

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from reports.comparison.overview import MISSING, Overview, OverviewRow
 from reports.comparison.speedups import NotRun, compare
-from reports.pages.overview import NAME, Overview, OverviewRow, plain_text, remove, render, write
-from reports.plots.heat_map import MISSING, draw, select_part
+from reports.pages.overview import NAME, plain_text, remove, render, write
+from reports.plots.heat_map import draw, select_part
 
-VM = {"suite": "0123abc", "host": "vm", "cores": 16, "hosts": 1}
+VM = {"commit": "0123abc", "host": "vm", "cores": 16, "host_count": 1}
 BUSY = {"conditions": {"load_1min": 12.0}}
 
 
@@ -84,7 +85,7 @@ def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_reco
     text = render(made)
     assert "| 30.0 s*, 1.00x* | 20.0 ms, 1,500x* |" in text
     assert "its baseline: spread above 10 % of the median (from the shortest to the longest time): ihc 50 %" in text
-    assert "load of others" in text and "12.0 (1 ours, 16 cores)" in text
+    assert "load of other programs" in text and "12.0 (1 ours, 16 cores)" in text
     drawn = draw(made, tmp_path, NAME)[0].read_text()
     assert ">1,500x*<" in drawn and "doubtful: the notes below the table say why" in drawn
     assert "note: its baseline: spread above 10 %" in plain_text(made)
@@ -108,12 +109,12 @@ def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp
 
 
 def test_answers_that_are_equal_prove_no_equal_work(make_record):
-    exact = {"workload": "exact", "hash_covers": "answer", "instance_sha256": "cd" * 32}
+    exact = {"workload": "exact", "hash_scope": "result", "instance_sha256": "cd" * 32}
     other = compare([make_record(**exact), make_record(backend="cuda", evaluations=7, **exact)])
     climbs = compare([make_record(), make_record(backend="cuda")])
     text = render(Overview((OverviewRow("ihc", "", climbs), OverviewRow("exact", "", other))))
     assert "ihc: equal work, by the hash of all climbs" in text
-    assert "exact: equal answers, by the hash of the answer (unequal numbers of evaluations: exact)" in text
+    assert "exact: equal results, by the hash of the result (unequal numbers of evaluations: exact)" in text
 
 
 def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, found):

@@ -15,11 +15,11 @@ from reports.records.files import append
 def ants(make_ants):
     """A function that makes a run of two iterations on a GPU."""
 
-    def make(strategy="coarse", size=1024, seconds=1.0, ways=None, variant="as", **changes):
+    def make(strategy="coarse", size=1024, seconds=1.0, execution=None, variant="as", **changes):
         asked = {"iterations": 2, "variant": variant}
         details = {"cities": 38, "optimum": 6656, "device_name": "Test GPU"}
         fields = {"backend": "cuda", "evaluations": 2 * size * 38 * 38, "details": details} | changes
-        return make_ants(strategy, size, [seconds] * 3, parameters=asked, ways=ways, **fields)
+        return make_ants(strategy, size, [seconds] * 3, parameters=asked, execution=execution, **fields)
 
     return make
 
@@ -31,7 +31,7 @@ def test_the_report_reads_as_it_did_and_has_a_picture_of_every_figure(ants, tmp_
         for strategy, seconds in (("coarse", 6), ("fine", 3), ("fine-deposit", 1))
         for size in (1024, 2048)
     ]
-    runs += [ants(variant="mmas"), ants("fine", 4096, scored=False, best_cost=1)]
+    runs += [ants(variant="mmas"), ants("fine", 4096, verified=False, best_cost=1)]
     paper = load("menezes2019")
     not_made = {paper.chosen("table", "II")[0]: MissingRuns([("lu980: suite on cuda", "the instance is not at hand")])}
     written = pages_paper.write(paper, paper.exhibits, runs, tmp_path / "out", not_made)
@@ -52,7 +52,7 @@ def test_only_the_disagreements_of_what_is_shown_are_listed(tmp_path):
     for number in ("2", "5"):
         path, *_ = pages_paper.write(paper, paper.chosen("table", number), [], tmp_path)
         texts.append(path.read_text(encoding="utf-8"))
-    assert "tai35a" in texts[0].partition("taken at its word")[2]
+    assert "tai35a" in texts[0].partition("Inconsistencies in the paper")[2]
     assert "tai35a" not in texts[1] and "7990 s" in texts[1]
 
 
@@ -72,7 +72,9 @@ def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
 @pytest.mark.slow
 def test_records_of_two_papers_make_two_reports(ants, make_record, tmp_path, reports):
     append(tmp_path / "a.jsonl", ants())
-    append(tmp_path / "a.jsonl", make_record(parameters={"climbers": 5, "start": "oneil2011"}, ways={"scan": "full"}))
+    append(
+        tmp_path / "a.jsonl", make_record(parameters={"climbers": 5, "start": "oneil2011"}, execution={"scan": "full"})
+    )
     code, said, _ = reports("tables", tmp_path / "a.jsonl", "--out", tmp_path / "out")
     assert code == 0
     assert {"menezes2019.md", "oneil2011.md"} <= {Path(line).name for line in said.split()}

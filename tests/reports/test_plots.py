@@ -29,8 +29,8 @@ def test_bars_are_as_long_as_their_ratios(tmp_path, make_record, section_of):
 
 
 def test_bars_of_one_device_are_told_apart_by_their_ways(tmp_path, make_record, section_of, legible):
-    rows = [make_record(ways={"scan": scan}, evaluations=count) for scan, count in (("full", 9), ("pruned", 4))]
-    rows.append(make_record(backend="threads", ways={"scan": "full"}, evaluations=9))
+    rows = [make_record(execution={"scan": scan}, evaluations=count) for scan, count in (("full", 9), ("pruned", 4))]
+    rows.append(make_record(backend="threads", execution={"scan": "full"}, evaluations=9))
     drawn = speedup_bars.speedups(section_of(rows), tmp_path)[0].read_text()
     assert [drawn.count(f"scan = {scan}") for scan in ("full", "pruned")] == [0, 1]
 

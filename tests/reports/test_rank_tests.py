@@ -49,12 +49,12 @@ def test_with_ties_p_follows_from_the_normal_distribution_with_its_corrections()
     assert mann_whitney(one, other) == pytest.approx(math.erfc(z / math.sqrt(2)))
 
 
-def test_equal_samples_are_not_told_apart():
+def test_equal_samples_do_not_differ_significantly():
     assert mann_whitney([5, 5, 5], [5, 5]) == 1.0
     with pytest.raises(ValueError, match="no values"):
         mann_whitney([], [1])
     (test,) = compare_pairs([(Values("a", (5.0, 5.0)), Values("b", (5.0, 5.0)))])
-    assert (test.a12, test.effect, test.verdict) == (0.5, "negligible", "not told apart")
+    assert (test.a12, test.effect, test.verdict) == (0.5, "negligible", "not significant")
 
 
 def test_runs_that_never_finished_are_the_slowest_and_equal():

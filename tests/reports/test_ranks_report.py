@@ -6,15 +6,15 @@ import pytest
 
 from core.errors import UserError
 from reports.pages import ranks
-from reports.records.files import Sample, UnequalWorkError, append
+from reports.records.files import Repetition, UnequalWorkError, append
 
 
 @pytest.fixture
 def pair(make_record):
     """A run of one rank, and one of two whose repetitions communicated for parts of their times."""
     shares = {1.0: 0.5, 1.25: 0.1, 4.0: 0.2}
-    samples = tuple(Sample(0.0, 0.0, time, time, communication_share=share) for time, share in shares.items())
-    return [make_record((3.0, 1.9, 2.0)), make_record(ranks=2, samples=samples)]
+    samples = tuple(Repetition(0.0, 0.0, time, time, communication_share=share) for time, share in shares.items())
+    return [make_record((3.0, 1.9, 2.0)), make_record(ranks=2, repetitions=samples)]
 
 
 def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_golden):
@@ -23,12 +23,12 @@ def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_go
     assert len(found) == 1
     assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
     is_golden(ranks.render(found, "a command"), "ranks.md")
-    unconfirmed = ranks.rank_gains([pair[0], replace(pair[1], scored=False)])
-    assert "Nobody beside the search confirmed the results of: ihc." in ranks.render(unconfirmed)
+    unconfirmed = ranks.rank_gains([pair[0], replace(pair[1], verified=False)])
+    assert "No independent check confirmed the results of: ihc." in ranks.render(unconfirmed)
 
 
 def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
-    wrong = make_record((1.0,), ranks=3, trajectory_hash="fedcba9876543210")
+    wrong = make_record((1.0,), ranks=3, hash="fedcba9876543210")
     with pytest.raises(UnequalWorkError, match="hash fedcba9876543210 of 3 ranks, 0123456789abcdef of one"):
         ranks.rank_gains([*pair, wrong])
 
@@ -39,6 +39,6 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
     assert reports("ranks", tmp_path / "runs", "--out", tmp_path)[0] == 0
     assert "1.60x" in (tmp_path / "ranks.md").read_text()
     code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
-    assert code == 2 and "no work has runs of one rank and of several" in told
+    assert code == 2 and "no problem has runs of one rank and of several" in told
     with pytest.raises(UserError):
         ranks.write(ranks.rank_gains(pair), tmp_path / "nowhere")

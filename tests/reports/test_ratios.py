@@ -23,9 +23,9 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     ("change", "apart"),
     [
         ({"backend": "cuda", "ranks": 4}, []),
-        ({"ways": {"tables": "shared", "generate": "host", "shape": "tuned"}}, []),
-        ({"ways": {"mapping": "published"}}, ["mapping"]),
-        ({"ways": {"evaluation": "kept"}}, ["evaluation"]),
+        ({"execution": {"tables": "shared", "generate": "host", "shape": "tuned"}}, []),
+        ({"execution": {"mapping": "published"}}, ["mapping"]),
+        ({"execution": {"evaluation": "kept"}}, ["evaluation"]),
         ({"seed": 1}, ["seed"]),
         ({"parameters": {"iterations": 5}}, ["parameters"]),
         ({"instance": "tai35a"}, ["instance_sha256"]),
@@ -33,7 +33,7 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
 )
 def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
     assert ratio_obstacles(make_run(), make_run(**change)) == apart
-    assert ratio_obstacles(make_run(), make_run(ways={"tables": "shared"}), ["tables"]) == ["tables"]
+    assert ratio_obstacles(make_run(), make_run(execution={"tables": "shared"}), ["tables"]) == ["tables"]
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
 
 def ranked(make_run, *seconds, **changes):
     """A run over two ranks, from the seconds of each."""
-    return make_run(**PPP, ranks=2, sampled={"rank_seconds": list(seconds)}, **changes)
+    return make_run(**PPP, ranks=2, sampled={"rank_s": list(seconds)}, **changes)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def ranked(make_run, *seconds, **changes):
     [
         ((1.0, 0.9), {}, False),
         ((0.0148, 0.0), {}, True),
-        ((1.0, 1.0), {"first_rank_alone": {"together_s": 2.0, "alone_s": 1.0, "iterations": None}}, True),
+        ((1.0, 1.0), {"single_rank": {"all_ranks_s": 2.0, "one_rank_s": 1.0, "iterations": None}}, True),
     ],
 )
 def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make_run, seconds, details, alone):
@@ -70,16 +70,16 @@ def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make
 
 
 def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
-    run = make_run(ranks=2, details={"first_rank_alone": {"together_s": 2.0, "alone_s": 1.0, "until_s": 5.0}})
+    run = make_run(ranks=2, details={"single_rank": {"all_ranks_s": 2.0, "one_rank_s": 1.0, "shared_after_s": 5.0}})
     assert used_single_rank(run) and doubts(compare([run]).rows[0])[0] == SINGLE_RANK_FIRST
 
 
 def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_had_to_share_are_no_other_run(make_run):
-    had_to = ranked(make_run, 1.0, 0.9, ways={"share": "always"})
+    had_to = ranked(make_run, 1.0, 0.9, execution={"share": "always"})
     runs = [ranked(make_run, 1.0, 0.0), had_to]
     for given in (runs, runs[::-1]):
         (datum,) = filled("luong2013", "10", given).ours
-        assert "rank_seconds" not in datum.words and datum.values["seconds"] == 1.0
+        assert "rank_s" not in datum.words and datum.values["seconds"] == 1.0
     (datum,) = filled("luong2013", "10", [ranked(make_run, 1.0, 0.9), had_to]).ours
     assert datum.row.running.repetitions == 6 and datum.notes == ()
 
@@ -95,7 +95,7 @@ def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cor
 
 
 def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
-    runs = [make_run(backend=name, ways=PUBLISHED) for name in ("threads", "cuda")]
+    runs = [make_run(backend=name, execution=PUBLISHED) for name in ("threads", "cuda")]
     columns = [datum.column for datum in filled("luong2013", "2", runs).ours]
     assert columns == ["all cores as published: threads", "GPU as published: cuda"]
 
@@ -121,15 +121,15 @@ def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
         for one in paper.exhibits
     }
     assert found["table II"] == found["figure 2"] == ""
-    assert found["figure 6"] == "it draws qa194, of which nothing ran; --figure 6 runs it"
+    assert found["figure 6"] == "it draws qa194, which did not run; --figure 6 runs it"
 
 
 def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
     paper = load("xavier2022")
     (figure,) = paper.chosen("figure", "5.3")
-    trouble = {"name": "elkai", "solve_s": None, "start_s": None, "trouble": "not found: pip install elkai"}
+    trouble = {"name": "elkai", "solve_s": None, "startup_s": None, "failure": "not found: pip install elkai"}
     for peer, said in (
-        (trouble, "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"),
+        (trouble, "no time of LKH: elkai not found: pip install elkai; then --fresh"),
         (trouble | {"solve_s": 0.5}, ""),
     ):
         runs = gather_evidence(paper, [make_exact(peers=[peer])])

@@ -11,7 +11,7 @@ import pytest
 
 from reports.records.files import (
     RecordError,
-    Sample,
+    Repetition,
     UnequalWorkError,
     append,
     count_repetitions,
@@ -27,8 +27,8 @@ from tests.reports.conftest import MEASURED
 
 TIMES = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
 KEYS = (
-    "schema workload instance instance_sha256 parameters ways seed backend device device_kind ranks samples best_cost "
-    "best_index evaluations trajectory_hash hash_covers environment unit"
+    "schema workload instance instance_sha256 parameters execution seed backend device device_kind ranks repetitions "
+    "best_cost best_index evaluations evaluation_unit hash hash_scope environment verified details"
 )
 
 
@@ -38,7 +38,7 @@ def path(tmp_path):
 
 
 def kernel_times(record):
-    return [sample.kernel_s for sample in record.samples]
+    return [sample.kernel_s for sample in record.repetitions]
 
 
 def python(script, *arguments):
@@ -50,24 +50,17 @@ def python(script, *arguments):
 # --- what is written ---
 
 
-def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_2(path, make_record):
+def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_3(path, make_record):
     details = {"steps": 7, "instance_source": "généré | \n"}
-    records = [make_record(times=[0.1, 1 / 3], details=details), make_record(sampled=MEASURED, unit="sheep")]
+    records = [make_record(times=[0.1, 1 / 3], details=details), make_record(sampled=MEASURED, evaluation_unit="sheep")]
     for record in records:
         append(path, record)
     assert load(path) == records
     assert load(path)[0].origin == f"{path}:1"
     first, measured = map(json.loads, path.read_text().splitlines())
-    assert set(KEYS.split()) <= set(first) and first["schema"] == 2
-    assert set(first["samples"][0]) == set(TIMES), "what was not measured is absent and not 0"
-    assert measured["samples"] == [TIMES | MEASURED] and measured["unit"] == "sheep"
-
-
-def test_a_line_from_before_units_has_the_one_that_its_workload_counts(path, make_record):
-    units = {"ihc": "moves", "ppp": "neighbours", "aco": "selections", "exact": "nodes", "lcs": "cells"}
-    units |= {"heldkarp": "transitions", "mine": "evaluations"}
-    path.write_text("".join(make_record(workload=one).to_line().replace(', "unit": ', ', "of": ') for one in units))
-    assert [record.unit for record in load(path)] == list(units.values())
+    assert KEYS.split() == list(first) and first["schema"] == 3
+    assert set(first["repetitions"][0]) == set(TIMES), "what was not measured is absent and not 0"
+    assert measured["repetitions"] == [TIMES | MEASURED] and measured["evaluation_unit"] == "sheep"
 
 
 # --- crashes, and processes that write at once ---
@@ -85,7 +78,7 @@ def test_a_write_torn_at_any_byte_loses_that_line_alone(path, make_record):
             assert load(path) == [first]
         append(path, third)
         assert load(path) == [first, third]
-        assert [json.loads(line)["samples"][0]["kernel_s"] for line in path.open()] == [1.0, 3.0]
+        assert [json.loads(line)["repetitions"][0]["kernel_s"] for line in path.open()] == [1.0, 3.0]
 
 
 def test_a_line_that_lacks_only_its_end_of_line_is_kept(path, make_record):
@@ -111,9 +104,9 @@ def test_a_killed_run_keeps_every_finished_repetition_and_resumes(path, make_rec
     acknowledged += len(run.stdout.readlines())
     run.wait()
     kept = find_run(path, record.identity)
-    assert len(kept.samples) in (acknowledged, acknowledged + 1)
+    assert len(kept.repetitions) in (acknowledged, acknowledged + 1)
     append(path, record)
-    assert len(find_run(path, record.identity).samples) == len(kept.samples) + 1
+    assert len(find_run(path, record.identity).repetitions) == len(kept.repetitions) + 1
 
 
 def test_repetitions_of_the_same_work_count_wherever_they_were_made(path, make_record):
@@ -124,7 +117,7 @@ def test_repetitions_of_the_same_work_count_wherever_they_were_made(path, make_r
         append(path, make_record(**(work | other)))
     assert count_repetitions(path, *asked) == 0
     append(path, make_record(times=[1.0, 2.0], **work))
-    append(path, make_record(backend="threads", ways={"scan": "full"}, ranks=2, **work))
+    append(path, make_record(backend="threads", execution={"scan": "full"}, ranks=2, **work))
     assert count_repetitions(path, *asked) == 3
 
 
@@ -142,7 +135,7 @@ def test_processes_that_append_and_fold_at_once_lose_nothing(path, tmp_path, mak
     append(tmp_path / "model.jsonl", make_record())
     runs = [python(writer, path, tmp_path / "model.jsonl", name) for name in ("one", "two", "three")]
     assert [run.wait() for run in runs] == [0, 0, 0]
-    assert {record.backend: len(record.samples) for record in load(path)} == {"one": 20, "two": 20, "three": 20}
+    assert {record.backend: len(record.repetitions) for record in load(path)} == {"one": 20, "two": 20, "three": 20}
 
 
 def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
@@ -152,12 +145,12 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
         {"workload": "aco"},
         {"instance_sha256": "cd" * 32},
         {"parameters": {"climbers": 101}},
-        {"ways": {"scan": "full"}},
+        {"execution": {"scan": "full"}},
         {"seed": 1},
         {"backend": "threads"},
         {"device": "1"},
         {"ranks": 2},
-        {"environment": record.environment | {"cpu": "another"}},
+        {"environment": record.environment | {"cpu_model": "another"}},
         {"environment": record.environment | {"host": "another"}},
     ):
         append(path, make_record(**change))
@@ -168,12 +161,12 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
 
 
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record):
-    strange = make_record(backend="threads").to_line().replace('"schema": 2', '"schema":  2')
+    strange = make_record(backend="threads").to_line().replace('"schema": 3', '"schema":  3')
     one, two, three = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
     path.write_text(one + strange + two + three)
     merge_lines(path, make_record().identity)
     folded, other = path.read_text().splitlines(keepends=True)
-    assert [sample["kernel_s"] for sample in json.loads(folded)["samples"]] == [1.0, 2.0, 3.0]
+    assert [sample["kernel_s"] for sample in json.loads(folded)["repetitions"]] == [1.0, 2.0, 3.0]
     assert other == strange
     assert [file.name for file in path.parent.iterdir()] == ["runs.jsonl"]
 
@@ -206,7 +199,7 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
         ("instance_sha256", "AB" * 32),
         ("parameters", {"x": float("nan")}),
         ("parameters", {1: 2}),
-        ("ways", {"scan": 10**400}),
+        ("execution", {"scan": 10**400}),
         ("seed", 1.5),
         ("device", 0),
         ("device_kind", "fpga"),
@@ -214,10 +207,10 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
         ("best_cost", float("inf")),
         ("best_index", -1),
         ("evaluations", 10**400),
-        ("trajectory_hash", "0x12"),
-        ("hash_covers", "course"),
+        ("hash", "0x12"),
+        ("hash_scope", "course"),
         ("environment", None),
-        ("scored", 1),
+        ("verified", 1),
         ("schema", 1),
     ],
 )
@@ -228,29 +221,29 @@ def test_a_wrong_value_is_refused_by_name(make_record, field, value):
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), "1", None, True])
 def test_a_time_is_a_number_of_seconds_from_0(make_record, value):
-    with pytest.raises(RecordError, match=r"samples\[1\]\.kernel_s: expected seconds"):
-        make_record(samples=(Sample(0, 0, 0, 0), Sample(0.0, 0.0, value, 1.0)))
+    with pytest.raises(RecordError, match=r"repetitions\[1]\.kernel_s: expected seconds"):
+        make_record(repetitions=(Repetition(0, 0, 0, 0), Repetition(0.0, 0.0, value, 1.0)))
 
 
 def test_the_end_to_end_time_includes_compilation(make_record):
     with pytest.raises(RecordError, match="expected total_s to include compile_s"):
-        make_record(samples=(Sample(compile_s=2.0, transfer_s=0.0, kernel_s=0.5, total_s=1.0),))
-    assert Sample(compile_s=2.0, transfer_s=0.0, kernel_s=0.5, total_s=3.0).running_s == 1.0
+        make_record(repetitions=(Repetition(compile_s=2.0, transfer_s=0.0, kernel_s=0.5, total_s=1.0),))
+    assert Repetition(compile_s=2.0, transfer_s=0.0, kernel_s=0.5, total_s=3.0).running_s == 1.0
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("started", "2026-13-01T00:00:00Z", ".started: expected a date and time in UTC such as"),
-        ("started", "2026-11-22 10:27:52", ".started: expected a date"),
+        ("started_at", "2026-13-01T00:00:00Z", ".started_at: expected a date and time in UTC such as"),
+        ("started_at", "2026-11-22 10:27:52", ".started_at: expected a date"),
         ("conditions", [1], ".conditions: expected an object"),
         ("conditions", {"load_1min": -1}, ".conditions.load_1min: expected a number of at least 0, found -1"),
         ("conditions", {"throttled": 1}, ".conditions.throttled: expected true or false, found 1"),
         ("conditions", {"throttled_by": "heat"}, ".conditions.throttled_by: expected a list of reasons"),
         ("energy_j", {"gpu": -1.0}, ".energy_j: expected an object from sources to joules of at least 0, found"),
-        ("rank_seconds", [1.0, 2.0], ".rank_seconds: expected the time of each of 1 ranks, found 2"),
-        ("rank_seconds", [-1.0], ".rank_seconds: expected a list of seconds"),
-        ("bytes_moved", {"elsewhere": 1}, ".bytes_moved: expected an object from host_device or ranks"),
+        ("rank_s", [1.0, 2.0], ".rank_s: expected the time of each of 1 ranks, found 2"),
+        ("rank_s", [-1.0], ".rank_s: expected a list of seconds"),
+        ("bytes_moved", {"elsewhere": 1}, ".bytes_moved: expected an object from host_device or between_ranks"),
         ("communication_share", 1.5, ".communication_share: expected a number from 0 to 1, found 1.5"),
         ("history", {}, ".history: expected a list of [iteration, evaluations, seconds, best cost]"),
         ("history", [[0, 0, 0.0]], ".history[0]: expected [iteration, evaluations, seconds, best cost]"),
@@ -263,7 +256,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
 def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, message):
     with pytest.raises(RecordError) as refusal:
         make_record(sampled=MEASURED | {name: value})
-    assert str(refusal.value).startswith(f"samples[0]{message}")
+    assert str(refusal.value).startswith(f"repetitions[0]{message}")
 
 
 # --- equal work, and runs that belong together ---
@@ -272,13 +265,13 @@ def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, messag
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("trajectory_hash", "fedcba9876543210"),
+        ("hash", "fedcba9876543210"),
         ("instance_sha256", "cd" * 32),
         ("parameters", {"climbers": 101}),
         ("seed", 1),
         ("best_cost", 21283),
         ("evaluations", 5),
-        ("hash_covers", "answer"),
+        ("hash_scope", "result"),
     ],
 )
 def test_unequal_work_is_refused_with_the_two_that_differ(make_record, field, value):
@@ -294,7 +287,7 @@ def test_unequal_work_is_refused_with_the_two_that_differ(make_record, field, va
 
 def test_a_pruned_scan_evaluates_as_often_on_one_device_only(make_record):
     def pruned(count, **changes):
-        return make_record(evaluations=count, ways={"scan": "pruned"}, **changes)
+        return make_record(evaluations=count, execution={"scan": "pruned"}, **changes)
 
     require_equal_work([pruned(10), pruned(12, backend="cuda"), pruned(10, ranks=2)])
     with pytest.raises(UnequalWorkError, match="evaluations is 10 .* but 11"):
@@ -302,20 +295,20 @@ def test_a_pruned_scan_evaluates_as_often_on_one_device_only(make_record):
 
 
 def test_a_family_is_the_runs_that_differ_in_the_seed_alone(make_record):
-    seeds = [make_record(seed=seed, best_cost=21282 + seed, trajectory_hash=f"{seed:04x}") for seed in (10, 2, 0)]
-    changes = {"backend": "cuda"}, {"ranks": 2}, {"ways": {"scan": "full"}}
+    seeds = [make_record(seed=seed, best_cost=21282 + seed, hash=f"{seed:04x}") for seed in (10, 2, 0)]
+    changes = {"backend": "cuda"}, {"ranks": 2}, {"execution": {"scan": "full"}}
     apart = [make_record(seed=1, **change) for change in changes]
     grouped = families([seeds[0], apart[0], seeds[1], *apart[1:], seeds[2], seeds[0]])
     assert [[run.seed for run in family] for family in grouped] == [[0, 2, 10], [1], [1], [1]]
-    assert [len(run.samples) for run in grouped[0]] == [1, 1, 2]
+    assert [len(run.repetitions) for run in grouped[0]] == [1, 1, 2]
     assert families([]) == []
 
 
-def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):
-    assert not merge([make_record(), make_record(scored=False)])[0].scored
-    assert merge([make_record(), make_record()])[0].scored
-    with pytest.raises(UnequalWorkError, match="trajectory_hash"):
-        merge([make_record(), make_record(trajectory_hash="ffff")])
+def test_a_run_counts_as_verified_only_when_every_repetition_was(make_record):
+    assert not merge([make_record(), make_record(verified=False)])[0].verified
+    assert merge([make_record(), make_record()])[0].verified
+    with pytest.raises(UnequalWorkError, match="hash"):
+        merge([make_record(), make_record(hash="ffff")])
 
 
 def test_recording_imports_nothing_that_64_ranks_would_wait_for():

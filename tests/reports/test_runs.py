@@ -20,7 +20,7 @@ def two_files(tmp_path, make_record):
 
 
 def test_repetitions_of_several_files_are_joined(two_files):
-    assert [(run.backend, len(run.samples)) for run in load(*two_files)] == [("cpu", 2), ("threads", 1)]
+    assert [(run.backend, len(run.repetitions)) for run in load(*two_files)] == [("cpu", 2), ("threads", 1)]
 
 
 def test_a_row_is_a_repetition(two_files):

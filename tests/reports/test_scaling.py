@@ -8,7 +8,7 @@ from reports.comparison import scaling
 from reports.comparison.speedups import compare
 from reports.plots import scaling as plots_scaling
 
-MANY = {"cpu": "Test CPU", "cores": 16, "hosts": 1}
+MANY = {"cpu_model": "Test CPU", "cores": 16, "host_count": 1}
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def weak_runs(make_record):
     """A function that makes runs whose work grows with their ranks."""
 
     def run(ranks, time):
-        own = {"parameters": {"climbers": 100 * ranks}, "details": {"scaled": ranks}}
-        own["trajectory_hash"] = f"0123456789abcde{16 - ranks:x}"
+        own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}
+        own["hash"] = f"0123456789abcde{16 - ranks:x}"
         return make_record([time] * 3, ranks=ranks, environment=MANY, **own)
 
     return lambda times: [run(ranks, time) for ranks, time in times.items()]
@@ -61,7 +61,7 @@ def test_the_fit_is_the_best_of_all_serial_parts(strong_of):
 
 
 def test_ranks_that_share_cores_are_shown_and_not_fitted(strong_of):
-    crowded = {"cpu": "Test CPU", "cores": 4, "hosts": 1}
+    crowded = {"cpu_model": "Test CPU", "cores": 4, "host_count": 1}
     (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 2.0, 8: 16.0}, environment=crowded)
     assert curve.serial == pytest.approx(0.0)
     assert [row[3] for row in curve.table().rows] == ["100 %", "100 %", "100 %", "6.2 %"]
@@ -71,13 +71,14 @@ def test_ranks_that_share_cores_are_shown_and_not_fitted(strong_of):
 def test_two_numbers_of_ranks_make_no_curve_and_too_few_cores_no_fit(strong_of, make_record):
     assert strong_of({1: 8.0, 2: 4.0}) == []
     assert strong_of({2: 8.0, 4: 4.0, 8: 2.0}) == []
-    (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 5.0}, environment={"cores": 2, "hosts": 1})
+    (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 5.0}, environment={"cores": 2, "host_count": 1})
     assert curve.serial is None
     assert "no fit of Amdahl's law" in curve.fit()
 
 
 @pytest.mark.parametrize(
-    ("times", "said"), [({1: 1.0, 2: 2.0, 4: 3.0}, "cost more"), ({1: 9.0, 2: 4.0, 4: 1.5}, "more than their number")]
+    ("times", "said"),
+    [({1: 1.0, 2: 2.0, 4: 3.0}, "cost more"), ({1: 9.0, 2: 4.0, 4: 1.5}, "exceeds the number of ranks")],
 )
 def test_what_no_serial_part_explains_is_said(strong_of, times, said):
     (curve,) = strong_of(times)
@@ -87,7 +88,7 @@ def test_what_no_serial_part_explains_is_said(strong_of, times, said):
 
 def test_runs_of_other_ways_or_devices_make_other_curves(make_record):
     runs = [
-        make_record(ranks=ranks, times=[8.0 / ranks] * 3, ways={"scan": scan}, environment=MANY)
+        make_record(ranks=ranks, times=[8.0 / ranks] * 3, execution={"scan": scan}, environment=MANY)
         for scan in ("full", "pruned")
         for ranks in (1, 2, 4)
     ]

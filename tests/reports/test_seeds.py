@@ -13,7 +13,7 @@ COSTS = (21282, 21300, 21282, 21400)
 @pytest.fixture
 def runs(make_record):
     def run(seed, cost):
-        own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{seed:04x}", "evaluations": 100 + seed}
+        own = {"seed": seed, "best_cost": cost, "hash": f"{seed:04x}", "evaluations": 100 + seed}
         return make_record([1.0 + seed, 1.5 + seed], details={"optimum": 21282}, **own)
 
     return [run(seed, cost) for seed, cost in enumerate(COSTS)]
@@ -21,15 +21,15 @@ def runs(make_record):
 
 def test_a_family_has_all_repetitions_the_best_cost_and_a_hash_of_its_own(runs):
     one = merge_seeds(runs)
-    assert (one.best_cost, one.evaluations, len(one.samples)) == (21282, 102, 8)
+    assert (one.best_cost, one.evaluations, len(one.repetitions)) == (21282, 102, 8)
     assert one.parameters["seeds"] == "0 to 3"
-    assert one.trajectory_hash not in {run.trajectory_hash for run in runs}
+    assert one.hash not in {run.hash for run in runs}
     assert merge_seeds(runs[:1]) is runs[0]
 
 
 def test_families_of_other_hashes_are_other_work(runs, make_record):
-    other = [*runs[:3], make_record(seed=3, best_cost=21400, trajectory_hash="ffff")]
-    assert merge_seeds(runs).trajectory_hash != merge_seeds(other).trajectory_hash
+    other = [*runs[:3], make_record(seed=3, best_cost=21400, hash="ffff")]
+    assert merge_seeds(runs).hash != merge_seeds(other).hash
 
 
 def test_mean_and_sample_standard_deviation_stand_beside_the_median(runs):
@@ -45,7 +45,7 @@ def test_equal_costs_need_no_deviation(make_record):
 
 
 def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
-    wrong = [make_record(**(vars(run) | {"backend": "threads", "scored": run.seed != 2})) for run in runs]
+    wrong = [make_record(**(vars(run) | {"backend": "threads", "verified": run.seed != 2})) for run in runs]
     section = section_of([*runs, *wrong])
     assert [row.name for row in section.comparison.rows] == ["cpu"]
     assert [one.backend for one in section.comparison.not_run if one.wrong] == ["threads"]

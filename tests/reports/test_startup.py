@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from reports.papers.measures import MEASURES, ExhibitCell
-from reports.records.files import Sample
+from reports.records.files import Repetition
 from reports.statistics.startup import iteration_slope, ratio_of_slopes, startup_share
 from tests.reports.test_exhibits import filled
 
 
 def samples_of(kernel, *times):
     """Samples of a kernel time and times from end to end."""
-    return tuple(Sample(0.0, 0.0, kernel, time) for time in times)
+    return tuple(Repetition(0.0, 0.0, kernel, time) for time in times)
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def timed(make_run):
 
     def make(iterations, kernel, *times, **changes):
         asked = {"iterations": iterations} | changes.pop("parameters", {})
-        return make_run(parameters=asked, samples=samples_of(kernel, *times), **changes)
+        return make_run(parameters=asked, repetitions=samples_of(kernel, *times), **changes)
 
     return make
 
@@ -42,7 +42,7 @@ def test_two_lengths_tell_the_start_up_and_the_time_of_an_iteration(timed):
     "change",
     [
         {"parameters": {"tenure": 9}},
-        {"ways": {"mapping": "published"}},
+        {"execution": {"mapping": "published"}},
         {"backend": "cuda"},
         {"seed": 1},
         {"ranks": 2},
@@ -99,7 +99,7 @@ def test_runs_of_two_lengths_have_a_ratio_of_slopes_and_the_longer_one_stands_in
 
 def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_ants):
     def ants(strategy, kernel, *times, **parameters):
-        return make_ants(strategy, backend="cuda", parameters=parameters, samples=samples_of(kernel, *times))
+        return make_ants(strategy, backend="cuda", parameters=parameters, repetitions=samples_of(kernel, *times))
 
     coarse, fine = ants("coarse", 2.0, 2.0, 2.0, 2.0), ants("fine", 0.2, 1.0, 1.0, 1.0)
     words = {one.column: one.words for one in filled("menezes2019", "II", [coarse, fine]).ours}
@@ -114,7 +114,9 @@ def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_
 
 def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration(make_ants):
     def coarse(iterations, *times):
-        return make_ants("coarse", backend="cuda", parameters={"iterations": iterations}, samples=samples_of(*times))
+        return make_ants(
+            "coarse", backend="cuda", parameters={"iterations": iterations}, repetitions=samples_of(*times)
+        )
 
     (long,) = filled("menezes2019", "II", [coarse(20, 1.0, 2.0), coarse(5, 0.25, 0.5)]).ours
     assert long.words == ("100 ms an iteration, kernel 50.0 ms",)

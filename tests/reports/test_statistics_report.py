@@ -11,7 +11,7 @@ from reports.comparison.algorithms import group_by_instance
 from reports.pages import search_statistics
 from reports.plots import targets
 from reports.records.files import append
-from reports.records.schema import Sample
+from reports.records.schema import Repetition
 from reports.statistics.rank_tests import Values, compare_pairs
 from reports.statistics.targets import SeedFamily, choose_targets
 
@@ -28,11 +28,11 @@ def searches(make_record):
         drawn = random.Random(f"{algorithm} {seed}")
         costs = [2000, 1500, 1300 + drawn.randrange(40), 1000 + 5 * drawn.randrange(int(8 * slowness))]
         factor = slowness * (1.0 if backend == "cpu" else 0.6)
-        fields = {"workload": "qap", "instance": "tai30a", "unit": "neighbours", "hash_covers": "moves"}
+        fields = {"workload": "qap", "instance": "tai30a", "evaluation_unit": "neighbours", "hash_scope": "moves"}
         fields |= {"parameters": {"algorithm": algorithm, **own, "iterations": 1000}, "evaluations": 400_000}
-        fields |= {"seed": seed, "backend": backend, "best_cost": costs[-1], "trajectory_hash": f"{seed:04x}"}
+        fields |= {"seed": seed, "backend": backend, "best_cost": costs[-1], "hash": f"{seed:04x}"}
         samples = tuple(sample(costs, factor * (1 + 0.1 * number), drawn) for number in range(2))
-        return make_record(**fields, details=DETAILS, samples=samples)
+        return make_record(**fields, details=DETAILS, repetitions=samples)
 
     places = ("tabu", "cpu"), ("tabu", "threads"), ("ils", "cpu"), ("annealing", "cpu")
     return [run(*place, seed) for place in places for seed in range(10)]
@@ -45,7 +45,7 @@ def sample(costs, factor, drawn):
         for number, (moment, cost) in enumerate(zip(moments, costs, strict=True))
     ]
     conditions = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0}
-    return Sample(0.0, 0.0, factor, factor, started="2026-11-22T10:00:00Z", conditions=conditions, history=rows)
+    return Repetition(0.0, 0.0, factor, factor, started_at="2026-11-22T10:00:00Z", conditions=conditions, history=rows)
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +84,15 @@ def test_several_instances_have_sections_and_a_target_may_be_asked_for(searches,
     assert (code, said.splitlines()[0]) == (0, str(out / "statistics.md"))
     text = (out / "statistics.md").read_text()
     assert "\n## tai30a\n" in text and "\n## b\n" in text
-    assert "There is no pair of works to compare." in text
+    assert "There is no pair of algorithms to compare." in text
     assert "- tabu, cpu: no history was recorded (`--history`), so times to targets are not known." in text
-    assert "The target 1,100 was asked for." in text and "| reached 1,100 [95 % CI] |" in text
+    assert "Target: the cost 1,100, as given by `--target`." in text and "| reached 1,100 [95 % CI] |" in text
     assert [str(path) for path in sorted(out.iterdir())] == sorted(said.splitlines()), "no picture of before is left"
 
 
 def test_too_few_seeds_are_told():
     few, enough = ([Values("a", tuple(range(n))), Values("b", tuple(range(9, 9 + n)))] for n in (3, 4))
-    assert "is 0.100: whatever the difference" in search_statistics.too_few(compare_pairs([tuple(few)]))
+    assert "is 0.100: no difference can be significant" in search_statistics.too_few(compare_pairs([tuple(few)]))
     assert search_statistics.too_few(compare_pairs([tuple(enough)])) == ""
     assert "for 2 tests is 0.0571" in search_statistics.too_few(compare_pairs([tuple(enough)] * 2))
 
@@ -120,7 +120,10 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     tabu = [run for run in searches if run.parameters["algorithm"] == "tabu" and run.backend == "cpu"]
     families = []
     for number in range(10):
-        runs = [run.with_samples(tuple(slowed(one, 10 - number) for one in run.samples), scored=True) for run in tabu]
+        runs = [
+            run.with_repetitions(tuple(slowed(one, 10 - number) for one in run.repetitions), verified=True)
+            for run in tabu
+        ]
         families.append(SeedFamily.of(f"row {number}", runs))
     shown, said = targets.shown_families(families, choose_targets(tabu))
     assert [family.label for family in shown] == [f"row {number}" for number in range(2, 10)]
@@ -131,7 +134,7 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
 
 def slowed(one, factor):
     rows = [[row[0], row[1], factor * row[2], row[3]] for row in one.history]
-    return Sample(0.0, 0.0, factor * one.total_s, factor * one.total_s, history=rows)
+    return Repetition(0.0, 0.0, factor * one.total_s, factor * one.total_s, history=rows)
 
 
 def test_a_distribution_ends_where_nothing_more_is_known(make_record, tmp_path):

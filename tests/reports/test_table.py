@@ -5,7 +5,8 @@ import pytest
 from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import experiment
-from reports.pages.terminal import COLUMNS, lines
+from reports.pages.terminal import lines
+from reports.text.plain_table import COLUMNS
 
 MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
 
@@ -20,12 +21,12 @@ def test_the_terminal_reads_as_it_did_and_what_did_not_run_comes_last(section, i
 
 
 def test_no_line_is_wider_than_a_terminal(make_record, section_of):
-    ways = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
+    settings = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
     others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "tables": "readonly"}
     runs = [
-        make_record(times=[2.0, 2.1], ways=ways, workload="aco", details={"optimum": 21282}),
-        make_record(times=[1e-4, 9e-4], ways=ways, workload="aco", backend="opencl", device="GPU-0123-4567:0"),
-        make_record(times=[1.0, 1.9, 1.1], ways=others, workload="aco", ranks=64),
+        make_record(times=[2.0, 2.1], execution=settings, workload="aco", details={"optimum": 21282}),
+        make_record(times=[1e-4, 9e-4], execution=settings, workload="aco", backend="opencl", device="GPU-0123-4567:0"),
+        make_record(times=[1.0, 1.9, 1.1], execution=others, workload="aco", ranks=64),
     ]
     told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
     assert max(map(len, told)) <= COLUMNS

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reports.records.schema import Sample
+from reports.records.schema import Repetition
 from reports.statistics.targets import SeedFamily, Target, choose_targets, cost_histories, stop_cost, success_rate
 
 
@@ -14,9 +14,11 @@ def searched(make_record):
 
     def make(*histories, ended=(10.0, 1000), **changes):
         seconds, evaluations = ended
-        samples = tuple(Sample(0.0, 0.0, seconds, seconds, history=history) for history in histories)
+        samples = tuple(Repetition(0.0, 0.0, seconds, seconds, history=history) for history in histories)
         known = next((history for history in histories if history), [[0, 0, 0.0, 99]])
-        return make_record(**({"samples": samples, "best_cost": known[-1][3], "evaluations": evaluations} | changes))
+        return make_record(
+            **({"repetitions": samples, "best_cost": known[-1][3], "evaluations": evaluations} | changes)
+        )
 
     return make
 
@@ -168,6 +170,6 @@ def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):
     assert stop_cost(stopping) == 1100
     targets = choose_targets([stopping, make_record(best_cost=1000)])
     assert targets.first.cost == 1100
-    assert "told to stop there" in targets.why
+    assert "the cost at which runs stopped" in targets.why
     asked = choose_targets([make_record()], 21500)
     assert costs_and_names(asked) == [(21500, "the target")], "the user's target is the only one"

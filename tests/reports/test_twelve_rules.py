@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
-from reports.records.schema import Sample
-from reports.text.formatting import ratio_interval, seconds, seconds_interval
+from reports.records.schema import Repetition
+from reports.statistics.interval_text import ratio_interval, seconds_interval
+from reports.text.formatting import seconds
 from reports.twelve_rules import verdicts as twelve_rules_verdicts
 from tests.reports.conftest import MACHINE
 
@@ -27,10 +28,10 @@ BOUNDED = twelve_rules_verdicts.ReportProperties(
 
 
 def samples(count=7, ranks=1, time=1.0, **changes):
-    fields = {"started": "2026-11-22T10:00:00Z", "conditions": CONDITIONS}
-    fields |= {"rank_seconds": [1.0] * ranks, "communication_share": 0.1} | changes
+    fields = {"started_at": "2026-11-22T10:00:00Z", "conditions": CONDITIONS}
+    fields |= {"rank_s": [1.0] * ranks, "communication_share": 0.1} | changes
     times = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": time}
-    return tuple(Sample(**(times | {"total_s": time + 0.01 * number} | fields)) for number in range(count))
+    return tuple(Repetition(**(times | {"total_s": time + 0.01 * number} | fields)) for number in range(count))
 
 
 @pytest.fixture
@@ -38,15 +39,15 @@ def runs(make_record):
     """One core, all cores and two ranks, of which everything is recorded."""
     common = {"environment": NODE, "details": TEST_CPU}
     return {
-        "cpu": make_record(samples=samples(), **common),
-        "threads": make_record(backend="threads", samples=samples(time=0.5), **common),
-        "ranks": make_record(ranks=2, samples=samples(ranks=2, time=0.6), **common),
+        "cpu": make_record(repetitions=samples(), **common),
+        "threads": make_record(backend="threads", repetitions=samples(time=0.5), **common),
+        "ranks": make_record(ranks=2, repetitions=samples(ranks=2, time=0.6), **common),
     }
 
 
 def page_of(comparisons):
     """A page that prints everything that the rules look for."""
-    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu']}", "| run | shortest | longest |"]
+    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu_model']}", "| run | shortest | longest |"]
     for comparison in comparisons:
         for row in comparison.rows:
             times = row.running
@@ -73,7 +74,6 @@ def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
 
 
-OLD = {"details": TEST_CPU | {"schema_read": 1}, "samples": samples(ranks=2, compile_s=0.5, total_s=2.0)}
 ALONE = {"threads": None, "ranks": None}
 
 
@@ -87,16 +87,19 @@ def alone(**environment):
     [
         (1, {"cpu": None}, "No run on one core is among the records of kroA100"),
         (2, ALONE, "why no run used all cores of node (2 cores)"),
-        (5, {"ranks": {"samples": samples(5, 2)}}, "cpu, 2 ranks has 5 repetitions: fewer than the 6"),
-        (7, {"threads": {"samples": samples(2)}}, "there is no interval of the speed-up of threads."),
+        (5, {"ranks": {"repetitions": samples(5, 2)}}, "cpu, 2 ranks has 5 repetitions: fewer than the 6"),
+        (7, {"threads": {"repetitions": samples(2)}}, "there is no interval of the speed-up of threads."),
         (9, {"cpu": {"details": {}}}, "Not recorded: the device's name (cpu)."),
-        (9, {"cpu": {"samples": samples(started=None)}}, "Not recorded: when repetitions began (cpu)."),
-        (9, {"cpu": {"samples": samples(conditions=None)}}, "the load before (cpu); the clock (cpu)."),
-        (9, alone(suite="0123abc+changes"), "Not recorded: what changed in the sources since the commit."),
-        (9, alone(suite=None, packages={}), "Not recorded: the suite's commit; packages."),
-        (10, {"ranks": {"samples": samples(ranks=2, rank_seconds=None)}}, "The time of every rank, or its part in"),
-        (10, {"ranks": {"samples": samples(ranks=2, communication_share=None)}}, "is not recorded of cpu, 2 ranks."),
-        (10, {"ranks": OLD}, "Recorded by version 1, whose time over ranks may be too short: cpu, 2 ranks."),
+        (9, {"cpu": {"repetitions": samples(started_at=None)}}, "Not recorded: the start times of repetitions (cpu)."),
+        (9, {"cpu": {"repetitions": samples(conditions=None)}}, "the load before (cpu); the clock (cpu)."),
+        (9, alone(commit="0123abc+changes"), "Not recorded: changes of the sources since the commit."),
+        (9, alone(commit=None, packages={}), "Not recorded: the commit of onekernel; packages."),
+        (10, {"ranks": {"repetitions": samples(ranks=2, rank_s=None)}}, "The time of every rank, or its part in"),
+        (
+            10,
+            {"ranks": {"repetitions": samples(ranks=2, communication_share=None)}},
+            "is not recorded of cpu, 2 ranks.",
+        ),
     ],
 )
 def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
@@ -124,8 +127,8 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
         (3, {"means": {"seconds": twelve_rules_verdicts.HARMONIC}}, "averages seconds by the harmonic mean"),
         (6, {"assumed_normal": "the intervals of table 3"}, "for the intervals of table 3"),
         (8, {"extremes": ()}, "medians alone"),
-        (11, {"bounds": ()}, "No upper bound"),
-        (11, {"bounds": ("cpu, 2 ranks",)}, "upper bound is missing beside threads (it is there beside cpu, 2 ranks)."),
+        (11, {"bounds": ()}, "has an upper bound"),
+        (11, {"bounds": ("cpu, 2 ranks",)}, "upper bound is given for threads (only for cpu, 2 ranks)."),
         (12, {"figures": ()}, "There is no picture"),
         (12, {"joined": "the devices"}, "A line joins the devices"),
     ],
@@ -139,13 +142,13 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
 @pytest.mark.parametrize(
     ("rule", "printed", "said"),
     [
-        (1, lambda row: f"over {seconds(row.baseline_s)}", "does not print the time of one core that the speed-up of"),
+        (1, lambda row: f"over {seconds(row.baseline_s)}", "does not print the time of one core in the speed-up of"),
         (2, lambda row: "These are the paper's instances", "does not say why kroA100 was chosen"),
         (5, lambda row: seconds_interval(row.running.median), "prints the median of threads without its interval"),
         (7, lambda row: ratio_interval(row.speedup), "does not print the interval of the speed-up of threads"),
         (8, lambda row: "| run | shortest | longest |", "shows medians alone"),
         (8, lambda row: seconds(row.running.maximum), "the shortest and the longest time of threads"),
-        (9, lambda row: NODE["cpu"], "does not print the processor of its runs: Test CPU"),
+        (9, lambda row: NODE["cpu_model"], "does not print the processor of its runs: Test CPU"),
         (11, lambda row: "Efficiency is over the ideal", "does not name the upper bound of"),
         (12, lambda row: f"![{PICTURE}]", "There is no picture"),
     ],
@@ -196,7 +199,7 @@ def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
 
 
 def test_what_a_report_does_not_have_needs_no_rule(runs):
-    once = replace(runs["cpu"], samples=samples(1))
+    once = replace(runs["cpu"], repetitions=samples(1))
     found = verdicts([compare([once])])
     none = {number for number, one in found.items() if one.verdict == twelve_rules_verdicts.NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
@@ -228,15 +231,15 @@ def test_tests_of_ranks_compare_runs_too(runs):
 
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
-    other = replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, samples=samples(3))
-    found = verdicts([compare(runs.values()), other, ("mine", replace(other, samples=samples(2)))])
+    other = replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, repetitions=samples(3))
+    found = verdicts([compare(runs.values()), other, ("mine", replace(other, repetitions=samples(2)))])
     assert "cpu on b and mine on b have 2 to 3 repetitions" in found[5].reason
     reasons = replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
     assert "why b was chosen" in verdicts([compare(runs.values()), other], reasons)[2].reason
 
 
 def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
-    few = [(f"run {number}", replace(runs["cpu"], samples=samples(2))) for number in range(9)]
+    few = [(f"run {number}", replace(runs["cpu"], repetitions=samples(2))) for number in range(9)]
     assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
 
 

@@ -7,14 +7,14 @@ from drivers.workload.registry import NAMES, get_workload
 from reports.comparison.execution_settings import HASH_MEANINGS, SETTING_MEANINGS, explain_setting, setting_sentences
 from reports.comparison.speedups import BaselineSelection, compare
 from reports.pages.terminal import lines
-from reports.records.check import HASH_COVERS
+from reports.records.check import HASH_SCOPES
 
 FULL, PRUNED = {"scan": "full"}, {"scan": "pruned"}
 
 
 def test_a_pruned_and_a_full_scan_of_equal_hashes_are_compared_though_one_evaluates_fewer_moves(make_record):
-    full = make_record(ways=FULL, times=[4.0])
-    pruned = make_record(ways=PRUNED, evaluations=5, times=[1.0], backend="cuda")
+    full = make_record(execution=FULL, times=[4.0])
+    pruned = make_record(execution=PRUNED, evaluations=5, times=[1.0], backend="cuda")
     rows = compare([full, pruned]).rows
     assert rows[1].speedup.value == 4.0
     assert rows[1].labels == ("its baseline ran with scan = full",)
@@ -22,9 +22,9 @@ def test_a_pruned_and_a_full_scan_of_equal_hashes_are_compared_though_one_evalua
 
 def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(make_record):
     def baseline_of(*one_core, likeness=None):
-        row = make_record(backend="cuda", ways={"scan": "full", "order": 1}, times=[1.0])
+        row = make_record(backend="cuda", execution={"scan": "full", "order": 1}, times=[1.0])
         cores = [
-            make_record(ways={"scan": scan, "order": order}, times=[time], device=str(k))
+            make_record(execution={"scan": scan, "order": order}, times=[time], device=str(k))
             for k, (scan, order, time) in enumerate(one_core)
         ]
         return compare([*cores, row], likeness=likeness).rows[-1].baseline_s
@@ -38,29 +38,29 @@ def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(ma
 
 
 def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of, is_golden):
-    details = {"evaluations_per_step": "those that it looks at"}
-    runs = [make_record(ways=FULL), make_record(ways=PRUNED, evaluations=5, details=details)]
+    details = {"evaluation_definition": "those that it looks at"}
+    runs = [make_record(execution=FULL), make_record(execution=PRUNED, evaluations=5, details=details)]
     is_golden(report_of(runs), "compare-ways.md")
     is_golden("\n".join(lines(section_of(runs))) + "\n", "compare-ways.txt")
 
 
 def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
-    comparison = section_of([make_record(ways=FULL), make_record(ways={})]).comparison
+    comparison = section_of([make_record(execution=FULL), make_record(execution={})]).comparison
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cpu (scan = not recorded)"]
 
 
-@pytest.mark.parametrize(("covers", "said"), [("moves", "all moves"), ("answer", "the answer")])
+@pytest.mark.parametrize(("covers", "said"), [("moves", "all moves"), ("result", "the result")])
 def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
-    text = report_of([make_record(hash_covers=covers, backend=name) for name in ("cpu", "threads", "cuda")])
-    proven = "Equal answers" if covers == "answer" else "Equal work"
+    text = report_of([make_record(hash_scope=covers, backend=name) for name in ("cpu", "threads", "cuda")])
+    proven = "Equal results" if covers == "result" else "Equal work"
     assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in text
-    alone = report_of([make_record(hash_covers=covers)])
+    alone = report_of([make_record(hash_scope=covers)])
     assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in alone
     assert proven not in alone
-    assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
+    assert text.startswith(f"# ihc on kroA100: the same {'result' if covers == 'result' else 'work'} on every device\n")
 
 
-# --- words for ways ---
+# --- words for execution settings ---
 
 DECLARED = [(name, one, declared) for name in NAMES for one, declared in get_workload(name).options.declared()]
 
@@ -92,7 +92,14 @@ def test_every_evaluation_of_the_problems_has_words():
 
 
 def test_other_ways_that_drivers_record_have_words():
-    recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
+    recorded = {
+        "bound": "host",
+        "batch": 16,
+        "depth": 5,
+        "device_memory": 1 << 20,
+        "spill_to_files": True,
+        "tiling": None,
+    }
     recorded |= {"unrolled": True}
     assert all(explain_setting(name, value) for name, value in recorded.items())
     assert explain_setting("unrolled", None) != explain_setting("unrolled", False) != explain_setting("unrolled", True)
@@ -100,12 +107,12 @@ def test_other_ways_that_drivers_record_have_words():
 
 
 def test_a_way_of_somebody_elses_workload_is_shown_without_words():
-    assert setting_sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
+    assert setting_sentences({"order": 1, "spill_to_files": False, "shape": [1, 2]}) == [
         "order = 1",
         "shape = [1, 2]",
-        "spill = no: decisions or cells that leave the device, if any, go to the host's memory",
+        "spill_to_files = no: decisions or cells that leave the device, if any, go to the host's memory",
     ]
 
 
 def test_every_hash_has_words():
-    assert HASH_MEANINGS.keys() == HASH_COVERS.keys()
+    assert HASH_MEANINGS.keys() == HASH_SCOPES.keys()

@@ -6,7 +6,7 @@ import pytest
 
 from reports.comparison.algorithms import group_by_instance, name_algorithms
 from reports.records.files import RecordError, UnequalWorkError
-from reports.records.schema import Sample
+from reports.records.schema import Repetition
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def seeds_of(make_record):
         runs = []
         for seed, cost in enumerate(costs):
             history = [[0, 0, 0.1, 900], [1, 10 * seed + 100, seconds + 0.01 * seed, cost]]
-            samples = (Sample(0.0, 0.0, ended[0], ended[0], history=history),)
-            own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{cost:04x}", "samples": samples}
-            counted = {"workload": "qap", "evaluations": ended[1], "hash_covers": "moves", "unit": "moves"}
+            samples = (Repetition(0.0, 0.0, ended[0], ended[0], history=history),)
+            own = {"seed": seed, "best_cost": cost, "hash": f"{cost:04x}", "repetitions": samples}
+            counted = {"workload": "qap", "evaluations": ended[1], "hash_scope": "moves", "evaluation_unit": "moves"}
             runs.append(make_record(**(counted | own | changes)))
         return runs
 
@@ -53,7 +53,7 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
 
 
 def test_unequal_costs_of_one_work_and_seed_are_refused(seeds_of):
-    with pytest.raises(UnequalWorkError, match="not the same work"):
+    with pytest.raises(UnequalWorkError, match="unequal work"):
         group_by_instance([*seeds_of(GOOD), *seeds_of(BAD, backend="threads")])
 
 
@@ -87,9 +87,9 @@ def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
     stopped = {"parameters": ILS | {"target": 250}}
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
     assert list(by_question(field)) == ["seconds"]
-    assert any("ils: told to stop at a cost" in one for one in field.cautions())
+    assert any("ils: stopped at a target cost" in one for one in field.cautions())
     (asked,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
-    assert any("told to stop at 250, above the target" in one for one in asked.cautions())
+    assert any("stopped at the cost 250, above the target" in one for one in asked.cautions())
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
@@ -99,14 +99,14 @@ def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of
 
 
 def test_units_that_differ_are_not_compared(seeds_of):
-    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")
+    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), evaluation_unit="selections")
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *selected])
     assert field.units == ["moves", "selections"]
     assert not any("after" in tests.of for tests in field.tests)
 
 
 def test_unconfirmed_runs_are_left_out_and_told(seeds_of):
-    wrong = [replace(run, scored=False) for run in seeds_of(BAD, parameters=ILS)[:1]]
+    wrong = [replace(run, verified=False) for run in seeds_of(BAD, parameters=ILS)[:1]]
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *wrong])
     assert len(field.entries) == 1
     assert "did not confirm its best cost: left out" in field.notes[0]
@@ -130,9 +130,9 @@ def test_works_are_named_by_what_tells_them_apart(make_record, asked, names):
 
 
 def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(seeds_of, make_record):
-    other = {"environment": make_record().environment | {"cpu": "Other CPU"}}
+    other = {"environment": make_record().environment | {"cpu_model": "Other CPU"}}
     levels = {"level": "iteration"}, {"level": "solution"}
-    records = [*seeds_of(GOOD, ways=levels[0]), *seeds_of(GOOD, ways=levels[1])]
-    (field,) = group_by_instance([*records, *seeds_of(GOOD, ways=levels[0], **other)])
+    records = [*seeds_of(GOOD, execution=levels[0]), *seeds_of(GOOD, execution=levels[1])]
+    (field,) = group_by_instance([*records, *seeds_of(GOOD, execution=levels[0], **other)])
     places = ["cpu (level = iteration, machine A)", "cpu (level = solution, machine A)", "cpu (machine B)"]
     assert [entry.place for entry in field.entries] == places

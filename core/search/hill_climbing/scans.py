@@ -47,8 +47,8 @@ class Scan:
         self.team_size = 1
 
     @property
-    def ways(self) -> dict[str, str]:
-        """What decides the speed alone, by name, beside the mapping."""
+    def execution(self) -> dict[str, str]:
+        """Execution settings by name, without the mapping."""
         return {"scan": self.name}
 
     def fewest_climbers(self) -> int:
@@ -243,9 +243,9 @@ class LanesScan(Scan):
         return climbs
 
     @property
-    def ways(self) -> dict[str, str]:
-        """See `Scan.ways`."""
-        return {**super().ways, "assign": self.assign}
+    def execution(self) -> dict[str, str]:
+        """See `Scan.execution`."""
+        return {**super().execution, "assign": self.assign}
 
     def fewest_climbers(self) -> int:
         """See `Scan.fewest_climbers`."""

@@ -271,8 +271,8 @@ class Plan:
         }
 
     @property
-    def ways(self) -> dict[str, object]:
-        """What decides how the work is done and not what comes out, for the record."""
+    def execution(self) -> dict[str, object]:
+        """Execution settings by name, which affect only the speed, for the record."""
         batch = {"batch": self.algorithm.batch} if self.algorithm.rule == hooks.ANNEAL else {}
         return {
             **batch,

@@ -266,10 +266,10 @@ def test_ways_that_change_only_the_speed_are_no_parameters():
     for how in ({"evaluation": "linear"}, {"select": "host"}, {"tables": "readonly"}):
         other = plan(TabuSearch(), **how)
         assert other.parameters == base.parameters
-        assert other.ways != base.ways
+        assert other.execution != base.execution
     assert plan(SimulatedAnnealing(batch=8)).parameters == plan(SimulatedAnnealing(batch=9)).parameters
-    assert plan(SimulatedAnnealing(batch=8)).ways != plan(SimulatedAnnealing(batch=9)).ways
-    assert not base.parameters.keys() & base.ways.keys()
+    assert plan(SimulatedAnnealing(batch=8)).execution != plan(SimulatedAnnealing(batch=9)).execution
+    assert not base.parameters.keys() & base.execution.keys()
     # equal memories are equal parameters, however they were asked for
     assert base.parameters == plan(TabuSearch(remember="attributes")).parameters
     assert base.parameters != plan(TabuSearch(remember="moves")).parameters

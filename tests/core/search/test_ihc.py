@@ -241,7 +241,7 @@ def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu, python):
     for backend, assign, team_size in ((cpu, "static", 1), (python, "worklist", 1024)):
         scan = IterativeHillClimbing(backend, Solo(), distances, published="auto").scan
         assert isinstance(scan, LanesScan)
-        assert scan.ways == {"scan": "full", "assign": assign}
+        assert scan.execution == {"scan": "full", "assign": assign}
         assert (scan.teams(), scan.team_size) == (backend.capabilities.compute_units, team_size)
 
 

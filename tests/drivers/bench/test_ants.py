@@ -73,8 +73,8 @@ def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, c
     assert "same result: length" in said
     assert "nowhere: not measured (" in said
     records = load(path)
-    assert [(record.backend, record.scored) for record in records] == [("cpu", True), ("C", True), ("C", True)]
-    assert len({record.trajectory_hash for record in records}) == 1
+    assert [(record.backend, record.verified) for record in records] == [("cpu", True), ("C", True), ("C", True)]
+    assert len({record.hash for record in records}) == 1
 
 
 def test_the_papers_ratios_stand_beside_ours():
@@ -101,7 +101,9 @@ def test_every_cell_of_the_table_of_strategies_is_a_case(make_field, gpu, monkey
     assert [title.split(", ")[2] for title in titles] == ["2 ants", "5 ants"]
     assert said.count("same result: length") == 2
     assert said.count("not published") == 4
-    found = [(one.parameters["ants"], one.ways["strategy"], one.scored, len(one.samples)) for one in load(path)]
+    found = [
+        (one.parameters["ants"], one.execution["strategy"], one.verified, len(one.repetitions)) for one in load(path)
+    ]
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
 
 
@@ -120,7 +122,7 @@ def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, mon
         AntColony(cpu, Solo(), instance.distances, settings, seed=7 + k).run(Iterations(3)).length for k in range(5)
     ]
     assert f"gaps {' '.join(f'{length / 300 - 1:+.2%}' for length in lengths)}" in said
-    assert [(one.seed, one.best_cost, one.scored) for one in load(path)] == [
+    assert [(one.seed, one.best_cost, one.verified) for one in load(path)] == [
         (7 + k, length, True) for k, length in enumerate(lengths)
     ]
 

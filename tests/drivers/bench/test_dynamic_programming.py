@@ -76,8 +76,8 @@ def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_
     assert "length only" in said and "bytes streamed" in said
     records = load(path)
     assert [record.workload for record in records] == ["lcs"] * 4 + ["knapsack"] * 3 + ["heldkarp"] * 3
-    assert all(record.scored for record in records)
-    assert [len(record.samples) for record in records] == [2] * 9 + [1]
+    assert all(record.verified for record in records)
+    assert [len(record.repetitions) for record in records] == [2] * 9 + [1]
 
 
 def test_gpus_have_no_packages_beside_them(make_field, packages, place):

@@ -27,9 +27,9 @@ def candidate(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
         def read(outcome):
             result = {"seed": 0, "best_cost": outcome, "best_index": 0, "evaluations": 5, "details": {}}
             facts = {"cost": outcome, "hash": "0123"}
-            return CandidateResult(100, facts, confirmed, {**result, "trajectory_hash": "0123"})
+            return CandidateResult(100, facts, confirmed, {**result, "hash": "0123"})
 
-        subject = RecordSubject("nothing", INSTANCE, {"size": 1}, {"who": name}, "answer")
+        subject = RecordSubject("nothing", INSTANCE, {"size": 1}, {"who": name}, "steps", "result")
         return PreparedCandidate(solve, read, lambda outcomes, median: f"{len(outcomes)} runs", subject)
 
     return BenchmarkCandidate(name, prepare, place, **more)
@@ -75,17 +75,20 @@ def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such
     with pytest.raises(RuntimeError, match="the result of A is NOT CONFIRMED by the scorer"):
         BenchmarkRun([case(candidate("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
     (record,) = load(tmp_path / "r.jsonl")
-    assert (record.scored, len(record.samples)) == (False, 1)
+    assert (record.verified, len(record.repetitions)) == (False, 1)
 
 
-@pytest.mark.parametrize(("confirmed", "scored"), [(True, True), (None, False)])
-def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
+@pytest.mark.parametrize(("confirmed", "verified"), [(True, True), (None, False)])
+def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, verified):
     candidates = (candidate("A", confirmed=confirmed), candidate("B", confirmed=None))
     BenchmarkRun([case(*candidates)], 3, str(tmp_path / "r.jsonl")).run()
     records = load(tmp_path / "r.jsonl")
-    assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
-    assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
-    assert all(sample.started for record in records for sample in record.samples)
+    assert [(one.execution["who"], len(one.repetitions), one.verified) for one in records] == [
+        ("A", 3, verified),
+        ("B", 3, verified),
+    ]
+    assert all(record.device_kind == "core" and record.details["recorded_by"] for record in records)
+    assert all(sample.started_at for record in records for sample in record.repetitions)
 
 
 def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):
@@ -96,7 +99,7 @@ def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_pa
     path = tmp_path / "r.jsonl"
     with pytest.raises(KeyboardInterrupt):
         BenchmarkRun([case(candidate("A", interrupt), candidate("B", interrupt))], 5, str(path)).run()
-    assert [record.ways["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
+    assert [record.execution["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
 
 
 def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_shown(capsys, tmp_path, place, monkeypatch):
@@ -112,9 +115,9 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
     path = tmp_path / "r.jsonl"
     BenchmarkRun([case(BenchmarkCandidate("A", prepare, place))], 2, str(path)).run()
     (record,) = load(path)
-    assert [sample.compile_s for sample in record.samples] == [50.0, 0.0]
-    assert record.samples[0].total_s > 50.0
-    assert all(sample.running_s < 5.0 for sample in record.samples)
+    assert [sample.compile_s for sample in record.repetitions] == [50.0, 0.0]
+    assert record.repetitions[0].total_s > 50.0
+    assert all(sample.running_s < 5.0 for sample in record.repetitions)
     assert not re.search(r"A +\d+(\.\d+)? s ", capsys.readouterr().out)
 
 

@@ -98,8 +98,8 @@ def test_both_scans_and_both_forms_of_c_are_timed_and_recorded(only_cpu, compile
     assert said.count("x as fast as C, plain loops") == 2
     records = load(path)
     assert [record.backend for record in records] == ["cpu", "cpu", "C", "C"]
-    assert len({record.trajectory_hash for record in records}) == 1
-    assert all(record.scored and len(record.samples) == 2 for record in records)
+    assert len({record.hash for record in records}) == 1
+    assert all(record.verified and len(record.repetitions) == 2 for record in records)
 
 
 def test_gpus_climb_on_the_first_instance_and_on_large_ones(make_field, place, monkeypatch, capsys):

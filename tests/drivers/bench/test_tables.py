@@ -59,12 +59,12 @@ def test_one_rank_and_two_in_turn_find_the_same_and_leave_a_record_each(mpirun, 
     assert done.returncode == 0, done.stderr
     alone, together = sorted(load(str(path)), key=lambda record: record.ranks)
     assert (alone.ranks, together.ranks) == (1, 2)
-    assert alone.trajectory_hash == together.trajectory_hash
+    assert alone.hash == together.hash
     assert alone.best_cost == together.best_cost > 0
-    assert len(alone.samples) == len(together.samples) == 2
-    assert alone.details["measured_by"] == "drivers.bench"
-    assert all(len(sample.rank_seconds) == 2 for sample in together.samples)
-    assert f"same result: hash {alone.trajectory_hash}, " in done.stdout
+    assert len(alone.repetitions) == len(together.repetitions) == 2
+    assert alone.details["recorded_by"] == "drivers.bench"
+    assert all(len(sample.rank_s) == 2 for sample in together.repetitions)
+    assert f"same result: hash {alone.hash}, " in done.stdout
     assert done.stdout.count("| lcs 3,000 letters |") == 1
 
 

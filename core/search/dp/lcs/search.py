@@ -245,7 +245,7 @@ class LongestCommonSubsequence:
             return CommonSubsequence(self.length(ranks, progress), None, "length only", self.work, 0)
         whole = np.array([a.size, 0, 0, UNKNOWN], np.int32)
         pairs, _, is_kept = self.traced(ranks, progress, whole)
-        method = "kept bits" if is_kept else "kept bits, block by block"
+        method = "stored bits" if is_kept else "stored bits, in blocks"
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
     def length(self, ranks: Any, progress: CountCallback | None) -> int:

@@ -15,7 +15,7 @@ from tests.core.search.dp.tables import common_pairs, drawn, letters
 every_tiling = pytest.mark.parametrize(
     "tiling", [one if one == "auto" else pytest.param(one, marks=pytest.mark.slow) for one in TILINGS]
 )
-BLOCKS = "kept bits, block by block"
+BLOCKS = "stored bits, in blocks"
 
 
 def search(backend, a, b, **options):

@@ -120,7 +120,7 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
     assert one.evaluation_name == evaluation
-    assert (one.ways["mapping"], one.ways["evaluation"]) == ("published", evaluation)
+    assert (one.execution["mapping"], one.execution["evaluation"]) == ("published", evaluation)
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):
