@@ -123,9 +123,9 @@ def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_i
     reproduce("--table", "1", parts=(HILLS, LARGER))
     rewritten(out, lambda record: record["environment"].update(commit="earlier"))
     reproduce("--table", "4", parts=(HILLS, LARGER))
-    assert "## Table 1" in page(out) and "suite earlier" in page(out) and "×2.00 over 2.00 s" in page(out)
+    assert "## Table 1" in page(out) and "commit earlier" in page(out) and "×2.00 over 2.00 s" in page(out)
     reproduce("--table", "1", parts=(HILLS, LARGER))
-    assert "## Table 4" in page(out) and "suite earlier" not in page(out)
+    assert "## Table 4" in page(out) and "commit earlier" not in page(out)
 
 
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
