@@ -86,10 +86,11 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
         assert code == 130
         assert "the same command goes on" in output
         assert error.splitlines()[-1] == "interrupted"
-    kept = [sample for record in load(records) for sample in record.repetitions]
+    kept = [one for record in load(records) for one in record.repetitions]
     assert len(kept) >= 3
     assert not report.exists()
-    house = program.ComparisonDependencies(lambda: [device("python", "core")])
+    dependencies = getattr(program, "ComparisonDependencies", None) or program.ReproductionDependencies
+    house = dependencies(lambda: [device("python", "core")])
     assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
     (whole,) = merge(load(records))
     assert list(whole.repetitions[:-2]) == kept
