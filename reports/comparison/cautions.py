@@ -23,7 +23,7 @@ SINGLE_RANK_FIRST = "the first of its ranks worked alone, before all of them sha
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
-    "resume_count": "continued from a checkpoint, so that the time is a sum of parts, without the work lost between them",
+    "resume_count": "continued from a checkpoint, so that the time is a sum of parts, without work lost between them",
     "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
 }
 """What a condition of a repetition means for its time."""
