@@ -221,7 +221,7 @@ def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
 
     """
     every = merge(record for file in files for record in load(file))
-    found = [one for one in every if one.workload == workload and one.execution.get("mapping", "suite") == "suite"]
+    found = [one for one in every if one.workload == workload and one.execution.get("mapping") == "suite"]
     names = ", ".join(map(str, files))
     if not found:
         others = ", ".join(sorted({record.workload for record in every})) or "nothing"

@@ -246,8 +246,8 @@ class ExperimentRunner:
 
     def warn_of_changes(self, records: Path) -> None:
         """Say once that records may be of other sources, where nobody can tell."""
-        suite = str(self.environment["commit"])
-        if not self.warned and (suite == "None" or suite.endswith("+changes")):
+        commit = str(self.environment["commit"])
+        if not self.warned and (commit == "None" or commit.endswith("+changes")):
             self.warned = True
             print_note(
                 f"{records}: sources may have changed since, because the records name no commit; --fresh runs again"

@@ -120,7 +120,7 @@ HASH_MEANINGS = {
     "moves": "the index and the cost of every move of every walk",
     "climbs": "the number, length and steps of every climb",
     "tours": "the length of every ant's tour in every iteration",
-    "result": "the best solution, not the steps to it: equal hashes prove equal answers, not equal work",
+    "result": "the best solution: equal hashes prove equal results, not equal work",
 }
 """Values that a hash covers, by `Record.hash_scope`."""
 

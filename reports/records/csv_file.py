@@ -69,7 +69,7 @@ def _throttled_by(record: Record, repetition: Repetition) -> str | None:
 
 
 COLUMNS = (
-    CsvColumn("workload", "", "name of the driver", _record_field("workload")),
+    CsvColumn("workload", "", "name of the workload", _record_field("workload")),
     CsvColumn("instance", "", "name of the instance", _record_field("instance")),
     CsvColumn("instance_sha256", "", "SHA-256 of the instance's content", _record_field("instance_sha256")),
     CsvColumn("parameters", "JSON", "parameters, which decide the work", _json_field("parameters")),

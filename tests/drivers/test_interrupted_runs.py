@@ -87,7 +87,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
         assert code == 130
         assert "the same command continues" in output
         assert error.splitlines()[-1] == "interrupted"
-    kept = [sample for record in load(records) for sample in record.repetitions]
+    kept = [one for record in load(records) for one in record.repetitions]
     assert len(kept) >= 3
     assert not report.exists()
     made = ComparisonDependencies if program is compare else reproduce.ReproductionDependencies

@@ -166,7 +166,10 @@ def verdict(drive, tmp_path, monkeypatch):
         right = said.startswith("confirmed by ")
         assert (code, found["verified"]) == ((0, True) if right else (1, False))
         assert ("1 of 1 results NOT CONFIRMED; recorded and saved anyway" in error) == (not right)
-        assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
+        assert (
+            not right
+            or said == f"confirmed by {' and by '.join(map(verifier_with_article, found['details']['verified_by']))}"
+        )
         return said.removeprefix("NOT CONFIRMED: ")
 
     return run

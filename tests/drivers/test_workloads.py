@@ -81,7 +81,9 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
     assert (kept["schema"], kept["verified"]) == (3, True)
-    assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
+    assert (
+        line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
+    )
     assert kept["details"]["instance_source"]
     options = workload_main.parse_options(one, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
