@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             written = search_statistics.report_statistics(records, options.target, options.out)
         elif options.command == "ranks":
             written = ranks.write(ranks.rank_gains(records), options.out)
-        elif options.command == "tables":
+        elif options.command == "papers":
             written = paper.write_all(records, options.out)
         else:
             sections = _compared(records)
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COST",
         help="a cost that is good enough (default: the optimum if a run reached it, else the best that any run found)",
     )
-    command = commands.add_parser("tables", help="papers' tables and figures with records of any instances in them")
+    command = commands.add_parser("papers", help="papers' tables and figures with records of any instances in them")
     _add_files(command)
     command = commands.add_parser(
         "ranks", help="what further ranks bring: works that one rank and several have done, by their times"
@@ -170,7 +170,7 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
-            raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
+            raise UnequalWorkError(f"{error}; for records of several works: `python -m reports papers`") from None
         raise
 
 

@@ -46,7 +46,7 @@ def main() -> int:
     options = parser().parse_args()
     words = program_words(options.program)
     name = job_name(words)
-    state = checkpoint_options(words, name) if options.state else ()
+    state = checkpoint_options(words, name) if options.checkpoint else ()
     print(batch_script(batch_request(options, name), launch_words(options), options.program, state), end="")
     return 0
 
@@ -65,10 +65,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--partition", type=line, metavar="NAME", help="of the cluster")
     made.add_argument("--account", type=line, metavar="NAME", help="that pays")
     made.add_argument(
-        "--no-state",
-        dest="state",
+        "--no-checkpoint",
+        dest="checkpoint",
         action="store_false",
-        help="add no --state FILE --resume to the program: it begins anew when it is queued again",
+        help="add no --checkpoint FILE --resume to the program: it begins anew when it is queued again",
     )
     add_program_argument(made)
     return made
@@ -103,7 +103,7 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
     given = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
-    state = () if "--state" in given else ("--state", f'{name}-"$SLURM_JOB_ID".state')
+    state = () if "--checkpoint" in given else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".state')
     return (*state, *(() if "--resume" in given else ("--resume",)))
 
 

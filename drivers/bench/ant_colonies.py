@@ -187,7 +187,7 @@ class ColonyTask(NamedTuple):
 def record_subject(instance: Any, settings: Any, iterations: int, ways: Mapping[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.aco` does."""
     parameters = {**settings._asdict(), "iterations": iterations}
-    return RecordSubject("aco", instance, parameters, {"mapping": "suite", **ways}, "tours")
+    return RecordSubject("aco", instance, parameters, {"mapping": "native", **ways}, "tours")
 
 
 def prepare_colonies(

@@ -33,7 +33,7 @@ class Compiler:
         self.path = shutil.which("gcc")
         self.obstacle = ""
         if not wanted:
-            self.obstacle = "no yardsticks in C: --yardsticks compiles them with gcc"
+            self.obstacle = "no yardsticks in C: --reference-programs compiles them with gcc"
         elif self.path is None:
             self.obstacle = "no yardsticks in C: they need gcc, which is not here"
         self.programs: dict[tuple[str, ...], Path] = {}

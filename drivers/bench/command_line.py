@@ -18,7 +18,7 @@ from drivers.options.output_files import OutputFile, require_writable_files
 DESCRIPTION = """\
 Measures the speeds that the project promises, on every device here. Contestants that do the same work are run in turn,
 A B A B ..., so that a machine whose speed drifts treats all alike; medians are shown, and what was found must be equal.
-C programs that do the same on one core serve as outside yardsticks with `--yardsticks`."""
+C programs that do the same on one core serve as outside yardsticks with `--reference-programs`."""
 
 WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "ihc": hill_climbing.cases,
@@ -53,7 +53,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
     )
     parser.add_argument(
-        "--yardsticks", action="store_true", help="compile C programs that do the same with gcc, and measure them too"
+        "--reference-programs", action="store_true", help="compile C programs that do the same with gcc, and measure them too"
     )
     parser.add_argument(
         "--workload",
@@ -67,7 +67,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--rows", metavar="PARTS", help="with ranks or time-limits: only rows whose names have one of these parts"
     )
     parser.add_argument(
-        "--limit", type=number, metavar="S", help="with ranks: begin no repetition S seconds after the start"
+        "--time-budget", type=number, metavar="S", help="with ranks: begin no repetition S seconds after the start"
     )
     parser.add_argument(
         "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = backends.survey()
     cores, gpus = usable_devices(rows, on_gpu=False), usable_devices(rows, on_gpu=True)
     print_status(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
-    with Compiler(options.yardsticks) as compiler:
+    with Compiler(options.reference_programs) as compiler:
         if compiler.obstacle:
             print(compiler.obstacle, flush=True)
         field = BenchmarkContext(options, cores, gpus, compiler, BenchmarkInstances(options.data))
@@ -127,7 +127,7 @@ def refuse_rank_options(options: argparse.Namespace) -> None:
     from core.errors import UserError
 
     is_table = options.workload == TIME_LIMITS
-    for name in ("limit",) if is_table else ("rows", "limit"):
+    for name in ("time_budget",) if is_table else ("rows", "time_budget"):
         if getattr(options, name) is not None:
             raise UserError(f"--{name}: expected with --workload {RANKS}")
     if options.backend != "auto" and not is_table:

@@ -272,7 +272,7 @@ def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
 
 def execution_settings(way: TableMethod) -> dict[str, Any]:
     """What decides the speed alone, as the drivers record it."""
-    return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill": False}
+    return {"mapping": "native", "tiling": "auto", "device_memory": way.room, "spill": False}
 
 
 def streaming_details(outcome: Any) -> dict[str, Any]:

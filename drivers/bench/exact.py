@@ -106,7 +106,7 @@ def prepare_search(field: BenchmarkContext, instance: Any, bound: str, backend: 
         return CandidateResult(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
     ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
-    ways |= {"mapping": "suite", "unrolled": None}
+    ways |= {"mapping": "native", "unrolled": None}
     return PreparedCandidate(
         lambda repetition: search.run(),
         read,

@@ -131,7 +131,7 @@ def comparison_partner(devices: Sequence[BenchmarkDevice], yardstick: str) -> di
 def record_subject(instance: Any, climbers: int, ways: dict[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.ihc` does."""
     return RecordSubject(
-        "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs"
+        "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "native", **ways}, "climbs"
     )
 
 

@@ -31,7 +31,7 @@ from reports.records.environment import cores
 DEFAULT_WORKLOAD = "ihc"
 COMPARISON_OPTIONS = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    *("quiet", "check", "cores", "own_cores", "resume", "state_every"),
+    *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 REPLACEMENTS = {
@@ -39,7 +39,7 @@ REPLACEMENTS = {
     "--device": "expected --backends, whose devices all run",
     "--record": "expected --out, a folder that has the records too",
     "--scaled": "expected --weak",
-    "--own-cores": "expected --hybrid, whose ranks keep to cores of their own",
+    "--pin-cores": "expected --hybrid, whose ranks keep to cores of their own",
 }
 
 
@@ -225,7 +225,7 @@ def add_where_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     add_common_option(parser, "quiet")
     parser.add_argument(
-        "--fresh",
+        "--rerun",
         action="store_true",
         help="run everything again; otherwise what is recorded already is taken from the records",
     )

@@ -93,7 +93,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     add_common_option(made, "quiet")
     made.add_argument(
-        "--fresh",
+        "--rerun",
         action="store_true",
         help="run everything again; otherwise what is recorded already is taken from the records",
     )

@@ -163,15 +163,15 @@ def scaled_option(grows: str) -> Any:
     )
 
 
-MAPPINGS = ("suite", "published")
-"""How work is laid on a device: by the suite's own kernels, or as the paper describes its own."""
+MAPPINGS = ("native", "published")
+"""How work is laid on a device: by the project's own kernels, or as the paper describes its own."""
 
 
 def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
     """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
     return option(
         MAPPINGS[0],
-        f"how the work is laid on the device: the suite's own way, or the paper's ({published}); same answer, other "
+        f"how the work is laid on the device: by this project's kernels, or as in the paper ({published}); same answer, other "
         "times (%(default)s)",
         choices=MAPPINGS,
         group=group,
@@ -207,13 +207,13 @@ class Options:
         "N",
         decides="place",
     )
-    own_cores: bool = option(
+    pin_cores: bool = option(
         False,
         "over several ranks: keep each to cores of its own, as many as it uses (with cpu, threads or joblib)",
         bool,
         decides="search",
     )
-    share: str = option(
+    distribute: str = option(
         "auto",
         "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "
         "always (%(default)s)",
@@ -226,7 +226,7 @@ class Options:
         OutputFile,
         "FILE",
     )
-    state: OutputFile | None = option(
+    checkpoint: OutputFile | None = option(
         None,
         "keep the state of the search in FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
@@ -235,12 +235,12 @@ class Options:
     )
     resume: bool = option(
         False,
-        "go on from the state in --state FILE, if there is one; the result is the same, also on another backend or "
+        "go on from the state in --checkpoint FILE, if there is one; the result is the same, also on another backend or "
         "number of ranks",
         bool,
         group=CHECKPOINTS,
     )
-    state_every: float = option(
+    checkpoint_every: float = option(
         60.0, "seconds from one state to the next (%(default)g)", number, "SECONDS", group=CHECKPOINTS
     )
     peers: bool = option(

@@ -30,7 +30,7 @@ WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations"
 ALGORITHMS = {
     "hill": (),
     "first": (),
-    "tabu": ("tenure", "tenure_span", "remember"),
+    "tabu": ("tenure", "tenure_span", "tabu_memory"),
     "ils": ("strength",),
     "vns": ("strength",),
     "annealing": ("temperature", "cooling", "plateau", "batch"),
@@ -77,7 +77,7 @@ class SearchOptions(Options):
     tenure_span: int | None = option(
         None, "up to so many more, drawn at random", natural, "D", group=TABU, decides="search"
     )
-    remember: str | None = option(
+    tabu_memory: str | None = option(
         None,
         "what is forbidden (auto: attributes if there are)",
         choices=("auto", "attributes", "moves"),
@@ -158,7 +158,7 @@ class SearchOptions(Options):
         group=EXPERIMENTS,
         decides="search",
     )
-    tables: str = option(
+    data_memory: str = option(
         "global",
         "memory in which the problem's data lie (section 5; images exist in OpenCL only)",
         choices=("global", "readonly", "shared", "image"),

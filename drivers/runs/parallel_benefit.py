@@ -75,7 +75,7 @@ class SingleRankVerdict(NamedTuple):
         else:
             together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
             took = f"an iteration takes them {together} together, and the first alone {alone}"
-        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
+        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--distribute always shares it out)"
 
 
 class ParallelBenefitCheck:
@@ -111,7 +111,7 @@ class ParallelBenefitCheck:
         self.verdict: SingleRankVerdict | None = None
         self.former: SingleRankVerdict | None = None
         """The verdict on which the first rank began a repetition alone, which the ranks then shared."""
-        self.is_settled = alone is None or run.ranks.size == 1 or run.options.share == "always"
+        self.is_settled = alone is None or run.ranks.size == 1 or run.options.distribute == "always"
 
     @property
     def may_change(self) -> bool:

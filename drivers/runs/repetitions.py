@@ -398,8 +398,8 @@ class Repetitions:
         That ranks had to share the work out, or kept to cores of their own, is said where it is so: records of old say
         nothing of it.
         """
-        apart = {"own_cores": True} if self.options.own_cores else {}
-        share = {"share": "always"} if self.ranks.size > 1 and self.options.share == "always" else {}
+        apart = {"pin_cores": True} if self.options.pin_cores else {}
+        share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}
         return {**apart, **share, **self.options.deciding("way"), **self.workload.ways(self.shared)}
 
     def identified(self) -> dict[str, Any]:
@@ -431,7 +431,7 @@ class Repetitions:
         done = find_run(path, run)
         if done is not None and not done.scored:
             print_note(f"{path}: not all repetitions of this run are confirmed")
-        if self.options.state:
+        if self.options.checkpoint:
             return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.samples) if done else 0
 

@@ -13,11 +13,11 @@ from reports.text.formatting import grouped, size
 
 SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "mapping": {
-        "suite": "the work is laid on the device in the suite's own way",
+        "native": "the work is laid on the device by the project's own kernels",
         "published": "the work is laid on the device as the paper describes it",
     },
-    "own_cores": {True: "every rank keeps to cores of its own"},
-    "share": {"always": "the ranks share the work out even where one of them is faster alone"},
+    "pin_cores": {True: "every rank keeps to cores of its own"},
+    "distribute": {"always": "the ranks share the work out even where one of them is faster alone"},
     "scan": {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
@@ -32,20 +32,20 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         "fine-deposit": "an ant is a group of lanes, which share the work of a step; all lanes update the pheromone",
     },
     "evaluation": {
-        "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
+        "incremental": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
         "linear": "the difference of a neighbour is computed from the problem's data, O(n) a neighbour",
         "histogram": "each lane counts the products of its neighbour in a histogram of its own, O(n) a neighbour",
-        "words": "32 rows of the matrix are evaluated at once, as the bits of a word",
+        "bit-parallel": "32 rows of the matrix are evaluated at once, as the bits of a word",
         "table": "distances are read from a table",
-        "plane": "distances are computed from coordinates",
+        "coordinates": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
-        "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
-        "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
-        "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
-        "ends": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
-        "sums": "what each element loses to those ahead of it is kept and updated after each move, O(1) a neighbour",
-        "fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
-        "plain": "the problem's own `delta` is computed for each neighbour",
+        "part-weights": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
+        "autocorrelations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
+        "literal-counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
+        "heads-tails": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
+        "prefix-sums": "what each element loses to those ahead of it is kept and updated after each move, O(1) a neighbour",
+        "local-fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
+        "delta": "the problem's own `delta` is computed for each neighbour",
         "value": "the problem's own `value` scores each neighbour as a whole",
     },
     "layout": {
@@ -67,7 +67,7 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         "device": "the device picks the best neighbour",
         "host": "all differences are copied to the host, which picks the best neighbour",
     },
-    "tables": {
+    "data_memory": {
         "global": "the problem's data lie in the device's global memory",
         "readonly": "the problem's data are read through the cache for what is only read",
         "shared": "the problem's data are copied to the memory that a team shares",

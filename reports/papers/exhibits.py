@@ -25,9 +25,9 @@ from reports.statistics.seeds import merge_seeds
 
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
-NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
-"""Options of which a record's parameters and ways say nothing; of `share` its ranks say whether they did."""
-DISTRIBUTED = {"share": "always"}
+NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
+"""Options of which a record's parameters and ways say nothing; of `distribute` its ranks say whether they did."""
+DISTRIBUTED = {"distribute": "always"}
 """Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"
 """Why a series has no run where nothing else is known."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_MAPPING = {"mapping": "suite"}
+_MAPPING = {"mapping": "native"}
 SETTING_DEFAULTS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("ihc", "aco", "qap", "tsp", "weierstrass", "lcs", "knapsack"), _MAPPING),
     "ppp": {**_MAPPING, "layout": None},

@@ -133,7 +133,7 @@ class Record:
         What a report may show but which neither identifies the run nor decides the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluations_per_step` (texts that complete "Instance: ..."
         and "Counted: ..."), `device_name`, `cores_used` (by each rank, where `--cores` said so), `rank_cores` (the
-        numbers of every rank's cores, "0-3", where `--own-cores` kept it to them), `simulated` and `oracle` (true or
+        numbers of every rank's cores, "0-3", where `--pin-cores` kept it to them), `simulated` and `oracle` (true or
         false; the latter: of plain Python, so slow that it is no baseline), `schema_read` (1 where a line of that
         version was read); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (as
         `drivers.runs.kernel_profile` makes it).

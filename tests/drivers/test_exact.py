@@ -24,7 +24,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
     (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"count": True}
-    ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
+    ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "native", "unrolled": None}
     assert (found["ways"], found["best_index"]) == (ways, 0)
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
@@ -47,7 +47,7 @@ def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, a
     drive(*[one for one in asked if "unrolled" not in one], "--record", tmp_path / "r.jsonl")
     published, suite = lines(tmp_path / "r.jsonl")
     assert published["ways"] == {"mapping": "published", **ways}
-    assert (suite["ways"]["mapping"], suite["ways"]["unrolled"]) == ("suite", None)
+    assert (suite["ways"]["mapping"], suite["ways"]["unrolled"]) == ("native", None)
     assert published["trajectory_hash"] == suite["trajectory_hash"]
     assert published["parameters"] == suite["parameters"] == {"count": True}
     if ways["bound"] == "edges":

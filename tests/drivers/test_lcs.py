@@ -63,7 +63,7 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     traced, alone = lines(record)
     for found, trace, room in ((traced, True, None), (alone, False, 65536)):
         assert found["parameters"] == {"trace": trace}
-        assert found["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": room, "spill": False}
+        assert found["ways"] == {"mapping": "native", "tiling": "auto", "device_memory": room, "spill": False}
         details = found["details"]
         assert (details["letters"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
         assert (found["evaluations"], found["scored"], "peers" in details) == (300_000, True, False)
@@ -101,9 +101,9 @@ def of_dynamic_programming(*arguments):
 
 
 def test_the_first_tiling_is_the_default_and_solutions_are_traced():
-    assert of_dynamic_programming() == [True, "suite", "auto", None, None, False]
+    assert of_dynamic_programming() == [True, "native", "auto", None, None, False]
     given = ("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
-    assert of_dynamic_programming(*given) == [False, "suite", "none", 3 << 20, os.curdir, True]
+    assert of_dynamic_programming(*given) == [False, "native", "none", 3 << 20, os.curdir, True]
 
 
 @pytest.mark.parametrize(

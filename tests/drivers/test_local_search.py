@@ -46,12 +46,12 @@ def test_the_solution_file_holds_what_the_record_claims(drive, tmp_path):
 
 
 WAYS = {
-    "mapping": "suite",
-    "evaluation": "kept",
+    "mapping": "native",
+    "evaluation": "incremental",
     "level": "iteration",
     "generate": "device",
     "select": "device",
-    "tables": "global",
+    "data_memory": "global",
     "shape": "fixed",
 }
 
@@ -59,7 +59,7 @@ WAYS = {
 def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path):
     drive(*SMALL, "--tenure", "5", "--tenure-span", "2", "--record", tmp_path / "r.jsonl", "--repeats", "2")
     (record,) = lines(tmp_path / "r.jsonl")
-    memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "remember": "attributes"}
+    memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "tabu_memory": "attributes"}
     walks = {"neighbourhood": "exchange2", "walks": 1, "exchange": 0, "iterations": 200}
     assert (record["parameters"], record["ways"]) == (memory | walks, WAYS)
     assert (record["evaluations"], record["device_kind"], record["details"]["neighbours"]) == (200 * 36, "core", [36])
@@ -77,7 +77,7 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
 
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     mapped = ("--mapping", "published")
-    changes = {"select": "device", "generate": "host", "tables": "readonly", "shape": "tuned"}
+    changes = {"select": "device", "generate": "host", "data_memory": "readonly", "shape": "tuned"}
     for how in ([], mapped, *((*mapped, f"--{name}", value) for name, value in changes.items())):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
@@ -260,8 +260,8 @@ def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
 # --- hill climbing of many tours ---
 
 CLIMBS = {
-    (): {"mapping": "suite", "scan": "pruned"},
-    ("--scan", "full"): {"mapping": "suite", "scan": "full"},
+    (): {"mapping": "native", "scan": "pruned"},
+    ("--scan", "full"): {"mapping": "native", "scan": "full"},
     ("--mapping", "published"): {"mapping": "published", "scan": "full", "assign": "static"},
     ("--mapping", "published", "--scan", "full", "--assign", "worklist"): {
         "mapping": "published", "scan": "full", "assign": "worklist"

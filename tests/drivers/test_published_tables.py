@@ -31,7 +31,7 @@ def test_the_answer_is_the_suites_and_the_bytes_are_those_of_all_cells(drive, tm
     assert {run["best_cost"] for run in (suite, published, spilled, untraced)} == {suite["best_cost"]}
     assert {run["trajectory_hash"] for run in (suite, published, spilled)} == {suite["trajectory_hash"]}
     assert all(run["scored"] for run in (suite, published, spilled, untraced))
-    assert [run["ways"]["mapping"] for run in (suite, published, spilled, untraced)] == ["suite", *["published"] * 3]
+    assert [run["ways"]["mapping"] for run in (suite, published, spilled, untraced)] == ["native", *["published"] * 3]
     assert [run["ways"]["tiling"] for run in (suite, published, spilled, untraced)] == ["auto", *["none"] * 3]
     assert [run["ways"]["spill"] for run in (suite, published, spilled, untraced)] == [False, False, True, False]
     bytes_of = [run["details"]["streamed_bytes"] for run in (suite, published, spilled, untraced)]

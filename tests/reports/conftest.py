@@ -21,8 +21,8 @@ MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test C
 
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
-USUAL |= {"tables": "global", "shape": "fixed"}
+USUAL = {"mapping": "native", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
+USUAL |= {"data_memory": "global", "shape": "fixed"}
 MEASURED = {
     "started": "2026-11-22T10:27:52Z",
     "conditions": {
@@ -82,7 +82,7 @@ def make_ants(make_record):
         asked |= {"local_search": "none", "colonies": 1}
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
         fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_covers": "tours"}
-        fields |= {"ways": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
+        fields |= {"ways": {"strategy": strategy, "mapping": "native"} | (ways or {})}
         fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
         fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
@@ -157,7 +157,7 @@ def make_exact(make_record):
     """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
 
     def make(bound="one-tree", peers=None, **changes):
-        ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
+        ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "native"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
         fields |= {"ways": ways, "hash_covers": "answer", "evaluations": 1000}
         fields |= {"details": {} if peers is None else {"peers": peers}}

@@ -42,18 +42,18 @@ def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(m
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs = [make_run(times=(4.0,) * 3), make_run(backend="cuda", times=(0.5,) * 3)]
     runs += [make_run(backend="cuda", times=(2.0,) * 3, ways=PUBLISHED)]
-    runs += [make_run(backend="cuda", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "readonly"})]
-    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "image"})]
+    runs += [make_run(backend="cuda", times=(1.0,) * 3, ways=PUBLISHED | {"data_memory": "readonly"})]
+    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, ways=PUBLISHED | {"data_memory": "image"})]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core, suite: cpu",
+        "ours, one core, native: cpu",
         "ours, GPU as published: cuda",
         "ours, GPUTex as published: opencl",
         "ours, GPUTex as published, read-only cache in place of textures: cuda",
-        "ours, suite: cuda",
+        "ours, native: cuda",
     ]
     assert row["ours, GPU as published: cuda"].endswith("<br>no baseline [a]")
-    assert "×8.00" in row["ours, suite: cuda"]
+    assert "×8.00" in row["ours, native: cuda"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     runs = [make_run(**ppp), make_run(**ppp, backend="cuda"), make_run(**ppp, ranks=4)]
     runs.append(make_run(**ppp, backend="cuda", ways=PUBLISHED | {"generate": "host"}))
-    plain = ["one core, suite: cpu", "suite: cuda"]
+    plain = ["one core, native: cpu", "native: cuda"]
     for number, further in {
         "4": [],
         "8": ["as published, evaluation on the device alone: cuda"],
@@ -174,7 +174,7 @@ def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     assert (cuda.values["speedup"], cuda.row.baseline_s, cuda.notes) == (2.0, 8.0, ())
     assert "generate = host" in on_the_gpu(slow, suite).notes[0]
     alone = on_the_gpu(suite)
-    assert alone.notes == ("no baseline: on one core there ran mapping = suite",) and "speedup" not in alone.values
+    assert alone.notes == ("no baseline: on one core there ran mapping = native",) and "speedup" not in alone.values
 
 
 def test_several_seeds_are_one_run(make_run):

@@ -65,7 +65,7 @@ def test_what_the_same_work_took_elsewhere_marks_its_ratios_on_every_page(galler
 workload = "ihc"
 instance = "kroE100"
 parameters = { climbers = 100000 }
-ways = { scan = "full", mapping = "suite" }
+ways = { scan = "full", mapping = "native" }
 device_kind = "core"
 seconds = 1.5
 where = "a quiet host"

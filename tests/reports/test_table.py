@@ -20,8 +20,8 @@ def test_the_terminal_reads_as_it_did_and_what_did_not_run_comes_last(section, i
 
 
 def test_no_line_is_wider_than_a_terminal(make_record, section_of):
-    ways = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
-    others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "tables": "readonly"}
+    ways = {"evaluation": "incremental", "level": "iteration", "generate": "device", "data_memory": "global"}
+    others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "data_memory": "readonly"}
     runs = [
         make_record(times=[2.0, 2.1], ways=ways, workload="aco", details={"optimum": 21282}),
         make_record(times=[1e-4, 9e-4], ways=ways, workload="aco", backend="opencl", device="GPU-0123-4567:0"),

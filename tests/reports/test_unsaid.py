@@ -14,7 +14,7 @@ from reports.records.files import Record, append, find_run, identity, load, merg
 BEFORE = {
     "ihc": {"scan": "full"},
     "aco": {"strategy": "fine"},
-    "ppp": {"evaluation": "words", "level": "iteration"},
+    "ppp": {"evaluation": "bit-parallel", "level": "iteration"},
     "exact": {"bound": "edges", "enumerate": None, "depth": None},
     "heldkarp": {"tiling": "auto", "device_memory": None},
 }
@@ -58,11 +58,11 @@ def test_an_old_line_is_a_repetition_of_the_run_that_names_all_its_ways(workload
 
 
 def test_no_label_tells_an_old_baseline_from_a_new_row(make_record):
-    old = Record.from_line(without(make_record(ways={"scan": "full", "mapping": "suite"}), ["mapping"]))
-    new = make_record(backend="cuda", ways={"scan": "full", "mapping": "suite"})
+    old = Record.from_line(without(make_record(ways={"scan": "full", "mapping": "native"}), ["mapping"]))
+    new = make_record(backend="cuda", ways={"scan": "full", "mapping": "native"})
     published = make_record(backend="opencl", ways={"scan": "full", "mapping": "published"})
     comparison = compare([old, new, published])
-    assert [row.labels for row in comparison.rows] == [(), (), ("no baseline: on one core there ran mapping = suite",)]
+    assert [row.labels for row in comparison.rows] == [(), (), ("no baseline: on one core there ran mapping = native",)]
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cuda", "opencl (mapping = published)"]
 
 
@@ -70,11 +70,11 @@ def test_a_way_that_is_said_is_not_changed_and_histograms_of_before_lay_in_local
     published = {"mapping": "published", "spill": True}
     assert complete_settings("heldkarp", published) == published
     assert complete_settings("ppp", {"evaluation": "histogram"})["layout"] == "local"
-    assert complete_settings("ppp", {"evaluation": "words"})["layout"] is None
+    assert complete_settings("ppp", {"evaluation": "bit-parallel"})["layout"] is None
 
 
 def test_a_way_of_old_is_read_by_its_name_of_today(make_record):
-    now = make_record(workload="qap", ways={"mapping": "suite", "shape": "tuned"})
+    now = make_record(workload="qap", ways={"mapping": "native", "shape": "tuned"})
     content = json.loads(now.to_line())
     content["ways"]["threads"] = content["ways"].pop("shape")
     then = Record.from_line(json.dumps(content) + "\n")

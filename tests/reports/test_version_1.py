@@ -32,7 +32,7 @@ def read(tmp_path):
     return read
 
 
-SEARCH = {"evaluation": "kept", "level": "iteration", "generate": "host", "select": "host", "tables": "global"}
+SEARCH = {"evaluation": "incremental", "level": "iteration", "generate": "host", "select": "host", "data_memory": "global"}
 TABLE = {"tiling": "auto", "device_memory": None, "spill": False}
 
 

@@ -140,7 +140,7 @@ class LcsByDiagonals:
 
         See `LongestCommonSubsequence.run`; the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
         watch = table_monitor(stop, history, callback, "a longest common subsequence")
         found = self._common(trace, watch)
         watch.tell_all(found.length, self.work)
@@ -264,7 +264,7 @@ class KnapsackByDiagonals:
 
         See `KnapsackSearch.run`; its steps are diagonals, the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
         watch = table_monitor(stop, history, callback, "the knapsack problem's table")
         value = int(self.engine.run(trace, watch.counts(self.work))[-1])
         watch.tell_all(value, self.work)

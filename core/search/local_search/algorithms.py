@@ -57,7 +57,7 @@ class Algorithm(NamedTuple):
         """What decides the trajectory, for the record."""
         kept: dict[str, object] = {"algorithm": self.name}
         if self.rule == TABU:
-            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": self.remember}
+            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.remember}
         if self.at_optimum != HALT:
             kept["strength"] = self.strength
         if self.rule == ANNEAL:
@@ -86,7 +86,7 @@ def TabuSearch(  # noqa: N802
             integer(name, value, 0)
     if remember not in ("auto", "attributes", "moves"):
         raise UserError(f"tabu search that remembers {remember!r}: expected auto, attributes or moves")
-    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, remember=remember)
+    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=remember)
 
 
 def IteratedLocalSearch(strength: int = 3, first: bool = False) -> Algorithm:  # noqa: N802

@@ -19,7 +19,7 @@ MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
 """The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
 LEVELS = ("iteration", "algorithm", "solution")
-MAPPINGS = ("suite", "published")
+MAPPINGS = ("native", "published")
 
 
 def as_list(neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood]) -> list[str | Neighbourhood]:
@@ -43,7 +43,7 @@ class Plan:
     neighbourhoods
         One, or up to three that a descent tries in this order: names, or those that are the problem's own.
     mapping
-        How a walk is laid on the device: ``suite``, or ``published`` for the paper's own (sections 3 to 6): a lane of a
+        How a walk is laid on the device: ``native``, or ``published`` for the paper's own (sections 3 to 6): a lane of a
         team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
         fitnesses to global memory; and a host that drives every iteration.
     evaluation
@@ -82,7 +82,7 @@ class Plan:
         neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood],
         *,
         tuned: bool = False,
-        mapping: str = "suite",
+        mapping: str = "native",
         evaluation: str = "auto",
         level: str = "iteration",
         walks: int = 1,
@@ -90,7 +90,7 @@ class Plan:
         seed: int = 0,
         generate: str = "device",
         select: str = "device",
-        tables: str = "global",
+        data_memory: str = "global",
     ) -> None:
         self.problem = checked_problem(problem)
         self.algorithm = checked_algorithm(algorithm)
@@ -100,7 +100,7 @@ class Plan:
         self.level = level
         self.mapping = mapping
         self.generate, self.select = generate, select
-        self.tables = checked_table_memory(tables)
+        self.data_memory = checked_data_memory(data_memory)
         self.check_mapping()
         self.check_level()
         self.check_host(generate, select, tuned)
@@ -117,7 +117,7 @@ class Plan:
         """Refuse the paper's mapping for what the paper does not lay on a device."""
         if self.mapping not in MAPPINGS:
             raise UserError(f"mapping {self.mapping!r}: expected {', '.join(MAPPINGS)}")
-        if self.mapping == "suite":
+        if self.mapping == "native":
             return
         if self.level != "iteration":
             raise UserError(
@@ -259,7 +259,7 @@ class Plan:
     def parameters(self) -> dict[str, object]:
         """What decides the trajectory, for the record."""
         remember = "moves" if self.memory_kind == moves.MOVES else "attributes"
-        settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": remember}
+        settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": remember}
         return {
             **self.algorithm.parameters,
             **(settled if self.algorithm.rule == hooks.TABU else {}),
@@ -279,7 +279,7 @@ class Plan:
             "level": self.level,
             "generate": self.generate,
             "select": self.select,
-            "tables": self.tables,
+            "data_memory": self.data_memory,
         }
 
 

@@ -64,7 +64,7 @@ def test_the_c_yardstick_refuses_a_file_that_is_cut_short(program, tmp_path):
 def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, compiler, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(ant_colonies, "ON_CORES", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
     path = tmp_path / "r.jsonl"
-    assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--yardsticks", "--record", str(path)]) == 0
+    assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--reference-programs", "--record", str(path)]) == 0
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if "selections/s" in line]
     assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ant_colonies.C_FORMS]

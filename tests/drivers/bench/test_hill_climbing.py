@@ -89,7 +89,7 @@ def test_c_stands_beside_one_core_one_core_beside_all_and_these_beside_others():
 
 def test_both_scans_and_both_forms_of_c_are_timed_and_recorded(only_cpu, compiler, tmp_path, capsys):
     path = tmp_path / "r.jsonl"
-    line = f"--workload ihc --instance uniform:61:seed=3 --climbers 40 --repeats 2 --yardsticks --record {path}"
+    line = f"--workload ihc --instance uniform:61:seed=3 --climbers 40 --repeats 2 --reference-programs --record {path}"
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     names = re.findall(r"^    (\S.*?)  +\S+ \w*s \(", said, re.M)
@@ -125,7 +125,7 @@ def test_without_a_working_gcc_the_rest_is_measured_and_a_line_says_why(only_cpu
     program.write_text("#!/bin/sh\necho 'no such processor' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setattr("shutil.which", lambda name: None if found == "no gcc" else str(program))
-    line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1 --yardsticks"
+    line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1 --reference-programs"
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     if found == "no gcc":
@@ -149,7 +149,7 @@ def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, cap
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
     line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1"
     assert run_driver(main, line.split()) == 0
-    assert "no yardsticks in C: --yardsticks compiles them with gcc" in capsys.readouterr().out
+    assert "no yardsticks in C: --reference-programs compiles them with gcc" in capsys.readouterr().out
 
 
 def test_where_nothing_is_usable_nothing_is_measured(monkeypatch, capsys):

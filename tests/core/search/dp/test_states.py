@@ -310,7 +310,7 @@ def test_a_run_without_states_refuses_to_keep_one(cpu):
     ):
         with pytest.raises(UserError) as refusal:
             search(cpu, Solo(), *problem, **changes).run(keeper=Checkpointer(lambda state: None))
-        assert str(refusal.value).startswith(f"--state with {way}") and "\n" not in str(refusal.value)
+        assert str(refusal.value).startswith(f"--checkpoint with {way}") and "\n" not in str(refusal.value)
 
 
 def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
