@@ -4,7 +4,7 @@ python -m drivers.knapsack                                                   a f
 python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the paper's generator
 python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
 python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, checked independently
-python -m drivers.knapsack --items 100 --method bb                           the paper's yardstick: branch and bound
+python -m drivers.knapsack --items 100 --method bb                           the paper's baseline: branch and bound
 python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   as the paper does it, by diagonals
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table, computed by 2 ranks
 """

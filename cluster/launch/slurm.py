@@ -4,8 +4,8 @@ python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time is over the job is told: its ranks keep the state of the search, and the job is queued
-again, to go on from there.
+Two minutes before its time is over the job gets a signal: its ranks write a checkpoint of the search, and the job is
+queued again, to go on from there.
 """
 
 from __future__ import annotations

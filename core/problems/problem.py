@@ -330,8 +330,8 @@ def content_digest(problem: Problem) -> str:
     return content.hexdigest()
 
 
-def checked_table_memory(tables: str) -> str:
-    """Where tables live, if there is such a place."""
-    if tables not in PLACES:
-        raise UserError(f"tables in {tables!r} memory: expected {', '.join(PLACES)}")
-    return tables
+def checked_data_memory(name: str) -> str:
+    """Return the name of the memory in which a problem's data lie; raises `UserError` if there is no such memory."""
+    if name not in PLACES:
+        raise UserError(f"data memory {name!r}: expected {', '.join(PLACES)}")
+    return name

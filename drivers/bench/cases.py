@@ -42,7 +42,7 @@ class CandidateResult(NamedTuple):
         asked.
     result : mapping or None
         For the record: seed, best_cost, best_index, evaluations, trajectory_hash and details. None: no record is kept,
-        because others than the suite's programs and its yardsticks say too little of themselves.
+        because others than the suite's programs and its reference programs say too little of themselves.
     seconds : float or None
         What the contestant took by its own clock; None: it is timed from outside.
 

@@ -18,7 +18,7 @@ from drivers.options.output_files import OutputFile, require_writable_files
 DESCRIPTION = """\
 Measures the speeds that the project promises, on every device here. Contestants that do the same work are run in turn,
 A B A B ..., so that a machine whose speed drifts treats all alike; medians are shown, and what was found must be equal.
-C programs that do the same on one core serve as outside yardsticks with `--reference-programs`."""
+With `--reference-programs`, C programs that do the same on one core are measured too."""
 
 WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "ihc": hill_climbing.cases,
@@ -53,7 +53,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
     )
     parser.add_argument(
-        "--reference-programs", action="store_true", help="compile C programs that do the same with gcc, and measure them too"
+        "--reference-programs",
+        action="store_true",
+        help="compile C programs that do the same with gcc, and measure them too",
     )
     parser.add_argument(
         "--workload",

@@ -171,8 +171,8 @@ def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
     """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
     return option(
         MAPPINGS[0],
-        f"how the work is laid on the device: by this project's kernels, or as in the paper ({published}); same answer, other "
-        "times (%(default)s)",
+        f"mapping of the work to the device: native, by this project's kernels, or as published ({published}); same "
+        "answer, other times (%(default)s)",
         choices=MAPPINGS,
         group=group,
         decides="way",
@@ -209,14 +209,14 @@ class Options:
     )
     pin_cores: bool = option(
         False,
-        "over several ranks: keep each to cores of its own, as many as it uses (with cpu, threads or joblib)",
+        "over several ranks: pin each to cores of its own, as many as it uses (with cpu, threads or joblib)",
         bool,
         decides="search",
     )
     distribute: str = option(
         "auto",
-        "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "
-        "always (%(default)s)",
+        "over several ranks: distribute the work always, or unless a rehearsal shows that the first rank is faster "
+        "alone (%(default)s)",
         choices=("auto", "always"),
         decides="search",
     )
@@ -228,20 +228,20 @@ class Options:
     )
     checkpoint: OutputFile | None = option(
         None,
-        "keep the state of the search in FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
+        "write checkpoints of the search to FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
         "FILE",
         group=CHECKPOINTS,
     )
     resume: bool = option(
         False,
-        "go on from the state in --checkpoint FILE, if there is one; the result is the same, also on another backend or "
-        "number of ranks",
+        "continue from the checkpoint in --checkpoint FILE, if there is one; the result is the same, also on another "
+        "backend or number of ranks",
         bool,
         group=CHECKPOINTS,
     )
     checkpoint_every: float = option(
-        60.0, "seconds from one state to the next (%(default)g)", number, "SECONDS", group=CHECKPOINTS
+        60.0, "seconds from one checkpoint to the next (%(default)g)", number, "SECONDS", group=CHECKPOINTS
     )
     peers: bool = option(
         False,

@@ -47,7 +47,7 @@ class KnapsackOptions(DpOptions):
     )
     method: str = option(
         METHODS[0],
-        "dynamic programming, or the paper's yardstick, branch and bound on one core (%(default)s)",
+        "dynamic programming, or the paper's baseline, branch and bound on one core (%(default)s)",
         choices=METHODS,
         group=SEARCH,
         # Of several best selections branch and bound may find another.

@@ -79,7 +79,7 @@ class SearchOptions(Options):
     )
     tabu_memory: str | None = option(
         None,
-        "what is forbidden (auto: attributes if there are)",
+        "what is forbidden: attributes or moves (auto: attributes if there are)",
         choices=("auto", "attributes", "moves"),
         group=TABU,
         decides="search",

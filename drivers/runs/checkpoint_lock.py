@@ -69,7 +69,7 @@ class RunCheckpointLock:
             os.close(descriptor)
             self._remove()
             print_note(
-                f"--checkpoint {path}: this file system has no locks ({error.strerror}), so no other run may use the file"
+                f"--checkpoint {path}: this file system has no locks ({error.strerror}): no other run may use the file"
             )
             return True
         if not is_the_same:

@@ -33,17 +33,13 @@ def refuse_to_overwrite(options: Options) -> None:
     """
     if options.checkpoint is None:
         if options.resume:
-            raise UserError("--resume without --checkpoint: expected the file of the state to go on from")
+            raise UserError("--resume without --checkpoint: expected the file of the checkpoint")
         return
     if os.path.exists(options.checkpoint) and not options.resume:
-        raise UserError(
-            f"--checkpoint {options.checkpoint}: a state is there: expected --resume to go on from it, or another file"
-        )
+        raise UserError(f"--checkpoint {options.checkpoint}: found a checkpoint, expected --resume or another file")
     if not options.record and (options.repeats > 1 or options.seeds is not None):
         several = f"--repeats {options.repeats}" if options.repeats > 1 else "--seeds"
-        raise UserError(
-            f"--checkpoint with {several}: expected --record too, which tells the runs that are done from those to be made"
-        )
+        raise UserError(f"--checkpoint with {several}: expected --record too, which identifies the runs that are done")
 
 
 class RecoveryState:

@@ -75,7 +75,7 @@ class SingleRankVerdict(NamedTuple):
         else:
             together, alone = (format_short_time(s / self.iterations) for s in (self.together_s, self.alone_s))
             took = f"an iteration takes them {together} together, and the first alone {alone}"
-        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--distribute always shares it out)"
+        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (else: --distribute always)"
 
 
 class ParallelBenefitCheck:

@@ -75,15 +75,18 @@ def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
     path.write_bytes(b"of hours of work")
     code, _, said = drive(*RUN, "--checkpoint", path)
     assert code == 2
-    assert said == (f"error: --checkpoint {path}: a state is there: expected --resume to go on from it, or another file\n")
+    assert said == (f"error: --checkpoint {path}: found a checkpoint, expected --resume or another file\n")
     assert path.read_bytes() == b"of hours of work"
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--resume", "--resume without --checkpoint: expected the file of the state to go on from"),
-        ("--checkpoint s --repeats 2", "--checkpoint with --repeats 2: expected --record too, which tells the runs"),
+        ("--resume", "--resume without --checkpoint: expected the file of the checkpoint"),
+        (
+            "--checkpoint s --repeats 2",
+            "--checkpoint with --repeats 2: expected --record too, which identifies the runs",
+        ),
         ("--checkpoint s --seeds 3", "--checkpoint with --seeds: expected"),
     ],
 )
@@ -129,7 +132,7 @@ def test_a_state_of_other_work_is_refused_and_remains(drive, interrupted, driver
     assert error.count("\n") == 1 and path.read_bytes() == left
 
 
-def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_off, monkeypatch):
+def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_off, monkeypatch):
     path = tmp_path / "state"
     words = "--class strongly-correlated --items 60 --seed 3 --method bb --nodes 30000000 --backend cpu"
     run = words.split()
@@ -310,7 +313,9 @@ def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder):
     assert os.listdir(tmp_path) == ["alias"]
 
 
-@pytest.mark.parametrize("arguments", ["--checkpoint s", "--checkpoint s --repeats 2", "--checkpoint s --walks 0", "--checkpoint ."])
+@pytest.mark.parametrize(
+    "arguments", ["--checkpoint s", "--checkpoint s --repeats 2", "--checkpoint s --walks 0", "--checkpoint ."]
+)
 def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     for more in (["--iterations", "9"], ["--instance", "none"]):
@@ -423,7 +428,16 @@ def ended_by_sigterm(command, environment, path):
     return process.returncode, said
 
 
-LONG = ["--instance", "taillard:12:seeds=1,2", "--iterations", "1000000000", "--backend", "cpu", "--checkpoint-every", "0.2"]
+LONG = [
+    "--instance",
+    "taillard:12:seeds=1,2",
+    "--iterations",
+    "1000000000",
+    "--backend",
+    "cpu",
+    "--checkpoint-every",
+    "0.2",
+]
 
 
 def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
@@ -440,7 +454,18 @@ def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
 def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environment):
     path = tmp_path / "state"
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
-    command = [*ranks, *LONG, "--walks", "4", "--distribute", "always", "--checkpoint", str(path), "--checkpoint-every", "2"]
+    command = [
+        *ranks,
+        *LONG,
+        "--walks",
+        "4",
+        "--distribute",
+        "always",
+        "--checkpoint",
+        str(path),
+        "--checkpoint-every",
+        "2",
+    ]
     began = time.time()
     # Open MPI's launcher says nothing any more then, and has an exit code of its own.
     code, _ = ended_by_sigterm(command, environment, path)

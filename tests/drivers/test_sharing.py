@@ -85,7 +85,7 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     assert one.verdict.together_s > one.verdict.alone_s
     assert capsys.readouterr().err == (
         "note: none is too small for 2 ranks here: an iteration takes them 1.1 ms together, and the first alone 200 us; it "
-        "does all of it (--distribute always shares it out)\n"
+        "does all of it (else: --distribute always)\n"
     )
 
 

@@ -32,7 +32,13 @@ def read(tmp_path):
     return read
 
 
-SEARCH = {"evaluation": "incremental", "level": "iteration", "generate": "host", "select": "host", "data_memory": "global"}
+SEARCH = {
+    "evaluation": "incremental",
+    "level": "iteration",
+    "generate": "host",
+    "select": "host",
+    "data_memory": "global",
+}
 TABLE = {"tiling": "auto", "device_memory": None, "spill": False}
 
 

@@ -306,7 +306,7 @@ class TspTour(Problem):
         return self.instance.n**2 * 2 <= LARGEST_TABLE
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``table`` of distances; ``coordinates``: from coordinates that are integers, where distances are EUC_2D; ``full``.
+        """``table`` of distances; ``coordinates`` that are integers, where distances are EUC_2D; ``full``.
 
         The last one sums up the whole tour, whose edges the lanes of a team share at the solution level.
         """

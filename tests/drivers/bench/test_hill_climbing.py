@@ -1,4 +1,4 @@
-"""The bench of hill climbing: the C yardstick makes the same climbs, and stands beside one core."""
+"""The bench of hill climbing: the C reference program makes the same climbs, and stands beside one core."""
 
 import re
 import subprocess
@@ -45,11 +45,11 @@ def program(compiler, request):
 def in_c(program, tmp_path, distances, climbers):
     path = tmp_path / "instance.cities"
     hill_climbing.write_instance(path, distances)
-    return hill_climbing.run_yardstick(program, path, climbers)
+    return hill_climbing.run_reference_program(program, path, climbers)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
+def test_the_c_reference_program_makes_the_same_climbs(cpu, program, tmp_path, name):
     distances = INSTANCES[name]
     ours = IterativeHillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
     theirs, digest, seconds = in_c(program, tmp_path, distances, 40)
@@ -66,12 +66,12 @@ def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
         (lambda content: content, 0, "CLIMBERS is at least 1"),
     ],
 )
-def test_the_c_yardstick_refuses_what_it_cannot_climb(program, tmp_path, damage, climbers, said):
+def test_the_c_reference_program_refuses_what_it_cannot_climb(program, tmp_path, damage, climbers, said):
     path = tmp_path / "instance.cities"
     hill_climbing.write_instance(path, tsp.load("uniform:5:seed=1").distances)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(subprocess.CalledProcessError) as stopped:
-        hill_climbing.run_yardstick(program, path, climbers)
+        hill_climbing.run_reference_program(program, path, climbers)
     assert stopped.value.returncode == 2
     assert said in stopped.value.stderr
 
@@ -129,7 +129,7 @@ def test_without_a_working_gcc_the_rest_is_measured_and_a_line_says_why(only_cpu
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     if found == "no gcc":
-        assert "no yardsticks in C: they need gcc, which is not here" in said
+        assert "no reference programs in C: they need gcc, which is not here" in said
     else:
         expected = "C, plain loops: not measured (gcc does not compile hill_climbing.c: no such processor)"
         assert expected in said
@@ -149,7 +149,7 @@ def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, cap
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
     line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1"
     assert run_driver(main, line.split()) == 0
-    assert "no yardsticks in C: --reference-programs compiles them with gcc" in capsys.readouterr().out
+    assert "no reference programs in C: --reference-programs compiles them with gcc" in capsys.readouterr().out
 
 
 def test_where_nothing_is_usable_nothing_is_measured(monkeypatch, capsys):

@@ -45,7 +45,10 @@ def test_every_row_has_a_command_line_that_is_read(rows):
         (["exact", "--backend", "cpu"], "^--backend.*: expected with --workload ranks"),
         (["ranks"], "found one rank alone, expected several, as in mpirun -n 2"),
         (["time-limits", "--backend", "cpu", "--rows", "sudoku"], "expected a part of one of: tsp pr2392, tabu; "),
-        (["time-limits", "--backend", "cpu", "--time-budget", "3"], "^--time-budget.*: expected with --workload ranks$"),
+        (
+            ["time-limits", "--backend", "cpu", "--time-budget", "3"],
+            "^--time-budget.*: expected with --workload ranks$",
+        ),
     ],
 )
 def test_options_of_tables_change_nothing_elsewhere(arguments, told):

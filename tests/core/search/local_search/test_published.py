@@ -208,7 +208,11 @@ def test_histograms_lie_as_their_layout_says(python, layout):
         (TabuSearch(), {"walks": 0}, "0 walks: expected 1 or more"),
         (TabuSearch(), {"walks": 3, "exchange": 5}, "use level algorithm"),
         (TabuSearch(), {"walks": 3, "history": True}, "a history of 3 walks one after another: expected 1 walk"),
-        (TabuSearch(), {"evaluation": "incremental"}, "mapping published with evaluation incremental: expected linear, the paper's"),
+        (
+            TabuSearch(),
+            {"evaluation": "incremental"},
+            "mapping published with evaluation incremental: expected linear, the paper's",
+        ),
         (SimulatedAnnealing(), {}, "mapping published for simulated annealing: expected an algorithm that looks at"),
     ],
 )
