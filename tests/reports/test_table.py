@@ -30,7 +30,7 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
     told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
     assert max(map(len, told)) <= COLUMNS
     assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
-    assert " (evaluation = linear," in "".join(told)
+    assert " (data_memory = readonly," in "".join(told)
 
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):

@@ -32,13 +32,7 @@ def read(tmp_path):
     return read
 
 
-SEARCH = {
-    "evaluation": "incremental",
-    "level": "iteration",
-    "generate": "host",
-    "select": "host",
-    "data_memory": "global",
-}
+SEARCH = {"evaluation": "kept", "level": "iteration", "generate": "host", "select": "host", "tables": "global"}
 TABLE = {"tiling": "auto", "device_memory": None, "spill": False}
 
 

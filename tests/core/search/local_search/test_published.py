@@ -115,7 +115,7 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "ties")]
+    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")]
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
@@ -129,7 +129,7 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
         LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).evaluation_name
         for mapping in ("native", "published")
     ]
-    assert names == ["plane", "table"]
+    assert names == ["coordinates", "table"]
 
 
 def copied_bytes(cpu, **how):
