@@ -103,7 +103,7 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
     given = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
-    state = () if "--checkpoint" in given else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".state')
+    state = () if "--checkpoint" in given else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
     return (*state, *(() if "--resume" in given else ("--resume",)))
 
 

@@ -132,7 +132,7 @@ def test_what_is_asked_for_stands_in_the_script(job):
     }
     assert command(script)[1:] == [
         *("-m", "cluster", "launch", "-n", "64", "ppp", "--instance", "73-73"),
-        *("--checkpoint", "ppp-$SLURM_JOB_ID.state", "--resume"),
+        *("--checkpoint", "ppp-$SLURM_JOB_ID.checkpoint", "--resume"),
     ]
 
 
@@ -238,7 +238,7 @@ def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(text, job, tmp_
     script = job.written(f"./{text}.py", python=put(tmp_path / "python", STUB), place=tmp_path)
     assert job.run(script)[0] == 143
     words = job.noted()
-    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.state", words[words.index("--checkpoint") + 1])
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.checkpoint", words[words.index("--checkpoint") + 1])
 
 
 @pytest.mark.parametrize("option", ["--partition", "--account", "--gpus-per-node", "--time"])

@@ -67,7 +67,7 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
-    ways = ["evaluation linear", "select host", "generate host", "shape tuned", "tables readonly", "tables shared"]
+    ways = ["evaluation linear", "select host", "generate host", "shape tuned", "data-memory readonly", "data-memory shared"]
     for way in ways:
         drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
@@ -98,7 +98,7 @@ def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
         assert code == 0
     records = lines(tmp_path / "r.jsonl")
     assert [record["ways"]["layout"] for record in records] == [None, "local", "rows"]
-    assert [record["ways"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
+    assert [record["ways"]["evaluation"] for record in records] == ["bit-parallel", "histogram", "histogram"]
     assert len({record["trajectory_hash"] for record in records}) == 1
 
 

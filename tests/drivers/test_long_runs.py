@@ -369,7 +369,7 @@ def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypa
     monkeypatch.setattr(checkpoint_lock.fcntl, "flock", refusing(errno.ENOLCK))
     code, _, error = drive(*RUN, "--checkpoint", tmp_path / "state")
     assert code == 0 and os.listdir(tmp_path) == []
-    assert "state: this file system has no locks (No locks available), so no other run may use the file\n" in error
+    assert "state: this file system has no locks (No locks available): no other run may use the file\n" in error
 
 
 def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch):
