@@ -131,7 +131,7 @@ def refuse_rank_options(options: argparse.Namespace) -> None:
     is_table = options.workload == TIME_LIMITS
     for name in ("time_budget",) if is_table else ("rows", "time_budget"):
         if getattr(options, name) is not None:
-            raise UserError(f"--{name}: expected with --workload {RANKS}")
+            raise UserError(f"--{name.replace('_', '-')}: expected with --workload {RANKS}")
     if options.backend != "auto" and not is_table:
         raise UserError(f"--backend {options.backend}: expected with --workload {RANKS}")
     if (launcher.size() or 1) > 1:

@@ -67,7 +67,14 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
-    ways = ["evaluation linear", "select host", "generate host", "shape tuned", "data-memory readonly", "data-memory shared"]
+    ways = [
+        "evaluation linear",
+        "select host",
+        "generate host",
+        "shape tuned",
+        "data-memory readonly",
+        "data-memory shared",
+    ]
     for way in ways:
         drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
@@ -78,7 +85,7 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     mapped = ("--mapping", "published")
     changes = {"select": "device", "generate": "host", "data_memory": "readonly", "shape": "tuned"}
-    for how in ([], mapped, *((*mapped, f"--{name}", value) for name, value in changes.items())):
+    for how in ([], mapped, *((*mapped, f"--{name.replace('_', '-')}", value) for name, value in changes.items())):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
     assert len({record["trajectory_hash"] for record in records}) == 1

@@ -115,7 +115,8 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")]
+    ("problem", "name", "evaluation"),
+    [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")],
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")

@@ -60,7 +60,9 @@ def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, t
         search.warm_up()
         search.run(Iterations(3))
         searched(Weighted(TWELVE), python, evaluation="incremental").run(Iterations(3))
-    assert tried_first == [("weighted:12", *one) for one in (("flip1", "delta"), ("flip2", "delta"), ("flip1", "incremental"))]
+    assert tried_first == [
+        ("weighted:12", *one) for one in (("flip1", "delta"), ("flip2", "delta"), ("flip1", "incremental"))
+    ]
 
 
 def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, tried_first):
