@@ -305,7 +305,9 @@ def test_several_ranks_are_refused(cpu):
         lambda: KnapsackByDiagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
     ):
-        with pytest.raises(UserError, match="--mapping published is one launch per wave on one device; several ranks"):
+        with pytest.raises(
+            UserError, match="--mapping published is one launch per wave on one device: expected --mapping native"
+        ):
             made()
 
 
