@@ -136,7 +136,7 @@ lint: $(call with,$(LINTED))
 	$(RUN) -m mypy
 
 bench: venv
-	$(RUN) -m drivers.bench --yardsticks
+	$(RUN) -m drivers.bench --reference-programs
 
 gallery: venv
 	$(RUN) -m reports gallery

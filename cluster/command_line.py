@@ -57,6 +57,7 @@ class RankParser(CompletingParser):
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
         abort.wait_for_first_rank()
+        message = self.explained(message)
         more = f"{self.meant(message)} (--help lists all options)"
         self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{more}\n")
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from core.errors import UserError
+from core.renamed_options import explain_renaming
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
@@ -80,6 +81,14 @@ class CompletingParser(argparse.ArgumentParser):
         """Parse, as `argparse` does."""
         self._complete()
         return super().parse_known_intermixed_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with exit code 2 and the message, as `argparse` does."""
+        super().error(self.explained(message))
+
+    def explained(self, message: str) -> str:
+        """Return an error message; an old name of an option or value is refused with the new one."""
+        return explain_renaming(message, self._option_string_actions)
 
     def _complete(self) -> None:
         if COMPLETION_VARIABLE in os.environ:

@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None, house: ComparisonDependencies | None
         list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
     )
     records = options.out / f"{overview.NAME}.jsonl"
-    prepare_folder(records, lambda: overview.remove(options.out), options.fresh)
+    prepare_folder(records, lambda: overview.remove(options.out), options.rerun)
     runner = ExperimentRunner(len(workloads) * (1 + len(configurations)), house.command)
     lines = [run_workload(workload, options, records, runner, configurations) for workload in workloads]
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])

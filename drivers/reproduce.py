@@ -103,9 +103,9 @@ def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | No
     here = find_machine_resources(options, house)
     chosen = ReproductionChoice(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
     if not options.dry_run:
-        prepare_folder(chosen.records, lambda: remove_stale_report(options.fresh, options.out, paper), options.fresh)
+        prepare_folder(chosen.records, lambda: remove_stale_report(options.rerun, options.out, paper), options.rerun)
     plan = plan_reproduction(paper, exhibits, here, chosen)
-    recorded = read_recorded(chosen.records, fresh=options.fresh)
+    recorded = read_recorded(chosen.records, rerun=options.rerun)
     left = [run for run in plan.needed.values() if not recorded.holds(run)]
     print_status(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
     print_status(f"records: {chosen.records}")
@@ -139,9 +139,9 @@ def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibi
     return paper, paper.chosen(kind, number)
 
 
-def read_recorded(records: Path, *, fresh: bool = False) -> PlannedRunRecords:
+def read_recorded(records: Path, *, rerun: bool = False) -> PlannedRunRecords:
     """What a file holds that counts: nothing where all is run again."""
-    return PlannedRunRecords([] if fresh or not records.exists() else load(records), environment())
+    return PlannedRunRecords([] if rerun or not records.exists() else load(records), environment())
 
 
 # --- before and while it runs ---
@@ -283,9 +283,9 @@ def newest_records(records: Sequence[Record]) -> list[Record]:
     return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
 
 
-def remove_stale_report(fresh: bool, folder: Path, paper: Paper) -> None:
+def remove_stale_report(rerun: bool, folder: Path, paper: Paper) -> None:
     """Remove an earlier report where its records are put aside."""
-    if fresh:
+    if rerun:
         pages_paper.remove(folder, paper)
 
 

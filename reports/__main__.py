@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             written = search_statistics.report_statistics(records, options.target, options.out)
         elif options.command == "ranks":
             written = ranks.write(ranks.rank_gains(records), options.out)
-        elif options.command == "tables":
+        elif options.command == "papers":
             written = paper.write_all(records, options.out)
         else:
             sections = _compared(records)
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
     )
     command = commands.add_parser(
-        "tables",
+        "papers",
         help="papers' tables and figures, filled with the runs",
         description="Fill the tables and figures of papers with runs of the workloads that they measured.",
     )
@@ -179,7 +179,7 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
             raise UnequalWorkError(
-                f"{error}; for records with several sets of parameters use `python -m reports tables`"
+                f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
 

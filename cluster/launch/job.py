@@ -5,8 +5,8 @@ python -m cluster launch --hosts FILE ppp --instance 1301-1317       a rank for 
 python -m cluster launch --per-host 1 --hosts FILE ppp --backend threads --cores 16
 python -m cluster launch -n 64 --hosts FILE --dry-run ppp            only print the command
 
-Inside a Slurm allocation its hosts are taken. SIGTERM reaches the ranks of all hosts, so that a run with --state keeps
-its state before it ends; the exit code is the program's.
+Inside a Slurm allocation its hosts are taken. SIGTERM reaches the ranks of all hosts, so that a run with --checkpoint
+writes its checkpoint before it ends; the exit code is the program's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def main() -> int:
         if not has_agent(options.mpi_options):
             host_file.require_names(options.hosts, hosts)
     here = find_resources(os.environ)
-    asked = LaunchRequest(options.ranks, options.hosts, hosts, options.per_host, options.survive, options.mpi_options)
+    asked = LaunchRequest(
+        options.ranks, options.hosts, hosts, options.per_host, options.fault_tolerant, options.mpi_options
+    )
     command = plan_launch(asked, started, here)
     for line in command.notes:
         print(f"note: {line}", file=sys.stderr, flush=True)
@@ -66,7 +68,9 @@ def parser() -> argparse.ArgumentParser:
     add_placement_options(made)
     made.add_argument("--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8")
     made.add_argument(
-        "--survive", action="store_true", help="continue on the other ranks if one is killed (mpirun --with-ft ulfm)"
+        "--fault-tolerant",
+        action="store_true",
+        help="continue on the other ranks if one is killed (mpirun --with-ft ulfm)",
     )
     made.add_argument("--dry-run", action="store_true", help="print the command and run nothing")
     add_program_argument(made)

@@ -28,7 +28,7 @@ class LaunchRequest(NamedTuple):
         The host file.
     hosts : list of Host or None
         What it says.
-    survive : bool
+    fault_tolerant : bool
         Whether the job goes on where a rank is killed.
     further : list of str
         Options of the launcher.
@@ -39,7 +39,7 @@ class LaunchRequest(NamedTuple):
     path: str | None = None
     hosts: list[Host] | None = None
     per_host: int | None = None
-    survive: bool = False
+    fault_tolerant: bool = False
     further: Sequence[str] = ()
 
 
@@ -215,7 +215,7 @@ def mpirun_command(
     if asked.path:
         words += ["--hostfile", asked.path]
     words += mapping_options(layout, asked.further)
-    if asked.survive:
+    if asked.fault_tolerant:
         words += ["--with-ft", "ulfm"]
     elsewhere = [host for host in asked.hosts or [] if host.name not in LOCAL_NAMES]
     if elsewhere or number_of_hosts(asked, here) > 1:
@@ -254,8 +254,8 @@ def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str
         Ranks shall survive others.
 
     """
-    if asked.survive:
-        raise UserError("--survive: found srun, which ends all ranks when one is killed, expected an mpirun")
+    if asked.fault_tolerant:
+        raise UserError("--fault-tolerant: found srun, which ends all ranks when one is killed, expected an mpirun")
     words = [srun, "--mpi=pmix", f"--ntasks={layout.ranks}"]
     if layout.per_host:
         words.append(f"--ntasks-per-node={layout.per_host}")

@@ -4,8 +4,8 @@ python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time is over the job gets a signal: its ranks keep the state of the search, and the job is queued
-again, to continue from there.
+Two minutes before its time is over the job gets a signal: its ranks write a checkpoint of the search, and the job is
+queued again, to continue from there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> int:
     options = parser().parse_args()
     words = program_words(options.program)
     name = job_name(words)
-    state = checkpoint_options(words, name) if options.state else ()
+    state = checkpoint_options(words, name) if options.checkpoint else ()
     print(batch_script(batch_request(options, name), launch_words(options), options.program, state), end="")
     return 0
 
@@ -65,10 +65,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--partition", type=line, metavar="NAME", help="partition of the cluster")
     made.add_argument("--account", type=line, metavar="NAME", help="account to charge")
     made.add_argument(
-        "--no-state",
-        dest="state",
+        "--no-checkpoint",
+        dest="checkpoint",
         action="store_false",
-        help="add no --state FILE --resume to the program: it begins anew when it is queued again",
+        help="add no --checkpoint FILE --resume to the program: it begins anew when it is queued again",
     )
     add_program_argument(made)
     return made
@@ -103,7 +103,7 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
     given = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
-    state = () if "--state" in given else ("--state", f'{name}-"$SLURM_JOB_ID".state')
+    state = () if "--checkpoint" in given else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
     return (*state, *(() if "--resume" in given else ("--resume",)))
 
 

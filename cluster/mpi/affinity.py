@@ -66,14 +66,14 @@ def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
 
     """
     if not hasattr(os, "sched_setaffinity"):
-        raise UserError("--own-cores: this system keeps no process to cores; expected a run without it")
+        raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
     here = AffinityRequest(ranks.host(), allowed_processors(), wanted)
     places = assign_cores(ranks.bcast(ranks.gather(here) or []))
     try:
         os.sched_setaffinity(0, places[ranks.rank])
     except OSError as error:
         numbers = ", ".join(map(str, places[ranks.rank]))
-        raise UserError(f"--own-cores: the system refuses cores {numbers}: {error.strerror}") from None
+        raise UserError(f"--pin-cores: the system refuses cores {numbers}: {error.strerror}") from None
     return places
 
 
@@ -99,7 +99,7 @@ def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
         every = [processor for core in allowed for processor in core]
         if sum(everyone) > len(every):
             raise UserError(
-                f"--own-cores: found {format_count(len(every), 'core')} for "
+                f"--pin-cores: found {format_count(len(every), 'core')} for "
                 f"{format_count(len(everyone), 'rank')} of a host that "
                 f"want {sum(everyone)} together, expected {sum(everyone)} (mpirun binds no rank with --bind-to none)"
             )

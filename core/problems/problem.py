@@ -171,10 +171,10 @@ class Problem:
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """The evaluations of a neighbourhood by name, the preferred one first; by default of `delta` and of `value`."""
         if self.value is None:
-            return {"plain": Evaluation(self.delta)}
+            return {"delta": Evaluation(self.delta)}
         scored = {"value": Evaluation(value=self.value, work=self.encoding.n)}
         knows = bool(self.neighbourhoods) or self.neighbourhood(neighbourhood).change not in (INSERT, SEGMENT)
-        return {"plain": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
+        return {"delta": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
 
     def data_for(self, evaluation: str) -> Any:
         """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
@@ -330,8 +330,8 @@ def content_digest(problem: Problem) -> str:
     return content.hexdigest()
 
 
-def checked_table_memory(tables: str) -> str:
-    """Where tables live, if there is such a place."""
-    if tables not in PLACES:
-        raise UserError(f"tables in {tables!r} memory: expected {', '.join(PLACES)}")
-    return tables
+def checked_data_memory(name: str) -> str:
+    """Return the name of the memory in which a problem's data lie; raises `UserError` if there is no such memory."""
+    if name not in PLACES:
+        raise UserError(f"data memory {name!r}: expected {', '.join(PLACES)}")
+    return name

@@ -1,7 +1,7 @@
 """Benchmark cases of ant colonies: one core against C, rates on a GPU, Max-Min Ant System with 2-opt, candidate lists.
 
-The C program `yardsticks/ant_system.c` does the same work draw for draw, in plain loops or with GNU C's vector types
-(`ant_system_vectors.h`); its digest must be ours. The strategies of `menezes2019` are in `ant_strategies.py`.
+The C program `reference_programs/ant_system.c` does the same work draw for draw, in plain loops or with GNU C's vector
+types (`ant_system_vectors.h`); its digest must be ours. The strategies of `menezes2019` are in `ant_strategies.py`.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class ColonyTask(NamedTuple):
 def record_subject(instance: Any, settings: Any, iterations: int, execution: Mapping[str, Any]) -> RecordSubject:
     """What a record says of all runs, as `drivers.aco` does."""
     parameters = {**settings._asdict(), "iterations": iterations}
-    return RecordSubject("aco", instance, parameters, {"mapping": "suite", **execution}, "selections", "tours")
+    return RecordSubject("aco", instance, parameters, {"mapping": "native", **execution}, "selections", "tours")
 
 
 def prepare_colonies(
@@ -292,7 +292,7 @@ def prepare_c_program(
         write_instance(path, instance.distances, settings.beta)
 
         def solve(repetition: int) -> CProgramOutcome:
-            return run_yardstick(program, path, settings.ants, work.iterations, settings.rho, seed)
+            return run_reference_program(program, path, settings.ants, work.iterations, settings.rho, seed)
 
         def read(walked: CProgramOutcome) -> CandidateResult:
             evaluations = settings.ants * instance.n**2 * work.iterations
@@ -335,7 +335,9 @@ def write_instance(path: Path, distances: np.ndarray, beta: float) -> None:
         file.write(heuristic(renumbered, beta).astype("<f4").tobytes())
 
 
-def run_yardstick(program: Path, path: Path, ants: int, iterations: int, rho: float, seed: int) -> CProgramOutcome:
+def run_reference_program(
+    program: Path, path: Path, ants: int, iterations: int, rho: float, seed: int
+) -> CProgramOutcome:
     """Run the C program on a file of `write_instance`."""
     from core.search.ant_colony.settings import part_of_32_bits
 

@@ -1,4 +1,4 @@
-"""C programs that do a workload's work on one core: outside yardsticks, compiled with gcc when the user asks."""
+"""C programs that do a workload's work on one core: reference programs, compiled with gcc when the user asks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from core.errors import UserError
 
-SOURCES = Path(__file__).with_name("yardsticks")
+SOURCES = Path(__file__).with_name("reference_programs")
 FLAGS = ("-O3", "-march=native")
 
 
 class Compiler:
-    """Compiles yardsticks into a folder that is gone afterwards; a context manager.
+    """Compiles reference programs into a folder that is gone afterwards; a context manager.
 
     Parameters
     ----------
     wanted
-        Whether the user asked for yardsticks.
+        Whether the user asked for reference programs.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Compiler:
         self.path = shutil.which("gcc")
         self.obstacle = ""
         if not wanted:
-            self.obstacle = "no yardsticks in C: --yardsticks compiles them with gcc"
+            self.obstacle = "no reference programs in C: --reference-programs compiles them with gcc"
         elif self.path is None:
-            self.obstacle = "no yardsticks in C: they need gcc, which is not here"
+            self.obstacle = "no reference programs in C: they need gcc, which is not here"
         self.programs: dict[tuple[str, ...], Path] = {}
         self.folder: tempfile.TemporaryDirectory[str] | None = None
 

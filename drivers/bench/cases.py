@@ -43,7 +43,7 @@ class CandidateResult(NamedTuple):
         asked.
     result : mapping or None
         For the record: seed, best_cost, best_index, evaluations, hash and details. None: no record is kept,
-        because others than the suite's programs and its yardsticks say too little of themselves.
+        because others than the suite's programs and its reference programs say too little of themselves.
     seconds : float or None
         What the candidate took by its own clock; None: it is timed from outside.
 

@@ -18,7 +18,7 @@ from drivers.options.output_files import OutputFile, require_writable_files
 DESCRIPTION = """\
 Measure the project's benchmark cases on every device here. The candidates of a case do the same work in turn, A B A B,
 so that a drift of the machine's speed affects all of them alike. The output has medians, and results must be equal.
-`--yardsticks` adds C programs that do the same work on one core."""
+`--reference-programs` adds C programs that do the same work on one core."""
 
 WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "ihc": hill_climbing.cases,
@@ -55,7 +55,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--gpu-climbers", type=positive, default=100_000, metavar="C", help="number of climbs on a GPU (%(default)s)"
     )
     parser.add_argument(
-        "--yardsticks", action="store_true", help="also measure C programs of the same work, compiled with gcc"
+        "--reference-programs", action="store_true", help="also measure C programs of the same work, compiled with gcc"
     )
     parser.add_argument(
         "--workload",
@@ -70,7 +70,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--rows", metavar="PARTS", help="with ranks or time-limits: only rows with one of these parts in the name"
     )
-    parser.add_argument("--limit", type=number, metavar="S", help="with ranks: start no repetition after S seconds")
+    parser.add_argument("--time-budget", type=number, metavar="S", help="with ranks: start no repetition after S seconds")
     parser.add_argument(
         "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
     )
@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = backends.survey()
     cores, gpus = usable_devices(rows, on_gpu=False), usable_devices(rows, on_gpu=True)
     print_status(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
-    with Compiler(options.yardsticks) as compiler:
+    with Compiler(options.reference_programs) as compiler:
         if compiler.obstacle:
             print(compiler.obstacle, flush=True)
         field = BenchmarkContext(options, cores, gpus, compiler, BenchmarkInstances(options.data))
@@ -131,9 +131,9 @@ def refuse_rank_options(options: argparse.Namespace) -> None:
     from core.errors import UserError
 
     is_table = options.workload == TIME_LIMITS
-    for name in ("limit",) if is_table else ("rows", "limit"):
+    for name in ("time_budget",) if is_table else ("rows", "time_budget"):
         if getattr(options, name) is not None:
-            raise UserError(f"--{name}: expected with --workload {RANKS}")
+            raise UserError(f"--{name.replace('_', '-')}: expected with --workload {RANKS}")
     if options.backend != "auto" and not is_table:
         raise UserError(f"--backend {options.backend}: expected with --workload {RANKS}")
     if (launcher.size() or 1) > 1:

@@ -274,7 +274,7 @@ def prepare_tour(instance: Any, backend: Any) -> PreparedCandidate:
 
 def execution_settings(way: TableMethod) -> dict[str, Any]:
     """Execution settings, as the drivers record them."""
-    return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill_to_files": False}
+    return {"mapping": "native", "tiling": "auto", "device_memory": way.room, "spill_to_files": False}
 
 
 def streaming_details(outcome: Any) -> dict[str, Any]:

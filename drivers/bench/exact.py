@@ -105,7 +105,7 @@ def prepare_search(field: BenchmarkContext, instance: Any, bound: str, backend: 
         return CandidateResult(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
     settings = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
-    settings |= {"mapping": "suite", "unrolled": None}
+    settings |= {"mapping": "native", "unrolled": None}
     return PreparedCandidate(
         lambda repetition: search.run(),
         read,

@@ -1,6 +1,6 @@
 """Benchmark cases of iterative hill climbing: one core against C, all cores against one, both scans on a GPU.
 
-The C program `yardsticks/hill_climbing.c` makes the same climbs, move for move; its digest must be ours.
+The C program `reference_programs/hill_climbing.c` makes the same climbs, move for move; its digest must be ours.
 """
 
 from __future__ import annotations
@@ -117,14 +117,14 @@ def make_case(
     )
 
 
-def comparison_partner(devices: Sequence[BenchmarkDevice], yardstick: str) -> dict[str, str]:
+def comparison_partner(devices: Sequence[BenchmarkDevice], reference: str) -> dict[str, str]:
     """Whose time stands beside whose: C's beside one core's, one core's beside all cores', theirs beside others'."""
     one, every = one_core(devices), all_cores(devices)
     found = {}
     for place in devices:
         for scan in SCANS:
             other = every if every is not None and place != every else one
-            found[f"{place.label} {scan}"] = yardstick if place == one else f"{other.label} {scan}" if other else ""
+            found[f"{place.label} {scan}"] = reference if place == one else f"{other.label} {scan}" if other else ""
     return found
 
 
@@ -134,7 +134,7 @@ def record_subject(instance: Any, climbers: int, settings: dict[str, Any]) -> Re
         "ihc",
         instance,
         {"climbers": climbers, "start": "oneil2011"},
-        {"mapping": "suite", **settings},
+        {"mapping": "native", **settings},
         "moves",
         "climbs",
     )
@@ -204,7 +204,9 @@ def prepare_c_program(
 
         settings = {"scan": "full", "program": " ".join((C_SOURCE, *form)), "compiler": compiler.version}
         subject = record_subject(instance, climbers, settings)
-        return PreparedCandidate(lambda repetition: run_yardstick(program, path, climbers), read, subject=subject)
+        return PreparedCandidate(
+            lambda repetition: run_reference_program(program, path, climbers), read, subject=subject
+        )
 
     return prepare
 
@@ -214,7 +216,7 @@ def write_instance(path: Path, distances: np.ndarray) -> None:
     path.write_bytes(struct.pack("<Q", len(distances)) + distances.astype("<u4").tobytes())
 
 
-def run_yardstick(program: Path, path: Path, climbers: int) -> tuple[Any, str, float]:
+def run_reference_program(program: Path, path: Path, climbers: int) -> tuple[Any, str, float]:
     """Run the C program on a file of `write_instance`: outcome, digest, and seconds of its climbs."""
     from core.search.hill_climbing.search import HillClimbOutcome
 

@@ -216,7 +216,7 @@ class RankBenchmarkTable:
     def is_over(self) -> bool:
         """Whether the time is over, by the first rank's clock."""
         passed = time.monotonic() - self.began
-        over: bool = self.ranks.bcast(self.options.limit is not None and passed > self.options.limit)
+        over: bool = self.ranks.bcast(self.options.time_budget is not None and passed > self.options.time_budget)
         return over
 
     def run(self) -> None:
@@ -229,7 +229,7 @@ class RankBenchmarkTable:
         for number, row in enumerate(rows, 1):
             if self.is_over:
                 self.say(
-                    f"\n{format_long_time(self.options.limit)} have passed: {len(rows) - number + 1} rows not measured"
+                    f"\n{format_long_time(self.options.time_budget)} have passed: {len(rows) - number + 1} rows not measured"
                 )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")
@@ -256,7 +256,7 @@ class RankBenchmarkTable:
         """A workload's options with what the bench says of all rows."""
         given = self.options
         return replace(
-            own, data=given.data, seed=given.seed, backend=given.backend, progress=False, share="always",
+            own, data=given.data, seed=given.seed, backend=given.backend, progress=False, distribute="always",
             record=given.record,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reports.records.meters import Meter
 
 C_PROGRAM_DEVICE = {"backend": "C", "device": "0", "device_kind": "core"}
-"""What a record says of a yardstick, which has no backend."""
+"""What a record says of a reference program, which has no backend."""
 
 
 class BenchmarkTimes(NamedTuple):
@@ -106,7 +106,7 @@ class BenchmarkRecorder:
         return {"backend": backend.name, "device": candidate.place.device, "device_kind": backend.device.kind}
 
     def described(self, backend: Any) -> dict[str, Any]:
-        """Details of the device; a yardstick's is the processor."""
+        """Details of the device; a reference program's is the processor."""
         if backend is None:
             return {
                 "device_name": self.environment["cpu_model"],

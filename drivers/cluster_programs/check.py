@@ -67,7 +67,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME",
         help="instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)",
     )
-    for name in (*PLACE, "own_cores"):
+    for name in (*PLACE, "pin_cores"):
         add_common_option(parser, name)
     options: argparse.Namespace = parser.parse_args(argv)
     return options
@@ -107,7 +107,7 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
     from drivers.ppp import PppOptions
     from drivers.runs.workload_main import pin_ranks
 
-    place = {name: getattr(options, name) for name in (*PLACE, "own_cores")}
+    place = {name: getattr(options, name) for name in (*PLACE, "pin_cores")}
     own = PppOptions(instance=options.instance, walks=1, level="iteration", **place)
     pin_ranks(ranks, own)
     hosts = ranks.bcast(ranks.gather(name_of_host()))

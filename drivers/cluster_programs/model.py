@@ -212,7 +212,7 @@ def network_of(name: str) -> list[Interconnect]:
 
 
 def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
-    """Records of a workload, repetitions joined: of the suite's mapping, and of pairs of flips if it has those.
+    """Records of a workload, repetitions joined: of the native mapping, and of pairs of flips if it has those.
 
     Raises
     ------
@@ -221,11 +221,11 @@ def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
 
     """
     every = merge(record for file in files for record in load(file))
-    found = [one for one in every if one.workload == workload and one.execution.get("mapping") == "suite"]
+    found = [one for one in every if one.workload == workload and one.execution.get("mapping") == "native"]
     names = ", ".join(map(str, files))
     if not found:
         others = ", ".join(sorted({record.workload for record in every})) or "nothing"
-        raise UserError(f"{names}: no record of {workload} in the suite's mapping, only of {others}")
+        raise UserError(f"{names}: no record of {workload} in the native mapping, only of {others}")
     pairs = [one for one in found if one.parameters.get("neighbourhood") == "flip2"]
     return pairs or found
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from core.errors import UserError
 from core.program_parser import COMPLETION_VARIABLE, CompletingParser, invocation
+from core.renamed_options import RENAMED_OPTIONS
 from drivers.experiments.configurations import numbers_of_ranks
 from drivers.experiments.hybrid_configurations import read_hybrid_configuration
 from drivers.options.declaration import (
@@ -31,7 +32,7 @@ from reports.records.environment import cores
 DEFAULT_WORKLOAD = "ihc"
 COMPARISON_OPTIONS = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    *("quiet", "check", "cores", "own_cores", "resume", "state_every"),
+    *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 REPLACEMENTS = {
@@ -39,7 +40,7 @@ REPLACEMENTS = {
     "--device": "expected --backends, which runs all devices of a backend",
     "--record": "expected --out, the folder of reports and records",
     "--scaled": "expected --weak",
-    "--own-cores": "expected --hybrid, which binds ranks to separate cores",
+    "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
 
 
@@ -51,7 +52,7 @@ class _ComparisonParser(CompletingParser):
     """A parser whose errors are one line, as all mistakes of a user are."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(message.removeprefix("argument "))
+        raise UserError(self.explained(message).removeprefix("argument "))
 
 
 def read_options(
@@ -105,6 +106,10 @@ def _unknown_option_error(word: str, workload: Workload[Any], parser: argparse.A
     flag = word.split("=")[0]
     if not flag.startswith("-"):
         return f"found {word!r} among the options, expected the workload first and options after it"
+    known = [name for action in parser._actions for name in action.option_strings]
+    new = RENAMED_OPTIONS.get(flag)
+    if new is not None and (new in known or workloads_with_option(new)):
+        return f"{flag}: renamed, expected {new}"
     plain = flag.replace("--no-", "--", 1)
     others = workloads_with_option(flag) or workloads_with_option(plain)
     if workload.name in others:
@@ -112,7 +117,6 @@ def _unknown_option_error(word: str, workload: Workload[Any], parser: argparse.A
         return f"{flag}: found an option of single runs, {instead}"
     if others:
         return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
-    known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, 1)
     meant = f" (did you mean {near[0]}?)" if near else ""
     return f"{flag}{meant}: found no such option, `{comparison_command(workload)} --help` lists all"
@@ -241,7 +245,7 @@ def add_where_options(parser: argparse.ArgumentParser) -> None:
     )
     add_common_option(parser, "quiet")
     parser.add_argument(
-        "--fresh",
+        "--rerun",
         action="store_true",
         help="repeat runs that are recorded already (default: reuse their records)",
     )

@@ -28,7 +28,7 @@ from reports.comparison.speedups import NotRun
 from reports.records.environment import environment
 from reports.records.files import Record, UnequalWorkError, load, merge
 
-OWN_CORES = "--own-cores"
+OWN_CORES = "--pin-cores"
 """The option of drivers by which ranks keep to cores of their own."""
 
 
@@ -196,9 +196,9 @@ class ExperimentRunner:
             print_status(f"recorded already: {describe_outcome(held)}")
             self.warn_of_changes(contest.records)
             if contest.beside_peers(configuration) and all("reference_solvers" not in one.details for one in held):
-                print_note(f"{contest.records}: recorded without reference solvers; --fresh runs them too")
+                print_note(f"{contest.records}: recorded without reference solvers; --rerun runs them too")
             if contest.wants_history and any(run.history is None for one in held for run in one.repetitions):
-                print_note(f"{contest.records}: recorded without --history; --fresh runs again with it")
+                print_note(f"{contest.records}: recorded without --history; --rerun runs again with it")
             return held
         began = time.perf_counter()
         try:
@@ -239,7 +239,7 @@ class ExperimentRunner:
     def _nothing_recorded(self, printed: str) -> str:
         """Why a run that ended well left no record that counts."""
         if RECORDED_MESSAGE in printed:
-            return "recorded already with other options of the same meaning (such as a default): --fresh runs it again"
+            return "recorded already with other options of the same meaning (such as a default): --rerun runs it again"
         if environment() != self.environment:
             return "its record is of another version: sources changed while it ran"
         return "wrote no record"
@@ -250,7 +250,7 @@ class ExperimentRunner:
         if not self.warned and (commit == "None" or commit.endswith("+changes")):
             self.warned = True
             print_note(
-                f"{records}: sources may have changed since, because the records name no commit; --fresh runs again"
+                f"{records}: sources may have changed since, because the records name no commit; --rerun runs again"
             )
 
 
@@ -292,7 +292,7 @@ def remove_error_prefix(line: str) -> str:
     return re.sub(r"^error( \(rank \d+\))?: ", "", line)
 
 
-def prepare_folder(records: Path, remove_report: Callable[[], None], fresh: bool) -> None:
+def prepare_folder(records: Path, remove_report: Callable[[], None], rerun: bool) -> None:
     """Prepare the folder of a comparison: no report of an earlier one may be taken for this one's.
 
     Parameters
@@ -301,7 +301,7 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], fresh: bool
         The file of records, which are checked; the report is left as it was where they are damaged.
     remove_report : callable
         Removes an earlier report.
-    fresh : bool
+    rerun : bool
         Whether to put earlier records aside.
 
     Raises
@@ -312,7 +312,7 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], fresh: bool
     """
     try:
         records.parent.mkdir(parents=True, exist_ok=True)
-        if fresh and records.exists():
+        if rerun and records.exists():
             records.replace(records.with_suffix(".previous.jsonl"))
         with records.open("a"):
             pass

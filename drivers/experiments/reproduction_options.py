@@ -21,7 +21,7 @@ class _ReproductionParser(CompletingParser):
     """A parser whose errors are one line, as all mistakes of a user are."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(message.removeprefix("argument "))
+        raise UserError(self.explained(message).removeprefix("argument "))
 
 
 def read_options(argv: Sequence[str], description: str | None) -> argparse.Namespace:
@@ -104,7 +104,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     add_common_option(made, "quiet")
     made.add_argument(
-        "--fresh",
+        "--rerun",
         action="store_true",
         help="repeat runs that are recorded already (default: reuse their records)",
     )

@@ -20,7 +20,7 @@ from drivers.workload.run_time import RepetitionWork, usual_speed
 
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
-PLAN_OPTIONS = ("mapping", "evaluation", "level", "walks", "exchange", "seed", "generate", "select", "tables")
+PLAN_OPTIONS = ("mapping", "evaluation", "level", "walks", "exchange", "seed", "generate", "select", "data_memory")
 """Options of local search of which a plan takes the values by the same names."""
 START_S = 3.0
 """Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""

@@ -20,6 +20,7 @@ from core.arguments import flag, function, path, sequence, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
+from core.renamed_options import renamed_keyword, renamed_value
 from core.search.local_search import Algorithm, TabuSearch, Unconfirmed
 from core.search.local_search.algorithms import checked_algorithm
 from core.search.local_search.plan import as_list
@@ -177,6 +178,9 @@ def read_named_options(workload: Workload[Any], given: dict[str, Any]) -> Option
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in declared:
+            new = renamed_keyword(name, declared)
+            if new is not None:
+                raise UserError(f"{name}: renamed, expected {new}")
             near = difflib.get_close_matches(name, declared, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
             raise UserError(f"{name}={value!r}{meant}: found no such option of {workload.name}")
@@ -210,6 +214,9 @@ def read_value(name: str, declared: OptionDeclaration, value: Any) -> Any:
     except (argparse.ArgumentTypeError, ValueError) as error:
         raise UserError(f"{name}={reprlib.repr(value)}: {error}") from None
     if declared.choices and read not in declared.choices:
+        new = renamed_value(name, read, declared.choices)
+        if new is not None:
+            raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
         raise UserError(f"{name}={value!r}: expected one of {', '.join(declared.choices)}")
     return read
 

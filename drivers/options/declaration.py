@@ -163,15 +163,15 @@ def scaled_option(grows: str) -> Any:
     )
 
 
-MAPPINGS = ("suite", "published")
-"""How work is laid on a device: by the suite's own kernels, or as the paper describes its own."""
+MAPPINGS = ("native", "published")
+"""How work is laid on a device: by the project's own kernels, or as the paper describes its own."""
 
 
 def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
     """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
     return option(
         MAPPINGS[0],
-        f"mapping of the work to the device: the suite's, or the paper's ({published}); same answer, different times "
+        f"mapping of the work to the device: native, or as published ({published}); same answer, different times "
         "(%(default)s)",
         choices=MAPPINGS,
         group=group,
@@ -207,13 +207,13 @@ class Options:
         "N",
         decides="place",
     )
-    own_cores: bool = option(
+    pin_cores: bool = option(
         False,
         "over several ranks: bind each rank to separate cores, as many as it uses (with cpu, threads or joblib)",
         bool,
         decides="search",
     )
-    share: str = option(
+    distribute: str = option(
         "auto",
         "over several ranks: share the work always, or (auto) unless a rehearsal shows that rank 0 alone is faster "
         "(default: %(default)s)",
@@ -226,7 +226,7 @@ class Options:
         OutputFile,
         "FILE",
     )
-    state: OutputFile | None = option(
+    checkpoint: OutputFile | None = option(
         None,
         "save checkpoints of the search to FILE, regularly and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
@@ -235,12 +235,12 @@ class Options:
     )
     resume: bool = option(
         False,
-        "resume from the checkpoint in --state FILE, if there is one; the result is the same, also on another "
+        "resume from the checkpoint in --checkpoint FILE, if there is one; the result is the same, also on another "
         "backend or number of ranks",
         bool,
         group=CHECKPOINTS,
     )
-    state_every: float = option(60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS)
+    checkpoint_every: float = option(60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS)
     peers: bool = option(
         False,
         "also run the installed reference solvers on the same problem, --repeats times each, and compare them with "

@@ -30,7 +30,7 @@ WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations"
 ALGORITHMS = {
     "hill": (),
     "first": (),
-    "tabu": ("tenure", "tenure_span", "remember"),
+    "tabu": ("tenure", "tenure_span", "tabu_memory"),
     "ils": ("strength",),
     "vns": ("strength",),
     "annealing": ("temperature", "cooling", "plateau", "batch"),
@@ -94,7 +94,7 @@ class SearchOptions(Options):
         group=TABU,
         decides="search",
     )
-    remember: str | None = option(
+    tabu_memory: str | None = option(
         None,
         "tabu list of moves, or of attributes of solutions (auto: attributes if the problem has them)",
         choices=("auto", "attributes", "moves"),
@@ -204,7 +204,7 @@ class SearchOptions(Options):
         group=EXPERIMENTS,
         decides="search",
     )
-    tables: str = option(
+    data_memory: str = option(
         "global",
         "memory for the problem's data (section 5; image exists only in OpenCL) (%(default)s)",
         choices=("global", "readonly", "shared", "image"),

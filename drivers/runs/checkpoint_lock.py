@@ -51,7 +51,7 @@ class RunCheckpointLock:
         try:
             descriptor = os.open(self.name, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise UserError(f"--state {path}: cannot make {self.name}: {error.strerror}") from None
+            raise UserError(f"--checkpoint {path}: cannot make {self.name}: {error.strerror}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_the_same = os.path.samestat(os.fstat(descriptor), os.stat(self.name))
@@ -60,7 +60,7 @@ class RunCheckpointLock:
             os.close(descriptor)
             if is_last:
                 raise UserError(
-                    f"--state {path}: found another run that uses it ({owner}), expected its end or another file"
+                    f"--checkpoint {path}: found another run that uses it ({owner}), expected its end or another file"
                 ) from None
             return False
         except FileNotFoundError:
@@ -69,7 +69,7 @@ class RunCheckpointLock:
             os.close(descriptor)
             self._remove()
             print_note(
-                f"--state {path}: this file system has no locks ({error.strerror}), so no other run may use the file"
+                f"--checkpoint {path}: this file system has no locks ({error.strerror}): no other run may use the file"
             )
             return True
         if not is_the_same:

@@ -31,15 +31,15 @@ def refuse_to_overwrite(options: Options) -> None:
         are done; or `--resume` without a file.
 
     """
-    if options.state is None:
+    if options.checkpoint is None:
         if options.resume:
-            raise UserError("--resume without --state: expected the file of the checkpoint")
+            raise UserError("--resume without --checkpoint: expected the file of the checkpoint")
         return
-    if os.path.exists(options.state) and not options.resume:
-        raise UserError(f"--state {options.state}: found a checkpoint, expected --resume or another file")
+    if os.path.exists(options.checkpoint) and not options.resume:
+        raise UserError(f"--checkpoint {options.checkpoint}: found a checkpoint, expected --resume or another file")
     if not options.record and (options.repeats > 1 or options.seeds is not None):
         several = f"--repeats {options.repeats}" if options.repeats > 1 else "--seeds"
-        raise UserError(f"--state with {several}: expected --record too, which lists the finished runs")
+        raise UserError(f"--checkpoint with {several}: expected --record too, which lists the finished runs")
 
 
 class RecoveryState:
@@ -84,23 +84,23 @@ class RecoveryState:
             Another run uses the file; or as `refuse_to_overwrite`.
 
         """
-        folder = os.path.dirname(os.path.realpath(options.state or ""))
+        folder = os.path.dirname(os.path.realpath(options.checkpoint or ""))
         # Without a name or a folder the file is refused with the other files of the run.
-        if options.state and self.lock is None and os.path.isdir(folder):
+        if options.checkpoint and self.lock is None and os.path.isdir(folder):
             from drivers.runs.checkpoint_lock import WITHOUT_RANK_S, RunCheckpointLock
 
-            self.lock = RunCheckpointLock(options.state, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
+            self.lock = RunCheckpointLock(options.checkpoint, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
         if self.attempts == 1:
             refuse_to_overwrite(options)
 
 
 def checkpoint_file(options: Options) -> RunCheckpointFile | None:
     """The file of the state, if there shall be one; what reads and writes it is imported for nobody else."""
-    if options.state is None:
+    if options.checkpoint is None:
         return None
     from drivers.runs.checkpoint_file import RunCheckpointFile
 
-    return RunCheckpointFile(options.state)
+    return RunCheckpointFile(options.checkpoint)
 
 
 class RunCheckpoints:
@@ -178,15 +178,15 @@ class RunCheckpoints:
         self.keeper = Checkpointer(
             write if self.file is not None else None,
             earlier,
-            self.options.state_every,
+            self.options.checkpoint_every,
             hold if self.ranks.survives else None,
-            self.options.state or "the state in memory",
+            self.options.checkpoint or "the state in memory",
         )
         self.before_s = self.keeper.before_s
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
-            print_note(f"{self.options.state}: the run resumes after {self.before_s:.1f} s")
+            print_note(f"{self.options.checkpoint}: the run resumes after {self.before_s:.1f} s")
         return earlier is not None
 
     @property

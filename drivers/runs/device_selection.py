@@ -50,7 +50,7 @@ def cores_of_a_rank(options: Options) -> int:
 
     on_host = [name for name in backends.NAMES if backends.backend_class(name).memory == "host"]
     if options.backend not in on_host:
-        raise UserError(f"--own-cores with {options.backend}: expected one of {', '.join(on_host)}")
+        raise UserError(f"--pin-cores with {options.backend}: expected one of {', '.join(on_host)}")
     units: int = backends.backend_class(options.backend).devices()[0].compute_units
     return units if options.cores is None else options.cores
 

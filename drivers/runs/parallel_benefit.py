@@ -75,7 +75,7 @@ class SingleRankVerdict(NamedTuple):
             together, alone = (format_short_time(s / self.iterations) for s in (self.all_ranks_s, self.one_rank_s))
             took = f"an iteration takes all ranks {together}, rank 0 alone {alone}"
         return (
-            f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--share always "
+            f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--distribute always "
             "distributes it)"
         )
 
@@ -113,7 +113,7 @@ class ParallelBenefitCheck:
         self.verdict: SingleRankVerdict | None = None
         self.former: SingleRankVerdict | None = None
         """The verdict on which the first rank began a repetition alone, which the ranks then shared."""
-        self.is_settled = alone is None or run.ranks.size == 1 or run.options.share == "always"
+        self.is_settled = alone is None or run.ranks.size == 1 or run.options.distribute == "always"
 
     @property
     def may_change(self) -> bool:

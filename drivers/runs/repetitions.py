@@ -398,8 +398,8 @@ class Repetitions:
 
         `share` and `own_cores` are there only if they are not the default.
         """
-        apart = {"own_cores": True} if self.options.own_cores else {}
-        share = {"share": "always"} if self.ranks.size > 1 and self.options.share == "always" else {}
+        apart = {"pin_cores": True} if self.options.pin_cores else {}
+        share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}
         return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.shared)}
 
     def identified(self) -> dict[str, Any]:
@@ -431,7 +431,7 @@ class Repetitions:
         done = find_run(path, run)
         if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")
-        if self.options.state:
+        if self.options.checkpoint:
             return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.repetitions) if done else 0
 

@@ -292,7 +292,7 @@ def digest_of(files: Sequence[Path], root: Path) -> str:
 
 def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
     """Keep every rank to cores of its own if the options ask for it; what a record says of that: the cores of each."""
-    if not options.own_cores:
+    if not options.pin_cores:
         return {}
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 

@@ -184,7 +184,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         generate=options.generate,
         select=options.select,
         tune=chosen_tuner(options, backend),
-        tables=options.tables,
+        data_memory=options.data_memory,
         history=keeps_history(options),
     )
     made.warm_up(options.chosen_stop().seconds)

@@ -13,11 +13,11 @@ from reports.text.formatting import grouped, size
 
 SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "mapping": {
-        "suite": "the work is mapped to the device by onekernel's default mapping",
+        "native": "the work is mapped to the device by onekernel's native mapping",
         "published": "the work is mapped to the device as in the paper",
     },
-    "own_cores": {True: "every rank is pinned to separate cores"},
-    "share": {"always": "the ranks divide the work even if one rank alone is faster"},
+    "pin_cores": {True: "every rank is pinned to separate cores"},
+    "distribute": {"always": "the ranks divide the work even if one rank alone is faster"},
     "scan": {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
@@ -32,20 +32,20 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         "fine-deposit": "an ant is a group of lanes, which share the work of a step; all lanes update the pheromone",
     },
     "evaluation": {
-        "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
+        "incremental": "differences of all neighbours are stored and updated after each move, O(1) a neighbour",
         "linear": "the difference of a neighbour is computed from the problem's data, O(n) a neighbour",
         "histogram": "each lane counts the products of its neighbour in a private histogram, O(n) a neighbour",
-        "words": "32 rows of the matrix are evaluated at once, as the bits of a word",
+        "bit-parallel": "32 rows of the matrix are evaluated at once, as the bits of a word",
         "table": "distances are read from a table",
-        "plane": "distances are computed from coordinates",
+        "coordinates": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
-        "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
-        "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
-        "counts": "the number of true literals of every clause is kept, a neighbour reads the clauses of its variable",
-        "ends": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
-        "sums": "the loss of each element to those ahead of it is kept and updated after each move, O(1) a neighbour",
-        "fields": "the local field of each bit is kept and updated after each move, O(1) a neighbour",
-        "plain": "the `delta` of the custom problem is computed for each neighbour",
+        "part-weights": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
+        "autocorrelations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
+        "literal-counts": "the number of true literals of every clause is kept, a neighbour reads the clauses of its variable",
+        "heads-tails": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
+        "prefix-sums": "the loss of each element to those ahead of it is kept and updated after each move, O(1) a neighbour",
+        "local-fields": "the local field of each bit is kept and updated after each move, O(1) a neighbour",
+        "delta": "the `delta` of the custom problem is computed for each neighbour",
         "value": "the `value` of the custom problem is computed for each neighbour",
     },
     "layout": {
@@ -67,7 +67,7 @@ SETTING_MEANINGS: dict[str, dict[Any, str]] = {
         "device": "the device picks the best neighbour",
         "host": "all differences are copied to the host, which picks the best neighbour",
     },
-    "tables": {
+    "data_memory": {
         "global": "the problem's data lie in the device's global memory",
         "readonly": "the problem's data are read through the read-only cache",
         "shared": "the problem's data are copied to the shared memory of a team",

@@ -26,9 +26,9 @@ from reports.statistics.seeds import merge_seeds
 
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
-NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
-"""Options that are neither parameters nor execution settings of a record; `share` follows from its ranks."""
-DISTRIBUTED = {"share": "always"}
+NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
+"""Options that are neither parameters nor execution settings of a record; `distribute` follows from its ranks."""
+DISTRIBUTED = {"distribute": "always"}
 """Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"
 """Why a series has no run where nothing else is known."""

@@ -136,7 +136,7 @@ class _Reader(DataFile):
             self.wrong(place, f"kinds {list(kinds)}", f"some of {', '.join(KINDS)}")
         lists: dict[str, Any] = {key: tuple(content[key]) for key in ("backends", "ranks", "rows") if key in content}
         # A table of ranks shows what ranks do together, and not a run that the first of them does faster alone.
-        share = {"share": "always"} if max(lists.get("ranks", (1,)), default=1) > 1 else {}
+        share = {"distribute": "always"} if max(lists.get("ranks", (1,)), default=1) > 1 else {}
         options = {**content.get("options", {}), **share}
         return Series(**{**content, **lists, "name": name, "kinds": kinds, "options": options})
 

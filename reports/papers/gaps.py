@@ -27,7 +27,7 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
         return "; ".join(reasons) or drawn
     notes = dict.fromkeys(note for datum in shown.ours for note in datum.notes if note.startswith("no "))
     words = dict.fromkeys(word for datum in shown.ours for word in datum.words if word.startswith(("no ", "not ")))
-    again = "; then --fresh" if any("not found" in note for note in notes) else ""
+    again = "; then --rerun" if any("not found" in note for note in notes) else ""
     without = f"none of our runs has {MEASURES[exhibit.plot.measure].axis}" if exhibit.plot else NO_RECORD
     return ("; ".join(notes or words) or without) + again
 

@@ -26,7 +26,7 @@ def _longest(exhibit: Exhibit, placed: Iterable[PlacedRun]) -> Iterable[PlacedRu
     for one in placed:
         record = one.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
-        execution = {name: value for name, value in record.execution.items() if name != "share"}
+        execution = {name: value for name, value in record.execution.items() if name != "distribute"}
         place = record.backend, record.device, record.ranks, one.row.machine
         cell = one.line.key, one.series.name, one.column.heading if one.column else ""
         key = json.dumps([record.instance_sha256, record.seed, asked, execution, place, cell], sort_keys=True)

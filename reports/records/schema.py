@@ -127,7 +127,7 @@ class Record:
         Values that a report may show but which neither identify the run nor affect the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluation_definition` (texts that complete "Instance: ..."
         and "Counted: ..."), `device_name`, `cores_per_rank` (set by `--cores`), `rank_cores` (the numbers of each
-        rank's cores, "0-3", set by `--own-cores`), `simulated` and `reference` (true or false; the latter: the
+        rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true or false; the latter: the
         reference interpreter, too slow for a baseline), `verified_by` (names of verifiers), `options` (options of the
         command line that are not defaults), `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`),
         `single_rank` (see `drivers.runs.parallel_benefit.SingleRankVerdict`), `weak_scaling_ranks`; of dynamic

@@ -66,7 +66,7 @@ def diagonals(backend):
     return common.pairs.tolist(), chosen.chosen.tolist()
 
 
-def colony(backend, strategy="fine-deposit", mapping="suite", **settings):
+def colony(backend, strategy="fine-deposit", mapping="native", **settings):
     made = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
     outcome = made.run(Iterations(3))
     return outcome.length, outcome.digest, outcome.curve.tolist()
@@ -78,7 +78,7 @@ def walked(backend, problem, neighbourhood, algorithm, **how):
 
 
 def published_tabu(backend, tables):
-    how = {"mapping": "published", "select": "host", "tables": tables}
+    how = {"mapping": "published", "select": "host", "data_memory": tables}
     return walked(backend, QAP, "exchange2", TabuSearch(), **how)
 
 

@@ -49,7 +49,7 @@ SHARED = "which they share unbound"
     [
         (LaunchRequest(None), "mpirun -n 8 --map-by slot --bind-to none"),
         (LaunchRequest(4), "mpirun -n 4 --map-by slot --bind-to none"),
-        (LaunchRequest(4, survive=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
+        (LaunchRequest(4, fault_tolerant=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
         (
             LaunchRequest(2, further=["--mca", "btl", "tcp,self"]),
             "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self",
@@ -130,7 +130,7 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
         (on(TWO[1:], 7), HERE, "-n 7: found max_slots of 6 in hosts, expected at most 6 ranks"),
         (LaunchRequest(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
         (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, which names the hosts"),
-        (LaunchRequest(2, survive=True), ALLOCATED, "--survive: found srun"),
+        (LaunchRequest(2, fault_tolerant=True), ALLOCATED, "--fault-tolerant: found srun"),
     ],
 )
 def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, told):

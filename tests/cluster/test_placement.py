@@ -61,7 +61,7 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
         room[host, allowed] -= wanted
     if min(room.values(), default=0) < 0:
         with pytest.raises(
-            UserError, match=r"--own-cores: found \d+ cores? for \d+ ranks? of a host that want \d+ together"
+            UserError, match=r"--pin-cores: found \d+ cores? for \d+ ranks? of a host that want \d+ together"
         ):
             assign_cores(places)
         return

@@ -132,7 +132,7 @@ def test_what_is_asked_for_stands_in_the_script(job):
     }
     assert command(script)[1:] == [
         *("-m", "cluster", "launch", "-n", "64", "ppp", "--instance", "73-73"),
-        *("--state", "ppp-$SLURM_JOB_ID.state", "--resume"),
+        *("--checkpoint", "ppp-$SLURM_JOB_ID.checkpoint", "--resume"),
     ]
 
 
@@ -154,15 +154,15 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
 @pytest.mark.parametrize(
     ("given", "added"),
     [
-        (("--no-state", "ppp"), []),
-        (("ppp", "--state", "mine"), ["--state", "mine", "--resume"]),
-        (("ppp", "--state=mine", "--resume"), ["--state=mine", "--resume"]),
+        (("--no-checkpoint", "ppp"), []),
+        (("ppp", "--checkpoint", "mine"), ["--checkpoint", "mine", "--resume"]),
+        (("ppp", "--checkpoint=mine", "--resume"), ["--checkpoint=mine", "--resume"]),
         (("check",), []),
     ],
 )
 def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, job):
     words = command(job.written(*given))
-    assert words[words.index(given[-1] if given[0] in ("--no-state", "check") else "ppp") + 1 :] == added
+    assert words[words.index(given[-1] if given[0] in ("--no-checkpoint", "check") else "ppp") + 1 :] == added
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, 
     ranks = tmp_path / "ranks"
     ranks.mkdir()
     # Not inside an allocation, where the machine would be asked for Slurm's own launcher.
-    script = job.written("-n", 2, "--no-state", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
+    script = job.written("-n", 2, "--no-checkpoint", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
     del job.environment["SLURM_JOB_ID"]
     job.is_in_state(state)
     found, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
@@ -221,7 +221,7 @@ def test_nothing_but_the_program_runs_and_its_arguments_arrive(text, job, tmp_pa
     python = put(place / f"python {text}", STUB)
     (place / f"{text}.py").touch()
     before = everything(tmp_path / "all")
-    words = [f"--mpi-options={shlex.quote(text)}", f"./{text}.py", "--option", text, text, "--state", text]
+    words = [f"--mpi-options={shlex.quote(text)}", f"./{text}.py", "--option", text, text, "--checkpoint", text]
     script = job.written(*words, python=python, place=place)
     asked = [line for line in script.split("\n\ncd ")[0].split("\n")[1:] if line]
     assert all(DIRECTIVE.fullmatch(line) for line in asked), asked
@@ -238,7 +238,7 @@ def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(text, job, tmp_
     script = job.written(f"./{text}.py", python=put(tmp_path / "python", STUB), place=tmp_path)
     assert job.run(script)[0] == 143
     words = job.noted()
-    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.state", words[words.index("--state") + 1])
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.checkpoint", words[words.index("--checkpoint") + 1])
 
 
 @pytest.mark.parametrize("option", ["--partition", "--account", "--gpus-per-node", "--time"])

@@ -53,7 +53,7 @@ def mpirun(request, mpirun):
         return mpirun
     name = request.module.DRIVER.__name__
     # The last of two options counts.
-    return lambda ranks, *arguments: mpirun(ranks, "-m", name, "--share", "always", *arguments)
+    return lambda ranks, *arguments: mpirun(ranks, "-m", name, "--distribute", "always", *arguments)
 
 
 @pytest.fixture

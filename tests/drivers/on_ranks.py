@@ -42,7 +42,7 @@ ONE_OF_A_KIND = {
 def run(folder, name):
     """Run once; returns the exit code."""
     driver, *work = WORK[name].split()
-    given = [*work, "--share", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
+    given = [*work, "--distribute", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
     return run_driver(importlib.import_module(f"drivers.{driver}").main, given)
 
 

@@ -57,7 +57,7 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     drive(*SMALL[:4], *arguments, "--strategy", "fine", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     details = record["details"]
-    assert record["execution"] == {"strategy": "fine", "mapping": "suite"}
+    assert record["execution"] == {"strategy": "fine", "mapping": "native"}
     assert (record["parameters"], record["device_kind"]) == (work, "core")
     assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
     assert 0 <= record["best_index"] < 10 and details["best_colony"] in (0, 1)
@@ -78,7 +78,7 @@ def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, 
         assert code == 0 and f"6 iterations, {strategy} as published (lanes" in said
     records = lines(tmp_path / "r.jsonl")
     ways = [(record["execution"]["strategy"], record["execution"]["mapping"]) for record in records]
-    assert ways == [(strategy, mapping) for strategy in strategies for mapping in ("suite", "published")]
+    assert ways == [(strategy, mapping) for strategy in strategies for mapping in ("native", "published")]
     for same in ("hash", "best_cost", "best_index", "evaluations", "parameters", "verified"):
         assert all(record[same] == records[0][same] for record in records)
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == 6
@@ -116,7 +116,7 @@ UNLIMITED = [one for one in SMALL if one not in ("--iterations", "6")]
 
 
 def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
-    code, said, _ = drive(*UNLIMITED, "--seconds", "0.2", "--record", tmp_path / "r.jsonl", "--share", "always")
+    code, said, _ = drive(*UNLIMITED, "--seconds", "0.2", "--record", tmp_path / "r.jsonl", "--distribute", "always")
     (record,) = lines(tmp_path / "r.jsonl")
     assert code == 0 and ", 0.2 s, " in said
     assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2

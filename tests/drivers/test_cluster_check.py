@@ -19,7 +19,7 @@ check.main()
 def test_two_ranks_are_measured_shown_and_written(mpirun, tmp_path):
     """On cores of their own, where there are two."""
     file = tmp_path / "cluster.json"
-    done = mpirun(2, "-c", SHORT, *OPTIONS, *(["--own-cores"] * (resources.count_cores() > 1)), "--output", file)
+    done = mpirun(2, "-c", SHORT, *OPTIONS, *(["--pin-cores"] * (resources.count_cores() > 1)), "--output", file)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("2 ranks on 1 host, ") and lines[-1] == f"wrote {file}"
@@ -43,7 +43,7 @@ def test_a_rank_alone_is_told_how_to_start_several(mpirun):
 
 @pytest.mark.slow
 def test_too_few_cores_and_a_wrong_folder_are_told_before_anything_is_measured(mpirun):
-    refused(mpirun(resources.count_cores() + 1, *CHECK, "--own-cores"), "error: --own-cores: found")
+    refused(mpirun(resources.count_cores() + 1, *CHECK, "--pin-cores"), "error: --pin-cores: found")
     told = "cluster.json: cannot write there: there is no folder"
     refused(mpirun(2, *CHECK, "--output", "/nowhere/cluster.json"), told)
 

@@ -35,7 +35,7 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
         "instance": f"{instance}:seed=0",
         "instance_sha256": f"{ROWS[instance][1]:064x}",
         "parameters": {"neighbourhood": "flip2", "walks": 1, "iterations": ITERATIONS},
-        "execution": {"mapping": "suite"},
+        "execution": {"mapping": "native"},
         "seed": 0,
         "backend": backend,
         "device": "0",
@@ -273,7 +273,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
     [
         ("--network infiniband", "network 'infiniband': expected one of myri10g"),
         ("--ranks many", "found 'many', expected a number of ranks"),
-        ("--workload qap", "no record of qap in the suite's mapping, only of heldkarp, ppp"),
+        ("--workload qap", "no record of qap in the native mapping, only of heldkarp, ppp"),
         ("--workload heldkarp", "no model of how ranks share heldkarp"),
         ("--watts 300 -5", "--watts"),
         ("--price nothing 1", "expected a positive number"),

@@ -50,7 +50,7 @@ WRONG = {
         ("--algorithm annealing --cooling 2", "cooling"),
         ("--walks 2 --level iteration", "walks"),
         ("--seconds 1 --record r.jsonl --repeats 2", "--record with --seconds"),
-        ("--instance matrix.tsp --tables image --backend cpu", "image"),
+        ("--instance matrix.tsp --data-memory image --backend cpu", "image"),
         ("--seed 4294967296", "seed 4294967296"),
     ],
     "qap": [

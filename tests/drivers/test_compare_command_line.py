@@ -12,7 +12,7 @@ from tests.drivers.made_up_comparison import device
 MISTAKES = {
     "unknown workload": ("qpa", "workload 'qpa' (did you mean qap?): expected one of ihc, aco"),
     "option of another workload": ("qap --climbers 5", "--climbers: expected an option of qap, found one of ihc"),
-    "workload not first": ("--fresh qap", "found 'qap' among the options, expected the workload first"),
+    "workload not first": ("--rerun qap", "found 'qap' among the options, expected the workload first"),
     "too many ranks": ("ihc --ranks 1 3", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
     "the clock": ("qap --seconds 3", "--seconds: a time limit ends each run at another iteration"),
     "a seed of nothing": ("lcs --seed 4", "--seed changes nothing here"),
@@ -33,7 +33,7 @@ MISTAKES = {
         "ppp --hybrid --rank-backend cpu",
         "--hybrid: found --rank-backend cpu, expected a backend",
     ),
-    "own cores": ("ppp --own-cores", "--own-cores: found an option of single runs, expected --hybrid"),
+    "own cores": ("ppp --pin-cores", "--pin-cores: found an option of single runs, expected --hybrid"),
     "ranks of no core": ("ihc --backends threads --ranks 2", "--ranks 2: no backend of one core is among --backends"),
 }
 
@@ -87,7 +87,7 @@ def test_help_names_all_workloads_and_the_options_of_the_one(given, capsys):
     assert not stop.value.code
     help_text = capsys.readouterr().out
     assert all(name in help_text for name in NAMES)
-    assert "--fresh" in help_text
+    assert "--rerun" in help_text
     assert ("--climbers" in help_text) == (given == ["-h"])
     assert ("--tenure" in help_text) == (given != ["-h"])
     assert "--record" not in help_text

@@ -75,8 +75,8 @@ def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
     assert main([*asked, "--exchange", "0"]) == 1
     assert "recorded already with other options of the same meaning" in capsys.readouterr().out
     assert main([*asked, "--history"]) == 0
-    assert "recorded without --history; --fresh runs again with it" in capsys.readouterr().err
-    assert main([*asked, "--history", "--fresh"]) == 0
+    assert "recorded without --history; --rerun runs again with it" in capsys.readouterr().err
+    assert main([*asked, "--history", "--rerun"]) == 0
     report = (tmp_path / "compare-qap.md").read_text()
     assert "## Time to target" in report
     assert "(compare-qap-1-targets.svg)" in report

@@ -105,7 +105,7 @@ def completed(environment, tmp_path):
         ("onekernel ov", ["overview"]),
         ("onekernel ihc --climbers 5 --scan pru", ["pruned"]),
         ("onekernel compare qap --walk", ["--walks"]),
-        ("onekernel cluster launch --surv", ["--survive"]),
+        ("onekernel cluster launch --fault", ["--fault-tolerant"]),
     ],
 )
 def test_a_shell_completes_programs_options_and_choices(line, found, completed):

@@ -44,7 +44,7 @@ def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path,
     assert compare("--ranks", "--repeats", "2", devices=BOTH, commands=commands) == 0
     monkeypatch.setattr("drivers.experiments.comparison.installed_peers", lambda peers: ["fast-tsp"])
     assert compare("--ranks", devices=BOTH, commands=commands) == 0
-    assert capsys.readouterr().err.count("recorded without reference solvers; --fresh runs them") == 1
+    assert capsys.readouterr().err.count("recorded without reference solvers; --rerun runs them") == 1
     assert commands == [] and lines(tmp_path) == before
 
 
@@ -55,7 +55,7 @@ def test_only_what_is_missing_runs_and_fresh_runs_all_again(compare, tmp_path):
     compare("--ranks", "--seeds", "0,1", "--start", "philox", devices=BOTH, commands=commands)
     assert [one.backend for one in commands] == ["threads", "cpu", "threads"]
     first = lines(tmp_path)
-    assert compare("--ranks", "--fresh", devices=BOTH, commands=commands) == 0
+    assert compare("--ranks", "--rerun", devices=BOTH, commands=commands) == 0
     assert len(commands) == 5
     assert lines(tmp_path) == first[:2]
     assert (tmp_path / "compare-ihc.previous.jsonl").read_text().splitlines() == first
@@ -101,7 +101,7 @@ def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, mon
     assert "note:" not in capsys.readouterr().err
     compare("--ranks", devices=BOTH[:1])
     (note,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note:")]
-    assert "--fresh" in note
+    assert "--rerun" in note
 
 
 def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):

@@ -24,7 +24,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
     (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"count": True}
-    settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
+    settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "native", "unrolled": None}
     assert (found["execution"], found["best_index"]) == (settings, 0)
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
@@ -47,7 +47,7 @@ def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, a
     drive(*[one for one in asked if "unrolled" not in one], "--record", tmp_path / "r.jsonl")
     published, suite = lines(tmp_path / "r.jsonl")
     assert published["execution"] == {"mapping": "published", **execution}
-    assert (suite["execution"]["mapping"], suite["execution"]["unrolled"]) == ("suite", None)
+    assert (suite["execution"]["mapping"], suite["execution"]["unrolled"]) == ("native", None)
     assert published["hash"] == suite["hash"]
     assert published["parameters"] == suite["parameters"] == {"count": True}
     if execution["bound"] == "edges":

@@ -114,9 +114,9 @@ def cut_short(drive, tmp_path, cut_off, monkeypatch):
     def run(name, *more):
         driver, options = RUNS[name]
         path = tmp_path / "w.state"
-        common = [*options.split(), "--no-progress", "--backend", "cpu", "--state", path]
+        common = [*options.split(), "--no-progress", "--backend", "cpu", "--checkpoint", path]
         cut_off(1)
-        assert drive(*common, *more, "--state-every", 0, driver=driver)[0] == 1
+        assert drive(*common, *more, "--checkpoint-every", 0, driver=driver)[0] == 1
         monkeypatch.undo()
         assert path.exists()
         return driver, [*common, "--resume"], path

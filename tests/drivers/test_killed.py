@@ -51,8 +51,16 @@ class Killed:
     def command(self, backend, ranks):
         """The driver's command line, of so many ranks."""
         mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
-        share = ["--share", "always"] if ranks > 1 else []
-        keeping = ["--record", str(self.record), "--state", str(self.state), "--state-every", "0.05", "--resume"]
+        share = ["--distribute", "always"] if ranks > 1 else []
+        keeping = [
+            "--record",
+            str(self.record),
+            "--checkpoint",
+            str(self.state),
+            "--checkpoint-every",
+            "0.05",
+            "--resume",
+        ]
         repeated = ["--backend", backend, "--repeats", str(REPETITIONS), "-q"]
         return [*mpirun, sys.executable, "-m", f"drivers.{self.driver}", *self.work, *share, *repeated, *keeping]
 

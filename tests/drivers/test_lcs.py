@@ -64,7 +64,7 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     for found, trace, room in ((traced, True, None), (alone, False, 65536)):
         assert found["parameters"] == {"trace": trace}
         assert found["execution"] == {
-            "mapping": "suite",
+            "mapping": "native",
             "tiling": "auto",
             "device_memory": room,
             "spill_to_files": False,
@@ -106,9 +106,9 @@ def of_dynamic_programming(*arguments):
 
 
 def test_the_first_tiling_is_the_default_and_solutions_are_traced():
-    assert of_dynamic_programming() == [True, "suite", "auto", None, None, False]
+    assert of_dynamic_programming() == [True, "native", "auto", None, None, False]
     given = ("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
-    assert of_dynamic_programming(*given) == [False, "suite", "none", 3 << 20, os.curdir, True]
+    assert of_dynamic_programming(*given) == [False, "native", "none", 3 << 20, os.curdir, True]
 
 
 @pytest.mark.parametrize(

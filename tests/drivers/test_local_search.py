@@ -46,12 +46,12 @@ def test_the_solution_file_holds_what_the_record_claims(drive, tmp_path):
 
 
 WAYS = {
-    "mapping": "suite",
-    "evaluation": "kept",
+    "mapping": "native",
+    "evaluation": "incremental",
     "level": "iteration",
     "generate": "device",
     "select": "device",
-    "tables": "global",
+    "data_memory": "global",
     "shape": "fixed",
 }
 
@@ -59,7 +59,7 @@ WAYS = {
 def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path):
     drive(*SMALL, "--tenure", "5", "--tenure-span", "2", "--record", tmp_path / "r.jsonl", "--repeats", "2")
     (record,) = lines(tmp_path / "r.jsonl")
-    memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "remember": "attributes"}
+    memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "tabu_memory": "attributes"}
     walks = {"neighbourhood": "exchange2", "walks": 1, "exchange": 0, "iterations": 200}
     assert (record["parameters"], record["execution"]) == (memory | walks, WAYS)
     assert (record["evaluations"], record["device_kind"], record["details"]["neighbourhood_sizes"]) == (
@@ -71,7 +71,14 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
-    ways = ["evaluation linear", "select host", "generate host", "shape tuned", "tables readonly", "tables shared"]
+    ways = [
+        "evaluation linear",
+        "select host",
+        "generate host",
+        "shape tuned",
+        "data-memory readonly",
+        "data-memory shared",
+    ]
     for way in ways:
         drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
@@ -81,8 +88,8 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
 
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     mapped = ("--mapping", "published")
-    changes = {"select": "device", "generate": "host", "tables": "readonly", "shape": "tuned"}
-    for how in ([], mapped, *((*mapped, f"--{name}", value) for name, value in changes.items())):
+    changes = {"select": "device", "generate": "host", "data_memory": "readonly", "shape": "tuned"}
+    for how in ([], mapped, *((*mapped, f"--{name.replace('_', '-')}", value) for name, value in changes.items())):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
     assert len({record["hash"] for record in records}) == 1
@@ -102,7 +109,7 @@ def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
         assert code == 0
     records = lines(tmp_path / "r.jsonl")
     assert [record["execution"]["layout"] for record in records] == [None, "local", "rows"]
-    assert [record["execution"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
+    assert [record["execution"]["evaluation"] for record in records] == ["bit-parallel", "histogram", "histogram"]
     assert len({record["hash"] for record in records}) == 1
 
 
@@ -264,8 +271,8 @@ def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
 # --- hill climbing of many tours ---
 
 CLIMBS = {
-    (): {"mapping": "suite", "scan": "pruned"},
-    ("--scan", "full"): {"mapping": "suite", "scan": "full"},
+    (): {"mapping": "native", "scan": "pruned"},
+    ("--scan", "full"): {"mapping": "native", "scan": "full"},
     ("--mapping", "published"): {"mapping": "published", "scan": "full", "assign": "static"},
     ("--mapping", "published", "--scan", "full", "--assign", "worklist"): {
         "mapping": "published", "scan": "full", "assign": "worklist"

@@ -32,7 +32,7 @@ from tests.patience import written
 from tests.reports.test_damaged_records import mutated
 
 DRIVER = qap
-RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]
+RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--checkpoint-every", "0"]
 WHOSE = CheckpointIdentity("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
@@ -48,7 +48,7 @@ def interrupted(drive, tmp_path, cut_off, monkeypatch):
 
     def run(states, *more):
         cut_off(states)
-        assert drive(*RUN, "--state", tmp_path / "state", *more)[0] == 1
+        assert drive(*RUN, "--checkpoint", tmp_path / "state", *more)[0] == 1
         monkeypatch.undo()
         return tmp_path / "state"
 
@@ -58,7 +58,7 @@ def interrupted(drive, tmp_path, cut_off, monkeypatch):
 def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, interrupted):
     record = tmp_path / "record"
     path = interrupted(3)
-    code, said, notes = drive(*RUN, "--state", path, "--resume", "--record", record)
+    code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--record", record)
     assert (code, found(said)) == (0, found(drive(*RUN)[1]))
     assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
@@ -73,18 +73,18 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
 def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
     path = tmp_path / "state"
     path.write_bytes(b"of hours of work")
-    code, _, said = drive(*RUN, "--state", path)
+    code, _, said = drive(*RUN, "--checkpoint", path)
     assert code == 2
-    assert said == (f"error: --state {path}: found a checkpoint, expected --resume or another file\n")
+    assert said == (f"error: --checkpoint {path}: found a checkpoint, expected --resume or another file\n")
     assert path.read_bytes() == b"of hours of work"
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--resume", "--resume without --state: expected the file of the checkpoint"),
-        ("--state s --repeats 2", "--state with --repeats 2: expected --record too, which lists the finished runs"),
-        ("--state s --seeds 3", "--state with --seeds: expected"),
+        ("--resume", "--resume without --checkpoint: expected the file of the checkpoint"),
+        ("--checkpoint s --repeats 2", "--checkpoint with --repeats 2: expected --record too, which lists the finished runs"),
+        ("--checkpoint s --seeds 3", "--checkpoint with --seeds: expected"),
     ],
 )
 def test_options_by_which_work_would_be_lost_are_refused(drive, arguments, expected, tmp_path, monkeypatch):
@@ -95,7 +95,7 @@ def test_options_by_which_work_would_be_lost_are_refused(drive, arguments, expec
 
 def test_to_resume_without_a_state_begins(drive, tmp_path):
     path = tmp_path / "state"
-    code, said, notes = drive(*RUN, "--state", path, "--resume")
+    code, said, notes = drive(*RUN, "--checkpoint", path, "--resume")
     assert (code, found(said)) == (0, found(drive(*RUN)[1]))
     assert f"{path}: found no checkpoint, so the run starts from the beginning" in notes
 
@@ -106,7 +106,7 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
     left = path.read_bytes()
     assert drive(*RUN, "--record", record)[0] == 0  # the first repetition is done, and nobody removed its state
     path.write_bytes(left)
-    code, said, notes = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", record)
+    code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--repeats", 2, "--record", record)
     assert code == 0 and "resumes after" not in notes and "1 of 2 repetitions are in" in said
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     assert sum(len(row["repetitions"]) for row in rows) == 2 and len({row["hash"] for row in rows}) == 1
@@ -124,20 +124,20 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
 def test_a_state_of_other_work_is_refused_and_remains(drive, interrupted, driver, other, said):
     path = interrupted(1)
     left = path.read_bytes()
-    code, _, error = drive(*RUN, *other, "--state", path, "--resume", driver=driver)
+    code, _, error = drive(*RUN, *other, "--checkpoint", path, "--resume", driver=driver)
     assert code == 2 and error.startswith(f"error: {path}: a checkpoint of another run: {said}")
     assert error.count("\n") == 1 and path.read_bytes() == left
 
 
-def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_off, monkeypatch):
+def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_off, monkeypatch):
     path = tmp_path / "state"
     words = "--class strongly-correlated --items 60 --seed 3 --method bb --nodes 30000000 --backend cpu"
     run = words.split()
     expected = found(drive(*run, driver=knapsack)[1])
     cut_off(1)
-    drive(*run, "--state", path, "--state-every", 0, driver=knapsack)
+    drive(*run, "--checkpoint", path, "--checkpoint-every", 0, driver=knapsack)
     monkeypatch.undo()
-    code, said, notes = drive(*run, "--state", path, "--resume", driver=knapsack)
+    code, said, notes = drive(*run, "--checkpoint", path, "--resume", driver=knapsack)
     assert (code, found(said)) == (0, expected) and "the run resumes after" in notes
 
 
@@ -242,7 +242,7 @@ def test_a_sealed_state_that_is_no_state_of_the_search_is_one_line(drive, interr
         about = json.loads(bytes(file["about"]))
         state = {name: file[name] for name in about.pop("arrays")}
     RunCheckpointFile(str(path)).write(CheckpointIdentity(**about), {**state, "done": np.array(10**6)})
-    code, said, error = drive(*RUN, "--state", path, "--resume")
+    code, said, error = drive(*RUN, "--checkpoint", path, "--resume")
     assert code == 2 and "hash" not in said
     assert error.splitlines()[-1] == f"error: {path}: array 'done': found 1000000, expected 1 to 40000"
 
@@ -252,7 +252,7 @@ def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, int
     assert drive(*RUN, "--record", record)[0] == 0
     path = interrupted(1, "--repeats", 2, "--record", record)
     left = path.read_bytes()
-    code, _, error = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", tmp_path / "another")
+    code, _, error = drive(*RUN, "--checkpoint", path, "--resume", "--repeats", 2, "--record", tmp_path / "another")
     assert code == 2 and path.read_bytes() == left
     assert error.splitlines()[-1] == (
         f"error: {path}: found a checkpoint of repetition 2, expected one of repetition 1: the record lacks the earlier "
@@ -295,22 +295,24 @@ def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder):
     other = holder(path)
     for name in (path, alias):
         for more in ([], ["--resume"]):
-            code, said, error = drive(*RUN, "--state", name, *more)
+            code, said, error = drive(*RUN, "--checkpoint", name, *more)
             assert (code, said) == (2, "")
             assert re.fullmatch(
-                rf"error: --state {name}: found another run that uses it \(process {other.pid} on \S+\), expected its "
+                rf"error: --checkpoint {name}: found another run that uses it \(process {other.pid} on \S+\), expected its "
                 "end or another file\n",
                 error,
             )
-    assert drive(*RUN, "--state", tmp_path / "another")[0] == 0
+    assert drive(*RUN, "--checkpoint", tmp_path / "another")[0] == 0
     other.kill()
     other.wait()
     assert sorted(os.listdir(tmp_path)) == ["alias", "state.lock"]  # the lock file of a killed process has no effect
-    assert drive(*RUN, "--state", path)[0] == 0
+    assert drive(*RUN, "--checkpoint", path)[0] == 0
     assert os.listdir(tmp_path) == ["alias"]
 
 
-@pytest.mark.parametrize("arguments", ["--state s", "--state s --repeats 2", "--state s --walks 0", "--state ."])
+@pytest.mark.parametrize(
+    "arguments", ["--checkpoint s", "--checkpoint s --repeats 2", "--checkpoint s --walks 0", "--checkpoint ."]
+)
 def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     for more in (["--iterations", "9"], ["--instance", "none"]):
@@ -323,8 +325,8 @@ def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, argu
 
 
 def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp_path, holder):
-    options = Options(state=str(tmp_path / "state"))
-    other = holder(options.state)
+    options = Options(checkpoint=str(tmp_path / "state"))
+    other = holder(options.checkpoint)
     with RecoveryState() as memory:
         threading.Timer(0.2, other.kill).start()
         for memory.attempts in (2, 3):
@@ -362,14 +364,14 @@ def refusing(code):
 
 def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint_lock.fcntl, "flock", refusing(errno.ENOLCK))
-    code, _, error = drive(*RUN, "--state", tmp_path / "state")
+    code, _, error = drive(*RUN, "--checkpoint", tmp_path / "state")
     assert code == 0 and os.listdir(tmp_path) == []
-    assert "state: this file system has no locks (No locks available), so no other run may use the file\n" in error
+    assert "state: this file system has no locks (No locks available): no other run may use the file\n" in error
 
 
 def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint_lock.os, "open", refusing(errno.EROFS))
-    with pytest.raises(UserError, match=r"^--state \S+: cannot make \S+state\.lock: Read-only file system$"):
+    with pytest.raises(UserError, match=r"^--checkpoint \S+: cannot make \S+state\.lock: Read-only file system$"):
         RunCheckpointLock(str(tmp_path / "state"))
 
 
@@ -377,7 +379,7 @@ def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch
 
 
 def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_other(tmp_path):
-    run = RunCheckpoints(Options(state=str(tmp_path / "state"), repeats=2, record="r"), Solo())
+    run = RunCheckpoints(Options(checkpoint=str(tmp_path / "state"), repeats=2, record="r"), Solo())
     run.begin(lambda: WHOSE)
     with run.listening():
         os.kill(os.getpid(), signal.SIGTERM)
@@ -390,12 +392,12 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
     class Surviving(Solo):
         survives = True
 
-    options = Options(state=str(tmp_path / "state"), resume=True)
-    RunCheckpointFile(options.state).write(WHOSE._replace(resumed=2), STATE)
+    options = Options(checkpoint=str(tmp_path / "state"), resume=True)
+    RunCheckpointFile(options.checkpoint).write(WHOSE._replace(resumed=2), STATE)
     memory = RecoveryState()
     memory.attempts = 1
     assert RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE)
-    os.unlink(options.state)
+    os.unlink(options.checkpoint)
     memory.attempts = 2
     again = RunCheckpoints(options, Surviving(), memory)
     assert again.begin(lambda: WHOSE)
@@ -423,12 +425,21 @@ def ended_by_sigterm(command, environment, path):
     return process.returncode, said
 
 
-LONG = ["--instance", "taillard:12:seeds=1,2", "--iterations", "1000000000", "--backend", "cpu", "--state-every", "0.2"]
+LONG = [
+    "--instance",
+    "taillard:12:seeds=1,2",
+    "--iterations",
+    "1000000000",
+    "--backend",
+    "cpu",
+    "--checkpoint-every",
+    "0.2",
+]
 
 
 def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
     path = tmp_path / "state"
-    command = [sys.executable, "-m", "drivers.qap", *LONG, "--state", str(path)]
+    command = [sys.executable, "-m", "drivers.qap", *LONG, "--checkpoint", str(path)]
     code, said = ended_by_sigterm(command, environment, path)
     assert code == 143
     assert said.endswith(f"ended by SIGTERM; the checkpoint is in {path}: --resume continues\n")
@@ -440,7 +451,18 @@ def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
 def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environment):
     path = tmp_path / "state"
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
-    command = [*ranks, *LONG, "--walks", "4", "--share", "always", "--state", str(path), "--state-every", "2"]
+    command = [
+        *ranks,
+        *LONG,
+        "--walks",
+        "4",
+        "--distribute",
+        "always",
+        "--checkpoint",
+        str(path),
+        "--checkpoint-every",
+        "2",
+    ]
     began = time.time()
     # Open MPI's launcher says nothing any more then, and has an exit code of its own.
     code, _ = ended_by_sigterm(command, environment, path)
@@ -457,7 +479,7 @@ def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
     days = itertools.cycle((0.0, -86_400.0, 86_400.0 * 365))
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + next(days))
-    code, said, error = drive(*RUN, "--state", tmp_path / "state", "--record", record)
+    code, said, error = drive(*RUN, "--checkpoint", tmp_path / "state", "--record", record)
     monkeypatch.undo()
     assert code == 0 and found(said) == found(plain), error
     (repetition,) = json.loads(record.read_text())["repetitions"]

@@ -10,7 +10,7 @@ from tests.drivers.lost_rank import REFUSED
 
 PROGRAM = Path(__file__).with_name("lost_rank.py")
 SOON_S = 5.0
-SHARED = ("--backend", "cpu", "--no-progress", "--share", "always")
+SHARED = ("--backend", "cpu", "--no-progress", "--distribute", "always")
 LONG = {
     "ppp": ("--walks", "1", "--iterations", "10000000"),
     "lcs": ("--instance", "random:2000000", "--no-trace"),

@@ -77,7 +77,7 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
 def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
     monkeypatch.setattr("drivers.experiments.execution.find_mpirun", lambda: "mpirun")
-    contest = ExperimentCase(get_workload("ppp"), None, ("--own-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
+    contest = ExperimentCase(get_workload("ppp"), None, ("--pin-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
     _, mixed, flat = map(
         contest.command, plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])[0]
     )
@@ -106,7 +106,7 @@ def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare
 def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
     """The mixtures are of four cores, which the machine may lack, and ranks share small work all the same."""
     mixtures = ["2x2", *(["4x1"] if name != "ppp" else [])]
-    words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--share", "always", "--no-peers"]
+    words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--distribute", "always", "--no-peers"]
     code = main([name, *words, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
@@ -125,6 +125,6 @@ def test_ranks_that_keep_apart_say_so_in_their_records(tmp_path):
     words = ["ppp", *SMALL["ppp"].split(), "--hybrid", "2x1", "--no-peers", "--repeats", "1", "--out", str(tmp_path)]
     assert main(words) == 0
     alone, two = load(tmp_path / "compare-ppp-hybrid.jsonl")
-    assert alone.execution["own_cores"] and two.execution["own_cores"]
+    assert alone.execution["pin_cores"] and two.execution["pin_cores"]
     assert len(alone.details["rank_cores"]) == 1
     assert len(set(two.details["rank_cores"])) == 2

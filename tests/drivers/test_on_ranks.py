@@ -58,7 +58,7 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
     ],
 )
 def test_a_mistake_is_said_once(mpirun, driver, arguments, told):
-    done = mpirun(2, "-m", f"drivers.{driver}", "--share", "always", *arguments.split(), "--backend", "cpu")
+    done = mpirun(2, "-m", f"drivers.{driver}", "--distribute", "always", *arguments.split(), "--backend", "cpu")
     assert done.returncode == 2
     assert done.stderr.count(f"error: {told}") == 1
     assert "Traceback" not in done.stderr

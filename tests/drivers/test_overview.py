@@ -52,7 +52,7 @@ def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
     overview("--workloads", "ihc")
     assert overview()[1] == [("lcs", "cpu", 1), ("lcs", "threads", 1)]
     assert overview() == (0, [])
-    assert len(overview("--fresh")[1]) == 4
+    assert len(overview("--rerun")[1]) == 4
     assert (tmp_path / "overview.previous.jsonl").exists()
 
 

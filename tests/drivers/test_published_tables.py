@@ -32,7 +32,7 @@ def test_the_answer_is_the_suites_and_the_bytes_are_those_of_all_cells(drive, tm
     assert {run["hash"] for run in (suite, published, spilled)} == {suite["hash"]}
     assert all(run["verified"] for run in (suite, published, spilled, untraced))
     assert [run["execution"]["mapping"] for run in (suite, published, spilled, untraced)] == [
-        "suite",
+        "native",
         *["published"] * 3,
     ]
     assert [run["execution"]["tiling"] for run in (suite, published, spilled, untraced)] == ["auto", *["none"] * 3]

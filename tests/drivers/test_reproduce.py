@@ -76,7 +76,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
 
 def test_more_repetitions_are_added_to_those_that_are_there_and_fresh_runs_all_again(reproduce, out):
     reproduce()
-    for more in (["--repeats", "3"], ["--fresh"]):
+    for more in (["--repeats", "3"], ["--rerun"]):
         code, started = reproduce(*more)
         assert (code, len(started)) == (0, 4)
     assert "made-up.previous.jsonl" in files(out)
@@ -105,7 +105,7 @@ def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out
     assert headings(out) == ["## Figure 3: drawn", "## Table 4: hill climbing"]
     assert " --table 4`. From runs before it: figure 3.\n" in page(out)
     assert (out / "made-up-figure-3.svg").exists()
-    assert reproduce("--table", "4", "--fresh", parts=parts)[0] == 0
+    assert reproduce("--table", "4", "--rerun", parts=parts)[0] == 0
     assert headings(out) == ["## Table 4: hill climbing"]
     assert not (out / "made-up-figure-3.svg").exists()
 

@@ -194,8 +194,8 @@ def test_a_series_that_cannot_run_here_says_why(planned, said, why):
 
 def test_ranks_of_a_paper_share_every_run_out(planned):
     (core, ranked) = told(planned([RANKED, table(["core", "ranked"])], here(CORE, cores=2)))
-    assert "--share" not in core[2]
-    assert ranked == ("cpu", 2, f"--share always --climbers 4 --instance {FIRST}")
+    assert "--distribute" not in core[2]
+    assert ranked == ("cpu", 2, f"--distribute always --climbers 4 --instance {FIRST}")
 
 
 # --- shared runs ---

@@ -85,7 +85,7 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     assert one.verdict.all_ranks_s > one.verdict.one_rank_s
     assert capsys.readouterr().err == (
         "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 us; rank 0 "
-        "does all the work (--share always distributes it)\n"
+        "does all the work (--distribute always distributes it)\n"
     )
 
 
@@ -108,7 +108,7 @@ def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
     assert slow.iterations == [1, 1]
 
 
-@pytest.mark.parametrize(("options", "ranks"), [({"share": "always"}, 2), ({}, 1)])
+@pytest.mark.parametrize(("options", "ranks"), [({"distribute": "always"}, 2), ({}, 1)])
 def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
     together = search(1e-4, 1e-3)
     one = sharing(STEPWISE, together, search(1e-5), **options)
@@ -180,15 +180,15 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
 
 def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):
     shared, left = tmp_path / "always.jsonl", tmp_path / "auto.jsonl"
-    always = mpirun(2, *SMALL, "--share", "always", "--record", shared)
-    auto = mpirun(2, *SMALL, "--share", "auto", "--repeats", 3, "--record", left)
+    always = mpirun(2, *SMALL, "--distribute", "always", "--record", shared)
+    auto = mpirun(2, *SMALL, "--distribute", "auto", "--repeats", 3, "--record", left)
     assert (always.returncode, auto.returncode) == (0, 0), auto.stderr
     assert "note:" not in always.stderr
     assert auto.stderr.count("is too small for 2 ranks here: all ranks take ") == 1
     (one,), (other,) = load(str(left)), load(str(shared))
     assert one.hash == other.hash
     assert one.ranks == other.ranks == 2 and len(one.repetitions) == 3
-    assert other.execution["share"] == "always" and "share" not in one.execution
+    assert other.execution["distribute"] == "always" and "distribute" not in one.execution
     assert all(sample.rank_s[0] > 0 == sample.rank_s[1] for sample in one.repetitions)
     assert one.details["single_rank"]["all_ranks_s"] > 0 and "single_rank" not in other.details
 
@@ -205,6 +205,6 @@ def test_ranks_without_work_are_told(name, given, told, capsys):
     workload = get_workload(name)
     ranks = SimpleNamespace(rank=0, size=3)
     search = SimpleNamespace(level=given.get("level"))
-    run = PreparedRun(workload.options(share="always", **given), None, "", search, ranks)
+    run = PreparedRun(workload.options(distribute="always", **given), None, "", search, ranks)
     ParallelBenefitCheck(workload, run, None).before()
     assert capsys.readouterr().err == told

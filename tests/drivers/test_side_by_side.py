@@ -74,7 +74,7 @@ def test_another_instance_of_the_same_name_needs_fresh_records(problem_class, tm
     problem = problem_class(5)
     ok.minimize(problem, backend="cpu", iterations=5, record=tmp_path / "compare-lightest.jsonl")
     problem.weights[0] += 1
-    with pytest.raises(UserError, match=r"compare-lightest.jsonl: found runs of .*: expected --fresh, another --out"):
+    with pytest.raises(UserError, match=r"compare-lightest.jsonl: found runs of .*: expected --rerun, another --out"):
         compare(problem, backends=["cpu"], out=tmp_path, repeats=1, iterations=5)
 
 
@@ -91,7 +91,7 @@ def test_options_become_words():
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        (ok.TabuSearch(tenure=0, remember="moves"), {"algorithm": "tabu", "tenure": 0, "remember": "moves"}),
+        (ok.TabuSearch(tenure=0, tabu_memory="moves"), {"algorithm": "tabu", "tenure": 0, "tabu_memory": "moves"}),
         (ok.HillClimbing(first=True), {"algorithm": "first"}),
         (ok.SimulatedAnnealing(cooling=0.5), {"algorithm": "annealing", "cooling": 0.5}),
     ],

@@ -48,7 +48,7 @@ def ended(environment):
     """Start a run and send it a signal so many seconds after it has begun to keep states; the process that ended."""
 
     def run(driver, state, number, *more, seconds=0.0):
-        command = [sys.executable, "-m", f"drivers.{driver}", *arguments(driver, "--state", state, *more)]
+        command = [sys.executable, "-m", f"drivers.{driver}", *arguments(driver, "--checkpoint", state, *more)]
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -69,13 +69,13 @@ def test_sigterm_ends_a_run_with_143_and_it_goes_on_to_the_same_answer_on_one_ra
 ):
     undisturbed = hash_of(driver)
     state, kept = tmp_path / "state", tmp_path / "kept"
-    code, said, error = ended(driver, state, signal.SIGTERM, "--state-every", "0.05")
+    code, said, error = ended(driver, state, signal.SIGTERM, "--checkpoint-every", "0.05")
     assert (code, said.count("hash")) == (143, 0), error
     assert error.splitlines()[-1] == f"ended by SIGTERM; the checkpoint is in {state}: --resume continues"
     kept.write_bytes(state.read_bytes())
-    assert hash_of(driver, "--state", state, "--resume") == undisturbed
+    assert hash_of(driver, "--checkpoint", state, "--resume") == undisturbed
     assert not state.exists()
-    resumed = arguments(driver, "--share", "always", "--state", kept, "--resume")
+    resumed = arguments(driver, "--distribute", "always", "--checkpoint", kept, "--resume")
     done = mpirun(2, "-m", f"drivers.{driver}", *resumed)
     assert done.returncode == 0, done.stderr
     assert f"hash {undisturbed}" in done.stdout
@@ -87,7 +87,7 @@ def test_a_run_that_is_killed_ten_times_comes_to_the_same_answer(driver, hash_of
     undisturbed = hash_of(driver)
     state, drawn = tmp_path / "state", random.Random(driver)
     for _ in range(10):
-        how = ("--state-every", "0.01", "--resume")
+        how = ("--checkpoint-every", "0.01", "--resume")
         code, said, _ = ended(driver, state, signal.SIGKILL, *how, seconds=drawn.random() * 0.3)
         assert code == -signal.SIGKILL or f"hash {undisturbed}" in said  # it was quicker, and removed its state
-    assert hash_of(driver, "--state", state, "--state-every", "0.01", "--resume") == undisturbed
+    assert hash_of(driver, "--checkpoint", state, "--checkpoint-every", "0.01", "--resume") == undisturbed

@@ -50,7 +50,7 @@ CASES = {
     "ok.check(q, backend='cpu', neighbourhood=3)": "neighbourhood=3: expected one of exchange2, exchange3",
     "ok.check(q, backend=3)": "backend=3: expected one of python, cpu",
     # algorithms and stop criteria
-    "ok.TabuSearch(remember=3)": "tabu search that remembers 3: expected auto, attributes or moves",
+    "ok.TabuSearch(tabu_memory=3)": "tabu search that remembers 3: expected auto, attributes or moves",
     "ok.SimulatedAnnealing('hot')": "temperature='hot': expected a number",
     "ok.Target(1.5)": "cost=1.5: expected an integer",
     "ok.Iterations(3) | 3": r"stop=3: expected a stop criterion such as Iterations\(1000\)",

@@ -44,7 +44,7 @@ def test_a_written_script_runs_its_program_on_all_nodes(slurm, environment, tmp_
     done = slurm.submit(script.stdout, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 6 ranks" in done.stdout and "note: srun" not in done.stdout
-    assert not list(tmp_path.glob("*.state")), "a search that is over keeps no state"
+    assert not list(tmp_path.glob("*.checkpoint")), "a search that is over keeps no state"
 
 
 def test_tasks_that_mpi_knows_nothing_of_say_once_that_each_works_alone(slurm):

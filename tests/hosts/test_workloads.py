@@ -31,7 +31,7 @@ RUNS = {
 
 def words_for(name):
     """The program and its arguments."""
-    return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--share", "always", "--no-progress"]
+    return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--distribute", "always", "--no-progress"]
 
 
 def hash_in(said):

@@ -30,15 +30,15 @@ UNITS = {
 }
 """Units of evaluations by workload; that of others is evaluations."""
 SETTINGS = {
-    **dict.fromkeys(UNITS, {"mapping": "suite"}),
-    "ppp": {"mapping": "suite", "layout": None},
-    "exact": {"mapping": "suite", "unrolled": None},
-    "heldkarp": {"mapping": "suite", "spill_to_files": False},
+    **dict.fromkeys(UNITS, {"mapping": "native"}),
+    "ppp": {"mapping": "native", "layout": None},
+    "exact": {"mapping": "native", "unrolled": None},
+    "heldkarp": {"mapping": "native", "spill_to_files": False},
 }
 """Execution settings that all records of a workload name."""
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
-USUAL |= {"tables": "global", "shape": "fixed"}
+USUAL = {"mapping": "native", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
+USUAL |= {"data_memory": "global", "shape": "fixed"}
 MEASURED = {
     "started_at": "2026-11-22T10:27:52Z",
     "conditions": {
@@ -102,7 +102,7 @@ def make_ants(make_record):
         asked |= {"local_search": "none", "colonies": 1}
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
         fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_scope": "tours"}
-        fields |= {"execution": {"strategy": strategy, "mapping": "suite"} | (execution or {})}
+        fields |= {"execution": {"strategy": strategy, "mapping": "native"} | (execution or {})}
         fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
         fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
@@ -177,7 +177,7 @@ def make_exact(make_record):
     """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
 
     def make(bound="one-tree", peers=None, **changes):
-        settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
+        settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "native"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
         fields |= {"execution": settings, "hash_scope": "result", "evaluations": 1000}
         fields |= {"details": {} if peers is None else {"reference_solvers": peers}}

@@ -19,7 +19,7 @@ old
 More.
 """
 
-FULL = {"mapping": "suite", "scan": "full"}
+FULL = {"mapping": "native", "scan": "full"}
 WORKLIST = {"mapping": "published", "scan": "full", "assign": "worklist"}
 GPU = {"backend": "cuda", "details": {"device_name": "Test GPU"}}
 

@@ -35,8 +35,8 @@ def curves(figure, filled):
 def test_speedups_of_one_machine_of_the_paper_stand_beside_ours_without_the_baseline(qap):
     runs = [qap("tai30a"), qap("tai60a"), qap("tai30a", "cuda", 0.5), qap("tai60a", "cuda", 0.1)]
     found = curves(*drawn("luong2013", "table", "2", runs))
-    assert list(found) == ["paper, M2050: GPU", "paper, M2050: GPUTex", "ours, default mapping: cuda"]
-    assert found["ours, default mapping: cuda"] == pytest.approx({"tai30a": 2.0, "tai60a": 10.0})
+    assert list(found) == ["paper, M2050: GPU", "paper, M2050: GPUTex", "ours, native mapping: cuda"]
+    assert found["ours, native mapping: cuda"] == pytest.approx({"tai30a": 2.0, "tai60a": 10.0})
     assert found["paper, M2050: GPUTex"]["tai100a"] == 18.6
 
 
@@ -45,7 +45,7 @@ def test_a_panel_for_whoever_measured_where_times_do_not_compare(ants):
     runs = [ants(strategy, size, factor * size / 1000) for strategy, factor in took.items() for size in (1024, 8192)]
     figure, filled = drawn("menezes2019", "figure", "3", runs)
     paper, ours = panels(figure, filled)
-    assert (paper.title, ours.title) == ("K20, published", "ours, default mapping: cuda")
+    assert (paper.title, ours.title) == ("K20, published", "ours, native mapping: cuda")
     assert paper.places == ("1,024", "2,048", "4,096", "8,192") and ours.places == ("1,024", "8,192")
     assert [curve.name for curve in ours.curves] == ["coarse", "fine"]
     assert paper.curves[0].values["1,024"] == 4.822 and paper.curves[0].published
@@ -73,7 +73,7 @@ def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
         spread, repetitions=(*spread.repetitions[:2], replace(spread.repetitions[2], kernel_s=1.5, total_s=1.5))
     )
     found = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
-    assert [curve.name for curve in found[0].curves][-1] == "ours, default mapping: cuda*"
+    assert [curve.name for curve in found[0].curves][-1] == "ours, native mapping: cuda*"
     assert remarks(found)[-1].startswith("(* its time of one core is doubtful")
 
 

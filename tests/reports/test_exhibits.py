@@ -42,18 +42,18 @@ def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(m
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs = [make_run(times=(4.0,) * 3), make_run(backend="cuda", times=(0.5,) * 3)]
     runs += [make_run(backend="cuda", times=(2.0,) * 3, execution=PUBLISHED)]
-    runs += [make_run(backend="cuda", times=(1.0,) * 3, execution=PUBLISHED | {"tables": "readonly"})]
-    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, execution=PUBLISHED | {"tables": "image"})]
+    runs += [make_run(backend="cuda", times=(1.0,) * 3, execution=PUBLISHED | {"data_memory": "readonly"})]
+    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, execution=PUBLISHED | {"data_memory": "image"})]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core, default mapping: cpu",
+        "ours, one core, native mapping: cpu",
         "ours, GPU as published: cuda",
         "ours, GPUTex as published: opencl",
         "ours, GPUTex as published, read-only cache in place of textures: cuda",
-        "ours, default mapping: cuda",
+        "ours, native mapping: cuda",
     ]
     assert row["ours, GPU as published: cuda"].endswith("<br>no baseline [a]")
-    assert "×8.00" in row["ours, default mapping: cuda"]
+    assert "×8.00" in row["ours, native mapping: cuda"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     runs = [make_run(**ppp), make_run(**ppp, backend="cuda"), make_run(**ppp, ranks=4)]
     runs.append(make_run(**ppp, backend="cuda", execution=PUBLISHED | {"generate": "host"}))
-    plain = ["one core, default mapping: cpu", "default mapping: cuda"]
+    plain = ["one core, native mapping: cpu", "native mapping: cuda"]
     for number, further in {
         "4": [],
         "8": ["as published, evaluation on the device alone: cuda"],
@@ -174,7 +174,7 @@ def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     assert (cuda.values["speedup"], cuda.row.baseline_s, cuda.notes) == (2.0, 8.0, ())
     assert "generate = host" in on_the_gpu(slow, suite).notes[0]
     alone = on_the_gpu(suite)
-    assert alone.notes == ("no baseline: on one core there ran mapping = suite",) and "speedup" not in alone.values
+    assert alone.notes == ("no baseline: on one core there ran mapping = native",) and "speedup" not in alone.values
 
 
 def test_several_seeds_are_one_run(make_run):
@@ -242,17 +242,17 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact,
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
     is_golden(f"{make_table(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
-    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, default mapping, 1-trees, one core: cpu"]
+    assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, native mapping, 1-trees, one core: cpu"]
 
 
 def test_a_search_with_another_bound_is_no_baseline(make_exact):
     """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
     runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert row["ours, default mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
+    assert row["ours, native mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
     runs.append(make_exact("edges"))
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert "×1.00" in row["ours, default mapping, edges: cuda"]
+    assert "×1.00" in row["ours, native mapping, edges: cuda"]
 
 
 def test_a_rival_that_is_not_here_is_said_to_be(make_exact):

@@ -47,7 +47,7 @@ def sections(make_record):
             yield run([1.0, 1.1, 1.3], **own, backend="threads", mhz=2500.0)
             gpu = own | {"backend": "cuda", "device_kind": "gpu", "details": DETAILS | {"device_name": "NVIDIA H200"}}
             yield run([0.02, 0.021, 0.0202], **gpu, energy={"gpu_nvml": 6.0})
-            yield run([0.04, 0.041, 0.0402], **gpu, execution=WAYS | {"evaluation": "plane", "shape": "tuned"})
+            yield run([0.04, 0.041, 0.0402], **gpu, execution=WAYS | {"evaluation": "coordinates", "shape": "tuned"})
             for ranks, time in ((2, 5.2), (4, 2.8), (8, 1.6), (16, 1.05), (32, 1.3)):
                 yield run([time, 1.02 * time, 1.03 * time], **own, ranks=ranks, load=30.0 if ranks == 8 else 0.5)
         for ranks, time in ((1, 10.0), (2, 10.3), (4, 10.9), (8, 11.8)):

@@ -65,7 +65,7 @@ def test_what_the_same_work_took_elsewhere_marks_its_ratios_on_every_page(galler
 workload = "ihc"
 instance = "kroE100"
 parameters = { climbers = 100000 }
-execution = { scan = "full", mapping = "suite" }
+execution = { scan = "full", mapping = "native" }
 device_kind = "core"
 seconds = 1.5
 where = "a quiet host"
@@ -79,7 +79,7 @@ where = "a quiet host"
     overview = (gallery / "overview.md").read_text()
     assert "the interval excludes the median of a quiet host: cpu on ihc 1.50 s" in overview
     assert "| 2.00 s*, 1.00x* | 500 ms, 4.00x* |" in overview
-    assert "ours, default mapping, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
+    assert "ours, native mapping, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
     unknown = elsewhere.replace("seconds", "minutes")
     (gallery / "gallery.toml").write_text(unknown + DATA)
     with pytest.raises(UserError, match="elsewhere: found"):

@@ -146,6 +146,6 @@ def test_both_halves_of_tables_7_and_8_are_over_one_time_of_one_core(published):
             (low, high), (least, most) = (one_core(exact(row.figures[column])) for column in columns)
             agree += low <= most and least <= high
         assert agree >= len(rows) - 2 > 3  # those of 0.2 and 0.8 s, and 3047 s, are among the disagreements
-    assert published.plain == {"generate": "device", "select": "device", "shape": "fixed", "tables": "global"}
+    assert published.plain == {"generate": "device", "select": "device", "shape": "fixed", "data_memory": "global"}
     sequential = next(series for series in published.exhibits[0].series if series.name == "sequential")
     assert published.plain.items() <= sequential.options.items() and sequential.kinds == ("core",)

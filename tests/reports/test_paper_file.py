@@ -17,7 +17,7 @@ k = {{ short = "K", name = "Kay" }}
 [series.core]
 heading = "one core"
 kinds = ["core"]
-options = {{ mapping = "suite" }}
+options = {{ mapping = "native" }}
 
 [[exhibits]]
 """

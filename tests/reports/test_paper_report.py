@@ -27,7 +27,7 @@ def ants(make_ants):
 def test_the_report_reads_as_it_did_and_has_a_picture_of_every_figure(ants, tmp_path, is_golden):
     runs = [
         ants(strategy, size, slow * seconds * size / 1024, {"mapping": mapping})
-        for mapping, slow in (("published", 4.0), ("suite", 1.0))
+        for mapping, slow in (("published", 4.0), ("native", 1.0))
         for strategy, seconds in (("coarse", 6), ("fine", 3), ("fine-deposit", 1))
         for size in (1024, 2048)
     ]
@@ -75,6 +75,6 @@ def test_records_of_two_papers_make_two_reports(ants, make_record, tmp_path, rep
     append(
         tmp_path / "a.jsonl", make_record(parameters={"climbers": 5, "start": "oneil2011"}, execution={"scan": "full"})
     )
-    code, said, _ = reports("tables", tmp_path / "a.jsonl", "--out", tmp_path / "out")
+    code, said, _ = reports("papers", tmp_path / "a.jsonl", "--out", tmp_path / "out")
     assert code == 0
     assert {"menezes2019.md", "oneil2011.md"} <= {Path(line).name for line in said.split()}

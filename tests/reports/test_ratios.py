@@ -23,9 +23,9 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     ("change", "apart"),
     [
         ({"backend": "cuda", "ranks": 4}, []),
-        ({"execution": {"tables": "shared", "generate": "host", "shape": "tuned"}}, []),
+        ({"execution": {"data_memory": "shared", "generate": "host", "shape": "tuned"}}, []),
         ({"execution": {"mapping": "published"}}, ["mapping"]),
-        ({"execution": {"evaluation": "kept"}}, ["evaluation"]),
+        ({"execution": {"evaluation": "incremental"}}, ["evaluation"]),
         ({"seed": 1}, ["seed"]),
         ({"parameters": {"iterations": 5}}, ["parameters"]),
         ({"instance": "tai35a"}, ["instance_sha256"]),
@@ -33,7 +33,7 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
 )
 def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
     assert ratio_obstacles(make_run(), make_run(**change)) == apart
-    assert ratio_obstacles(make_run(), make_run(execution={"tables": "shared"}), ["tables"]) == ["tables"]
+    assert ratio_obstacles(make_run(), make_run(execution={"data_memory": "shared"}), ["data_memory"]) == ["data_memory"]
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
 
 
 def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_had_to_share_are_no_other_run(make_run):
-    had_to = ranked(make_run, 1.0, 0.9, execution={"share": "always"})
+    had_to = ranked(make_run, 1.0, 0.9, execution={"distribute": "always"})
     runs = [ranked(make_run, 1.0, 0.0), had_to]
     for given in (runs, runs[::-1]):
         (datum,) = filled("luong2013", "10", given).ours
@@ -87,7 +87,7 @@ def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_ha
 @pytest.mark.parametrize("paper", names())
 def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cores(paper):
     for one in (one for each in load(paper).exhibits for one in each.series):
-        assert max(one.ranks) == 1 or one.options["share"] == "always", one.name
+        assert max(one.ranks) == 1 or one.options["distribute"] == "always", one.name
         assert set(one.kinds) == {"gpu"} or "GPU" not in one.heading_on("cores"), one.name
 
 
@@ -129,7 +129,7 @@ def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
     (figure,) = paper.chosen("figure", "5.3")
     trouble = {"name": "elkai", "solve_s": None, "startup_s": None, "failure": "not found: pip install elkai"}
     for peer, said in (
-        (trouble, "no time of LKH: elkai not found: pip install elkai; then --fresh"),
+        (trouble, "no time of LKH: elkai not found: pip install elkai; then --rerun"),
         (trouble | {"solve_s": 0.5}, ""),
     ):
         runs = gather_evidence(paper, [make_exact(peers=[peer])])

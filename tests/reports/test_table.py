@@ -21,8 +21,8 @@ def test_the_terminal_reads_as_it_did_and_what_did_not_run_comes_last(section, i
 
 
 def test_no_line_is_wider_than_a_terminal(make_record, section_of):
-    settings = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
-    others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "tables": "readonly"}
+    settings = {"evaluation": "incremental", "level": "iteration", "generate": "device", "data_memory": "global"}
+    others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "data_memory": "readonly"}
     runs = [
         make_record(times=[2.0, 2.1], execution=settings, workload="aco", details={"optimum": 21282}),
         make_record(times=[1e-4, 9e-4], execution=settings, workload="aco", backend="opencl", device="GPU-0123-4567:0"),
@@ -31,7 +31,7 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
     told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
     assert max(map(len, told)) <= COLUMNS
     assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
-    assert " (evaluation = linear," in "".join(told)
+    assert " (data_memory = readonly," in "".join(told)
 
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):

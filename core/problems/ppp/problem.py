@@ -392,7 +392,7 @@ class Ppp(Problem):
         )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``words`` (32 rows at a time), ``linear`` (row by row), or ``histogram`` (by a lane's own, the paper's)."""
+        """``bit-parallel`` (32 rows at a time), ``linear`` (row by row), or ``histogram`` (of a lane, the paper's)."""
         hooks = {"begin": begin_groups, "update": update_groups}
         words = Evaluation(
             added,
@@ -404,7 +404,7 @@ class Ppp(Problem):
             **hooks,
         )
         return {
-            "words": words,
+            "bit-parallel": words,
             "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks),
             "histogram": evaluation_by_histograms(self.layout, self.instance.m, self.encoding.n),
         }

@@ -350,9 +350,9 @@ class Qap(Problem):
         return (-(largest // 2), largest // 2) if is_signed else (0, largest)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``kept`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""
+        """``incremental`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""
         return {
-            "kept": Evaluation(
+            "incremental": Evaluation(
                 added,
                 quick=read_kept,
                 begin=place_all,

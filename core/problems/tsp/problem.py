@@ -306,7 +306,7 @@ class TspTour(Problem):
         return self.instance.n**2 * 2 <= LARGEST_TABLE
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``table`` of distances; ``plane``: from coordinates that are integers, where distances are EUC_2D; ``full``.
+        """``table`` of distances; ``coordinates`` that are integers, where distances are EUC_2D; ``full``.
 
         The last one sums up the whole tour, whose edges the lanes of a team share at the solution level.
         """
@@ -316,12 +316,12 @@ class TspTour(Problem):
         if self.plane is None:
             return table | full
         move = reverse_cities if neighbourhood == "2opt" else swap_cities
-        plane = {"plane": evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)}
+        plane = {"coordinates": evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)}
         return (table | plane if self.prefers_table else plane | table) | full
 
     def data_for(self, evaluation: str) -> DistanceTable | CityPlane:
         """The table, or the coordinates: whichever the evaluation reads."""
-        if evaluation != "plane":
+        if evaluation != "coordinates":
             if self.instance.n > MOST_CITIES:
                 raise UserError(
                     f"{self.name} has {self.instance.n} cities: a table of distances takes at most {MOST_CITIES}"

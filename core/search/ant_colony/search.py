@@ -31,8 +31,8 @@ FIRST_PLACES = 1 << 16
 """Iterations at most whose lengths there is room for at first: another criterion may end the search long before."""
 NO_LENGTH = 2**64 - 1
 """What a rank says to `Communicator.minloc` if it has nothing to say."""
-MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
-"""How a colony is laid on a device: in the suite's own way, or in the paper's."""
+MAPPINGS: dict[str, type[Colony]] = {"native": Colony, "published": PublishedColony}
+"""How a colony is laid on a device: by the native mapping, or in the paper's."""
 
 
 class AntColony:
@@ -53,7 +53,7 @@ class AntColony:
         ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
     mapping
-        ``suite``, or ``published``: the strategy as the paper describes it (`core.kernels.ant_colony.published_ants`),
+        ``native``, or ``published``: the strategy as the paper describes it (`core.kernels.ant_colony.published_ants`),
         for plain Ant System alone. The tours are the same.
     seed
         Of all draws.
@@ -76,7 +76,7 @@ class AntColony:
         settings: Settings | None = None,
         *,
         strategy: str = "fine-deposit",
-        mapping: str = "suite",
+        mapping: str = "native",
         seed: int = 0,
         team: tuple[int, int] | None = None,
     ) -> None:

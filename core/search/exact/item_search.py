@@ -116,7 +116,7 @@ class ItemSearch(ExactMethod):
 
     def faulty_records(self, records: np.ndarray) -> str | None:
         """Return the fault of parts of items, or None; by default there is none."""
-        return f"found {len(records)} parts of items, which mapping suite has, expected none" if len(records) else None
+        return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
         """The parts of items that all ranks have left, a row each."""

@@ -26,7 +26,7 @@ from core.search.stop import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
-MAPPINGS = ("suite", "published")
+MAPPINGS = ("native", "published")
 MOST_CITIES = 30
 ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
@@ -55,7 +55,7 @@ class ExactSearch:
     depth
         Cities in an item of the worklist; None: chosen for the device, or 7 as in the thesis with its mapping.
     mapping
-        With the thesis' bound, or none: ``suite``, or ``published``, the launches that the thesis describes; these
+        With the thesis' bound, or none: ``native``, or ``published``, the launches that the thesis describes; these
         search up to 7 cities on the host, whatever the bound.
     unrolled
         With the published mapping and a worklist: the last three cities by functions of their own.
@@ -79,7 +79,7 @@ class ExactSearch:
         bound: str | None = None,
         enumerate: str = "worklist",
         depth: int | None = None,
-        mapping: str = "suite",
+        mapping: str = "native",
         unrolled: bool = True,
         count: bool = False,
     ) -> None:
@@ -122,7 +122,7 @@ class ExactSearch:
         if self.bound == "one-tree":
             return OneTreeSearch(*given)
         bounded = self.bound == "edges"
-        if self.mapping == "suite":
+        if self.mapping == "native":
             return Enumeration(*given, bounded=bounded, permutations=permutations, depth=depth)
         return PublishedSearch(*given, bounded=bounded, permutations=permutations, depth=depth, unrolled=unrolled)
 

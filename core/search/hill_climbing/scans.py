@@ -269,7 +269,7 @@ def check_table(n: int, room: int) -> None:
     if 4 * n * n > room:
         raise UserError(
             f"the published mapping keeps all distances in the memory that a team shares: found {n} cities, expected "
-            f"at most {isqrt(room // 4)} on this device, or --mapping suite"
+            f"at most {isqrt(room // 4)} on this device, or --mapping native"
         )
 
 
@@ -322,7 +322,7 @@ def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | No
     backend, distances
         See `core.search.hill_climbing.search.IterativeHillClimbing`.
     published
-        One of `ASSIGNMENTS`: the paper's mapping, whose scan is full; None: the suite's.
+        One of `ASSIGNMENTS`: the paper's mapping, whose scan is full; None: the native mapping.
 
     """
     if name not in SCANS:

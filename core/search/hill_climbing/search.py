@@ -184,7 +184,7 @@ class IterativeHillClimbing:
     scan
         ``pruned``, ``full`` or ``auto``: see `core.search.hill_climbing.scans`. The trajectory is the same.
     published
-        None: the suite's mapping. The paper's mapping, in which a climber is one lane, is asked for by how lanes get
+        None: the native mapping. The paper's mapping, in which a climber is one lane, is asked for by how lanes get
         their climbers: ``static``, ``worklist``, or ``auto`` (see `core.search.hill_climbing.scans.LanesScan`). The
         trajectory is the same.
     name

@@ -30,7 +30,7 @@ class Algorithm(NamedTuple):
         Random moves that shake a local optimum (at most, if they grow).
     tenure, tenure_span : int or None
         A move stays forbidden for ``tenure`` to ``tenure + tenure_span`` iterations; None: chosen from the problem.
-    remember : str
+    tabu_memory : str
         ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again),
         or ``auto``: attributes where the neighbourhood has them.
     temperature, cooling : float
@@ -46,7 +46,7 @@ class Algorithm(NamedTuple):
     strength: int = 1
     tenure: int | None = None
     tenure_span: int | None = None
-    remember: str = "auto"
+    tabu_memory: str = "auto"
     temperature: float = 0.0
     cooling: float = 0.98
     plateau: int = 1
@@ -57,7 +57,7 @@ class Algorithm(NamedTuple):
         """What decides the trajectory, for the record."""
         kept: dict[str, object] = {"algorithm": self.name}
         if self.rule == TABU:
-            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": self.remember}
+            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
         if self.at_optimum != HALT:
             kept["strength"] = self.strength
         if self.rule == ANNEAL:
@@ -78,15 +78,15 @@ def HillClimbing(first: bool = False) -> Algorithm:  # noqa: N802
 
 
 def TabuSearch(  # noqa: N802
-    tenure: int | None = None, tenure_span: int | None = None, remember: str = "auto"
+    tenure: int | None = None, tenure_span: int | None = None, tabu_memory: str = "auto"
 ) -> Algorithm:
     """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration)."""
     for name, value in (("tenure", tenure), ("tenure_span", tenure_span)):
         if value is not None:
             integer(name, value, 0)
-    if remember not in ("auto", "attributes", "moves"):
-        raise UserError(f"tabu search that remembers {remember!r}: expected auto, attributes or moves")
-    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, remember=remember)
+    if tabu_memory not in ("auto", "attributes", "moves"):
+        raise UserError(f"tabu search that remembers {tabu_memory!r}: expected auto, attributes or moves")
+    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory)
 
 
 def IteratedLocalSearch(strength: int = 3, first: bool = False) -> Algorithm:  # noqa: N802

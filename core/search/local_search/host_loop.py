@@ -2,7 +2,7 @@
 
 The fitness of every neighbour is written to a structure in the device's memory. The host copies all of it and selects,
 or has it reduced on the device and copies the one key that is left (section 6.7); if the host generates the neighbours,
-it copies all of them to the device before (section 6.6): the suite's mapping as moves, the paper's as whole solutions.
+it copies all of them to the device before (section 6.6): the native mapping as moves, the paper's as whole solutions.
 The trajectory is that of the loop on the device; only the time differs.
 """
 
@@ -20,7 +20,7 @@ from core.kernels.local_search.walks import Share
 from core.problems.encodings import make_neighbours
 
 SLICE = 1 << 22
-"""Neighbours that the suite's mapping evaluates and copies at a time; the paper's launches all of them."""
+"""Neighbours that the native mapping evaluates and copies at a time; the paper's launches all of them."""
 
 
 class HostLoop:

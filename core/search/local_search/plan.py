@@ -11,15 +11,16 @@ from core.errors import UserError
 from core.kernels.local_search import hooks, moves
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
-from core.problems.problem import Evaluation, Problem, checked_problem, checked_table_memory
+from core.problems.problem import Evaluation, Problem, checked_data_memory, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
+from core.renamed_options import renamed_value
 from core.search.local_search.algorithms import Algorithm, checked_algorithm
 
 MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
 """The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
 LEVELS = ("iteration", "algorithm", "solution")
-MAPPINGS = ("suite", "published")
+MAPPINGS = ("native", "published")
 
 
 def as_list(neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood]) -> list[str | Neighbourhood]:
@@ -43,8 +44,8 @@ class Plan:
     neighbourhoods
         One, or up to three that a descent tries in this order: names, or those that are the problem's own.
     mapping
-        How a walk is laid on the device: ``suite``, or ``published`` for the paper's own (sections 3 to 6): a lane of a
-        team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
+        How a walk is laid on the device: ``native``, or ``published`` for the paper's own (sections 3 to 6): a lane of
+        a team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
         fitnesses to global memory; and a host that drives every iteration.
     evaluation
         A name among ``problem.evaluations(...)``, or ``auto``: the paper's where the mapping is, else the first, at the
@@ -63,7 +64,7 @@ class Plan:
     generate, select
         ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the
         published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
-    tables
+    data_memory
         Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
     tuned
         Whether shapes of launches are tried.
@@ -82,7 +83,7 @@ class Plan:
         neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood],
         *,
         tuned: bool = False,
-        mapping: str = "suite",
+        mapping: str = "native",
         evaluation: str = "auto",
         level: str = "iteration",
         walks: int = 1,
@@ -90,7 +91,7 @@ class Plan:
         seed: int = 0,
         generate: str = "device",
         select: str = "device",
-        tables: str = "global",
+        data_memory: str = "global",
     ) -> None:
         self.problem = checked_problem(problem)
         self.algorithm = checked_algorithm(algorithm)
@@ -100,7 +101,7 @@ class Plan:
         self.level = level
         self.mapping = mapping
         self.generate, self.select = generate, select
-        self.tables = checked_table_memory(tables)
+        self.data_memory = checked_data_memory(data_memory)
         self.check_mapping()
         self.check_level()
         self.check_host(generate, select, tuned)
@@ -117,7 +118,7 @@ class Plan:
         """Refuse the paper's mapping for what the paper does not lay on a device."""
         if self.mapping not in MAPPINGS:
             raise UserError(f"mapping {self.mapping!r}: expected {', '.join(MAPPINGS)}")
-        if self.mapping == "suite":
+        if self.mapping == "native":
             return
         if self.level != "iteration":
             raise UserError(
@@ -223,6 +224,9 @@ class Plan:
             name = shared[0] if shared and self.level == "solution" else next(iter(evaluations))
             name = published if self.mapping == "published" else name
         if name not in evaluations:
+            new = renamed_value("evaluation", name, evaluations)
+            if new is not None:
+                raise UserError(f"evaluation {name}: renamed, expected {new}")
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(evaluations)}")
         if self.mapping == "published" and name != published:
             raise UserError(f"mapping published with evaluation {name}: expected {published}, the paper's")
@@ -237,12 +241,12 @@ class Plan:
     def choose_memory(self) -> None:
         """Settle the tabu memory and the tenure."""
         one, encoding, size = self.neighbourhoods[0], self.problem.encoding, self.sizes[0]
-        remember = self.algorithm.remember
-        if remember == "attributes" and not one.attributes:
+        tabu_memory = self.algorithm.tabu_memory
+        if tabu_memory == "attributes" and not one.attributes:
             raise UserError(f"tabu search that remembers attributes of {one.name}, which has none: use moves")
-        if remember == "auto":
-            remember = "attributes" if one.attributes else "moves"
-        self.memory_kind = moves.MOVES if remember == "moves" else moves.ATTRIBUTES
+        if tabu_memory == "auto":
+            tabu_memory = "attributes" if one.attributes else "moves"
+        self.memory_kind = moves.MOVES if tabu_memory == "moves" else moves.ATTRIBUTES
         if self.algorithm.rule != hooks.TABU:
             self.memory_words, self.tenure, self.tenure_span = 1, 0, 0
             return
@@ -260,8 +264,8 @@ class Plan:
     @property
     def parameters(self) -> dict[str, object]:
         """What decides the trajectory, for the record."""
-        remember = "moves" if self.memory_kind == moves.MOVES else "attributes"
-        settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": remember}
+        tabu_memory = "moves" if self.memory_kind == moves.MOVES else "attributes"
+        settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": tabu_memory}
         return {
             **self.algorithm.parameters,
             **(settled if self.algorithm.rule == hooks.TABU else {}),
@@ -281,7 +285,7 @@ class Plan:
             "level": self.level,
             "generate": self.generate,
             "select": self.select,
-            "tables": self.tables,
+            "data_memory": self.data_memory,
         }
 
 

@@ -140,7 +140,7 @@ class LocalSearch(WalkLauncher):
         self.history = history
         self.takes_turns = self.walks > 1 and self.level == "iteration"
         if history and self.takes_turns:
-            raise UserError(f"a history of {self.walks} walks one after another: expected 1 walk, or mapping suite")
+            raise UserError(f"a history of {self.walks} walks one after another: expected 1 walk, or mapping native")
         first = self.neighbourhoods[0]
         shapes = tuple(one.shape for one in self.neighbourhoods)
         decode = next((one.decode for one in self.neighbourhoods if one.decode), ())
@@ -209,7 +209,7 @@ class LocalSearch(WalkLauncher):
         numbers = {"room": self.memory_words, "length": encoding.n, "choices": encoding.choices}
         one = RecordingWalk(**numbers, places=note_capacity(self.here)) if self.history else Walk(**numbers)
         self.walkers = backend.rows(one, self.here, S=encoding.dtype)
-        self.data = backend.rows(placed(self.given, self.tables), self.here)
+        self.data = backend.rows(placed(self.given, self.data_memory), self.here)
         limits = np.zeros(walks.LIMITS, np.int32)
         neighbours = np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32)
         self.shared = backend.load(WalkSettings(limits, neighbours, cooling_table(self.algorithm.cooling)))

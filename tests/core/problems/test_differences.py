@@ -77,7 +77,7 @@ def line(n):
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_adjacent_positions_and_the_wrap_count_each_edge_once(cpu, n):
     start = np.random.default_rng(n).permutation(n)
-    search = LocalSearch(cpu, Solo(), line(n), TabuSearch(), "2opt", evaluation="plane")
+    search = LocalSearch(cpu, Solo(), line(n), TabuSearch(), "2opt", evaluation="coordinates")
     (found,), _ = differences(search, 0, start)
     assert found == rescored(line(n), "2opt", start)
     assert found.count(NEVER) == n

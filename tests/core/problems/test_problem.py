@@ -57,7 +57,7 @@ def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
     wide = TspTour(tsp.TspInstance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
-        Plan(wide, HillClimbing(), "2opt", evaluation="plane")
+        Plan(wide, HillClimbing(), "2opt", evaluation="coordinates")
     assert wide.instance._distances is None
     heavy = GraphInstance("heavy", np.array([[0, 2**31 - 1], [2**31 - 1, 0]]), 2)
     with pytest.raises(UserError, match="heavy: costs from 0 to 2147483647 are possible"):
@@ -263,7 +263,7 @@ def plan(algorithm, name="exchange2", **how):
 
 def test_ways_that_change_only_the_speed_are_no_parameters():
     base = plan(TabuSearch())
-    for how in ({"evaluation": "linear"}, {"select": "host"}, {"tables": "readonly"}):
+    for how in ({"evaluation": "linear"}, {"select": "host"}, {"data_memory": "readonly"}):
         other = plan(TabuSearch(), **how)
         assert other.parameters == base.parameters
         assert other.execution != base.execution
@@ -271,8 +271,8 @@ def test_ways_that_change_only_the_speed_are_no_parameters():
     assert plan(SimulatedAnnealing(batch=8)).execution != plan(SimulatedAnnealing(batch=9)).execution
     assert not base.parameters.keys() & base.execution.keys()
     # equal memories are equal parameters, however they were asked for
-    assert base.parameters == plan(TabuSearch(remember="attributes")).parameters
-    assert base.parameters != plan(TabuSearch(remember="moves")).parameters
+    assert base.parameters == plan(TabuSearch(tabu_memory="attributes")).parameters
+    assert base.parameters != plan(TabuSearch(tabu_memory="moves")).parameters
     assert plan(TabuSearch(2, 1)).parameters["tenure"] == 2
 
 

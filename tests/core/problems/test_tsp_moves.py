@@ -80,16 +80,16 @@ def test_coordinates_are_offered_where_they_are_exact_only():
         problem = TspTour(tsp.TspInstance("given", coordinates=np.array(points, dtype=float), edge_weight_type=kind))
         return [list(problem.evaluations(name)) for name in NEIGHBOURHOODS]
 
-    assert offered([(0, 0), (3, 4), (-6, 8)]) == [["table", "plane", "full"]] * 3
+    assert offered([(0, 0), (3, 4), (-6, 8)]) == [["table", "coordinates", "full"]] * 3
     assert offered([(0, 0), (3, 4), (-6, 8.5)]) == [["table", "full"]] * 3
     assert offered([(0, 0), (3, 4), (-6, 8)], "CEIL_2D") == [["table", "full"]] * 3
     # 46,340^2 + 296^2 < 2^31 <= 46,340^2 + 297^2
-    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -296)]) == [["table", "plane", "full"]] * 3
+    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -296)]) == [["table", "coordinates", "full"]] * 3
     assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -297)]) == [["table", "full"]] * 3
 
 
 def test_large_instances_prefer_coordinates():
     fits = math.isqrt(LARGEST_TABLE // 2)
-    for n, preferred in ((fits, "table"), (fits + 1, "plane")):
+    for n, preferred in ((fits, "table"), (fits + 1, "coordinates")):
         problem = TspTour.load(f"uniform:{n}:seed=1")
         assert next(iter(problem.evaluations("exchange2"))) == preferred

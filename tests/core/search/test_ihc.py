@@ -1,4 +1,4 @@
-"""Iterative hill climbing: one trajectory everywhere, by the suite's mapping and by the paper's, as plain climbs make it."""
+"""Iterative hill climbing: one trajectory everywhere, by the native mapping and by the paper's, as plain climbs make it."""
 
 import numpy as np
 import pytest
@@ -267,7 +267,7 @@ def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(cpu, pyth
          "^scan 'pruned': the published mapping evaluates every move; expected full$"),
         (INSTANCES["uniform:23:seed=3"], {"published": "lazy"}, "^assignment 'lazy'; choose one of auto, static, worklist$"),
         (np.ones((1025, 1025), np.uint16), {"published": "auto"},
-         "found 1025 cities, expected at most 1024 on this device, or --mapping suite$"),
+         "found 1025 cities, expected at most 1024 on this device, or --mapping native$"),
     ],
 )  # fmt: skip
 def test_bad_requests_are_refused_in_one_line(cpu, distances, options, words):

@@ -40,16 +40,16 @@ def cpu():
 
 @pytest.fixture(scope="module")
 def compiler():
-    """A compiler of yardsticks."""
+    """A compiler of reference programs."""
     if shutil.which("gcc") is None:
-        pytest.skip("yardsticks in C need gcc")
+        pytest.skip("reference programs in C need gcc")
     with Compiler(True) as made:
         yield made
 
 
 @pytest.fixture
 def make_field():
-    """A field from options, devices and a compiler; without one there are no yardsticks."""
+    """A field from options, devices and a compiler; without one there are no reference programs."""
 
     def make(cores=(ONE_CORE,), gpus=(), compiler=None, **options):
         given = {"instance": None, "data": None, "repeats": 2, "seed": 3, "full": False, "climbers": 20}

@@ -1,4 +1,4 @@
-"""The bench of ant colonies: both C yardsticks walk the same tours, and published figures stand beside ours."""
+"""The bench of ant colonies: both C reference programs walk the same tours, and published figures stand beside ours."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ def gpu(place):
 def in_c(program, tmp_path, distances, settings, iterations, seed):
     path = tmp_path / "instance.ants"
     ant_colonies.write_instance(path, distances, settings.beta)
-    return ant_colonies.run_yardstick(program, path, settings.ants, iterations, settings.rho, seed)
+    return ant_colonies.run_reference_program(program, path, settings.ants, iterations, settings.rho, seed)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def in_c(program, tmp_path, distances, settings, iterations, seed):
         ("uniform:70:seed=4", 4, 1e-6, 0.0, 9),
     ],
 )
-def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, count, rho, beta, seed):
+def test_the_c_reference_program_walks_the_same_tours(cpu, program, tmp_path, spec, count, rho, beta, seed):
     distances = tsp.load(spec).distances
     settings = Settings(ants=count, rho=rho, beta=beta)
     ours = AntColony(cpu, Solo(), distances, settings, seed=seed).run(Iterations(6))
@@ -51,12 +51,12 @@ def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, coun
     assert 0 < theirs.constructing < theirs.seconds
 
 
-def test_the_c_yardstick_refuses_a_file_that_is_cut_short(program, tmp_path):
+def test_the_c_reference_program_refuses_a_file_that_is_cut_short(program, tmp_path):
     path = tmp_path / "short.ants"
     ant_colonies.write_instance(path, tsp.load("uniform:32:seed=2").distances, 2.0)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(subprocess.CalledProcessError) as stopped:
-        ant_colonies.run_yardstick(program, path, 1, 1, 0.1, 0)
+        ant_colonies.run_reference_program(program, path, 1, 1, 0.1, 0)
     assert stopped.value.returncode == 2
     assert "cut short" in stopped.value.stderr
 
@@ -64,7 +64,7 @@ def test_the_c_yardstick_refuses_a_file_that_is_cut_short(program, tmp_path):
 def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, compiler, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(ant_colonies, "ON_CORES", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
     path = tmp_path / "r.jsonl"
-    assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--yardsticks", "--record", str(path)]) == 0
+    assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--reference-programs", "--record", str(path)]) == 0
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if "selections/s" in line]
     assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ant_colonies.C_FORMS]

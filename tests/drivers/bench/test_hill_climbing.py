@@ -1,4 +1,4 @@
-"""The bench of hill climbing: the C yardstick makes the same climbs, and stands beside one core."""
+"""The bench of hill climbing: the C reference program makes the same climbs, and stands beside one core."""
 
 import re
 import subprocess
@@ -45,11 +45,11 @@ def program(compiler, request):
 def in_c(program, tmp_path, distances, climbers):
     path = tmp_path / "instance.cities"
     hill_climbing.write_instance(path, distances)
-    return hill_climbing.run_yardstick(program, path, climbers)
+    return hill_climbing.run_reference_program(program, path, climbers)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
+def test_the_c_reference_program_makes_the_same_climbs(cpu, program, tmp_path, name):
     distances = INSTANCES[name]
     ours = IterativeHillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
     theirs, digest, seconds = in_c(program, tmp_path, distances, 40)
@@ -66,12 +66,12 @@ def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
         (lambda content: content, 0, "CLIMBERS is at least 1"),
     ],
 )
-def test_the_c_yardstick_refuses_what_it_cannot_climb(program, tmp_path, damage, climbers, said):
+def test_the_c_reference_program_refuses_what_it_cannot_climb(program, tmp_path, damage, climbers, said):
     path = tmp_path / "instance.cities"
     hill_climbing.write_instance(path, tsp.load("uniform:5:seed=1").distances)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(subprocess.CalledProcessError) as stopped:
-        hill_climbing.run_yardstick(program, path, climbers)
+        hill_climbing.run_reference_program(program, path, climbers)
     assert stopped.value.returncode == 2
     assert said in stopped.value.stderr
 
@@ -89,7 +89,7 @@ def test_c_stands_beside_one_core_one_core_beside_all_and_these_beside_others():
 
 def test_both_scans_and_both_forms_of_c_are_timed_and_recorded(only_cpu, compiler, tmp_path, capsys):
     path = tmp_path / "r.jsonl"
-    line = f"--workload ihc --instance uniform:61:seed=3 --climbers 40 --repeats 2 --yardsticks --record {path}"
+    line = f"--workload ihc --instance uniform:61:seed=3 --climbers 40 --repeats 2 --reference-programs --record {path}"
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     names = re.findall(r"^    (\S.*?)  +\S+ \w*s \(", said, re.M)
@@ -125,11 +125,11 @@ def test_without_a_working_gcc_the_rest_is_measured_and_a_line_says_why(only_cpu
     program.write_text("#!/bin/sh\necho 'no such processor' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setattr("shutil.which", lambda name: None if found == "no gcc" else str(program))
-    line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1 --yardsticks"
+    line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1 --reference-programs"
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
     if found == "no gcc":
-        assert "no yardsticks in C: they need gcc, which is not here" in said
+        assert "no reference programs in C: they need gcc, which is not here" in said
     else:
         expected = "C, plain loops: not measured (gcc does not compile hill_climbing.c: no such processor)"
         assert expected in said
@@ -149,7 +149,7 @@ def test_no_program_is_compiled_that_nobody_asked_for(only_cpu, monkeypatch, cap
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
     line = "--workload ihc --instance uniform:5:seed=1 --climbers 9 --repeats 1"
     assert run_driver(main, line.split()) == 0
-    assert "no yardsticks in C: --yardsticks compiles them with gcc" in capsys.readouterr().out
+    assert "no reference programs in C: --reference-programs compiles them with gcc" in capsys.readouterr().out
 
 
 def test_where_nothing_is_usable_nothing_is_measured(monkeypatch, capsys):

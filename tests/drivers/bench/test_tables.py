@@ -41,11 +41,14 @@ def test_every_row_has_a_command_line_that_is_read(rows):
     ("arguments", "told"),
     [
         (["exact", "--rows", "ppp"], "^--rows: expected with --workload ranks"),
-        (["exact", "--limit", "3"], "^--limit.*: expected with --workload ranks$"),
+        (["exact", "--time-budget", "3"], "^--time-budget.*: expected with --workload ranks$"),
         (["exact", "--backend", "cpu"], "^--backend.*: expected with --workload ranks"),
         (["ranks"], "found one rank, expected several, as in mpirun -n 2"),
         (["time-limits", "--backend", "cpu", "--rows", "sudoku"], "expected a part of one of: tsp pr2392, tabu; "),
-        (["time-limits", "--backend", "cpu", "--limit", "3"], "^--limit.*: expected with --workload ranks$"),
+        (
+            ["time-limits", "--backend", "cpu", "--time-budget", "3"],
+            "^--time-budget.*: expected with --workload ranks$",
+        ),
     ],
 )
 def test_options_of_tables_change_nothing_elsewhere(arguments, told):
@@ -80,7 +83,7 @@ def test_an_instance_that_is_missing_is_named_and_its_row_left_out(mpirun, tmp_p
 def test_wrong_rows_wrong_ranks_and_a_time_that_is_over_are_said(mpirun):
     unknown = mpirun(2, *TABLE, "--rows", "sudoku")
     assert unknown.returncode == 2 and "--rows sudoku: expected a part of one of: ppp 201-217" in unknown.stderr
-    late = mpirun(2, *TABLE, "--limit", "0")
+    late = mpirun(2, *TABLE, "--time-budget", "0")
     assert late.returncode == 0, late.stderr
     assert f"{len(ON_CORES)} rows not measured" in late.stdout
     other = mpirun(2, "-m", "drivers.bench", "--workload", "exact")

@@ -52,7 +52,7 @@ def test_one_bench_measures_all_workloads_and_its_records_are_those_of_their_dri
     line = f"--instance uniform:9:seed=1 --climbers 20 --repeats 2 --record {path}"
     assert run_driver(main, line.split()) == 0
     said = capsys.readouterr().out
-    assert said.startswith("usable: cpu:0\nno yardsticks in C: ")
+    assert said.startswith("usable: cpu:0\nno reference programs in C: ")
     number = int(re.search(r"^(\d+) benchmark cases with ", said, re.M)[1])
     assert f"[{number}/{number}] Held-Karp, 5 cities" in said
     assert {record.workload for record in load(path)} == set(LINES)

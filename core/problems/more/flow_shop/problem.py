@@ -121,14 +121,14 @@ class FlowShop(Problem):
         return self.instance.bounds
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``ends`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""
+        """``heads-tails`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""
         steps = self.instance.times.size
         faster = Evaluation(
             value=makespan_by_heads_tails, begin=begin_heads_tails, update=update_heads_tails, work=steps // 3 + 1
         )
-        return {"ends": faster, "value": Evaluation(value=makespan, work=steps)}
+        return {"heads-tails": faster, "value": Evaluation(value=makespan, work=steps)}
 
     def data_for(self, evaluation: str) -> Shop:
         """The times; with room for the heads and tails that a walk keeps, if the evaluation reads them."""
         n, m = self.instance.jobs, self.instance.machines
-        return HeadsAndTails(self.data.times, n, m, cells=2 * (n + 1) * m) if evaluation == "ends" else self.data
+        return HeadsAndTails(self.data.times, n, m, cells=2 * (n + 1) * m) if evaluation == "heads-tails" else self.data

@@ -134,10 +134,10 @@ class Labs(Problem):
         return self.encoding.n // 2, sum(k * k for k in range(self.encoding.n))
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``correlations`` (O(n), from those that a walk keeps) or ``plain`` (O(n^2))."""
+        """``autocorrelations`` (O(n), from those that a walk keeps) or ``delta`` (O(n^2))."""
         faster = Evaluation(added_by_correlations, begin=correlate, update=follow, work=self.encoding.n)
-        return {"correlations": faster, "plain": Evaluation(added, work=self.encoding.n**2)}
+        return {"autocorrelations": faster, "delta": Evaluation(added, work=self.encoding.n**2)}
 
     def data_for(self, evaluation: str) -> Signs:
         """How many signs there are; with room for what a walk keeps, if the evaluation reads it."""
-        return Correlations(n=self.encoding.n) if evaluation == "correlations" else self.data
+        return Correlations(n=self.encoding.n) if evaluation == "autocorrelations" else self.data

@@ -116,11 +116,11 @@ class LinearOrdering(Problem):
         return -larger, -smaller
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
+        """``prefix-sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
         faster = Evaluation(added_by_sums, begin=sum_all, update=update_sums, work=2)
-        return {"sums": faster, "linear": Evaluation(added, work=self.encoding.n // 3 + 1)}
+        return {"prefix-sums": faster, "linear": Evaluation(added, work=self.encoding.n // 3 + 1)}
 
     def data_for(self, evaluation: str) -> Losses:
         """The matrix; with room for the sums that a walk keeps, if the evaluation reads them."""
         n = self.encoding.n
-        return PrefixSums(self.data.losses, n, cells=n * (n + 1)) if evaluation == "sums" else self.data
+        return PrefixSums(self.data.losses, n, cells=n * (n + 1)) if evaluation == "prefix-sums" else self.data

@@ -115,9 +115,9 @@ class MaxKCut(Problem):
         return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``ties`` (O(1) from kept sums) or ``linear``."""
+        """``part-weights`` (O(1), from sums of weights that a walk keeps) or ``linear``."""
         return {
-            "ties": Evaluation(added_by_ties, begin=tie_all, move=move_vertex, work=2),
+            "part-weights": Evaluation(added_by_ties, begin=tie_all, move=move_vertex, work=2),
             "linear": Evaluation(added, work=self.encoding.n),
         }
 

@@ -130,10 +130,10 @@ class Qubo(Problem):
         return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
+        """``local-fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
         faster = Evaluation(added_by_fields, begin=sum_fields, update=update_fields, work=2)
-        return {"fields": faster, "linear": Evaluation(added, work=self.encoding.n)}
+        return {"local-fields": faster, "linear": Evaluation(added, work=self.encoding.n)}
 
     def data_for(self, evaluation: str) -> QuadraticCoefficients:
         """The form; with room for the fields that a walk keeps, if the evaluation reads them."""
-        return LocalFields(self.data.coefficients, self.encoding.n) if evaluation == "fields" else self.data
+        return LocalFields(self.data.coefficients, self.encoding.n) if evaluation == "local-fields" else self.data

@@ -129,11 +129,11 @@ class MaxSat(Problem):
         return 0, int(self.instance.weights.sum(dtype=np.int64))
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``counts`` (of true literals, which a walk keeps) or ``plain`` (which counts them anew)."""
+        """``literal-counts`` (of true literals, which a walk keeps) or ``delta`` (which counts them anew)."""
         each = len(self.instance.literals) // self.encoding.n + 1
         faster = Evaluation(added_by_counts, begin=count_true_literals, update=update_counts, work=each)
-        return {"counts": faster, "plain": Evaluation(added, work=8 * each)}
+        return {"literal-counts": faster, "delta": Evaluation(added, work=8 * each)}
 
     def data_for(self, evaluation: str) -> Formula:
         """The formula; with the counts that a walk keeps, if the evaluation reads them."""
-        return TrueLiteralCounts(*self.formula) if evaluation == "counts" else self.data
+        return TrueLiteralCounts(*self.formula) if evaluation == "literal-counts" else self.data

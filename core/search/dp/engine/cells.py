@@ -148,7 +148,9 @@ class CellEngine:
         team_size: int | None = None,
     ) -> None:
         if communicator.size > 1:
-            raise UserError("--mapping published is one launch per wave on one device; several ranks need the suite's")
+            raise UserError(
+                "--mapping published is one launch per wave on one device: expected --mapping native on several ranks"
+            )
         self.backend, self.problem, self.folder = backend, problem, folder
         self.team_size = team_size or min(TEAM_SIZE, int(backend.capabilities.max_team_size))
         self.cells: HostCells | None = None

@@ -61,4 +61,4 @@ def refuse_checkpoints(keeper: Checkpointer | None, what: str, instead: str) -> 
 
     """
     if keeper is not None and keeper.write is not None:
-        raise UserError(f"--state with {what}: no state of it is kept: expected {instead}, or no --state")
+        raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")

@@ -38,7 +38,7 @@ FEWEST_CITIES = 4
 LONGEST = (1 << 30) - 1
 """Three such lengths still fit 32 bits."""
 TILINGS = ("auto", "none")
-MAPPINGS = ("suite", "published")
+MAPPINGS = ("native", "published")
 
 
 class ShortestTour(NamedTuple):
@@ -133,7 +133,7 @@ class HeldKarp:
         distances: np.ndarray,
         *,
         tiling: str = "auto",
-        mapping: str = "suite",
+        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
     ) -> None:
@@ -269,7 +269,7 @@ class HeldKarp:
         if self.halves is None and self.way is not None:
             published = self.published is not None
             what = "--mapping published" if published else "--tiling none"
-            refuse_checkpoints(keeper, what, "--mapping suite" if published else "--tiling auto")
+            refuse_checkpoints(keeper, what, "--mapping native" if published else "--tiling auto")
         watch = ProgressMonitor(Stop(), callback, self.steps, seconds_before(keeper))
         if self.halves is not None:
             self.halves.settle(self.communicator if ranks is None else ranks)

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack problem by branch and bound, the yardstick of `oconnell2014` (its reference [17]) on one core."""
+"""The 0-1 knapsack problem by branch and bound, the baseline of `oconnell2014` (its reference [17]) on one core."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class KnapsackBranchAndBound:
     ) -> None:
         if communicator.size > 1:
             raise UserError(
-                f"branch and bound on {communicator.size} ranks: expected one, it is the yardstick of a core"
+                f"branch and bound on {communicator.size} ranks: expected one, it is the baseline of a core"
             )
         self.backend, self.communicator, self.instance = backend, communicator, instance
         self.most_nodes = most_nodes

@@ -145,7 +145,7 @@ PUBLISHED = "--mapping published is the paper's Ant System: expected "
         ({"candidates": 8}, {}, PUBLISHED + "candidates 0, found 8"),
         ({"local_search": "2opt"}, {}, PUBLISHED + "local search none, found 2opt"),
         ({}, {"team": (32, 1)}, "--mapping published has the paper's teams: expected none to be given, found (32, 1)"),
-        ({}, {"mapping": "paper"}, "mapping 'paper'; choose one of suite, published"),
+        ({}, {"mapping": "paper"}, "mapping 'paper'; choose one of native, published"),
         ({}, {"strategy": "finest"}, "strategy 'finest'; choose one of coarse, fine, fine-deposit"),
     ],
     ids=str,
@@ -214,7 +214,7 @@ def test_more_memory_than_the_device_has_is_refused(cpu, distances, case):
 @pytest.mark.parametrize(
     ("changes", "ranks", "mapping"),
     [
-        *((CRAMPED[case], ranks, "suite") for case in CRAMPED for ranks in (1, 3)),
+        *((CRAMPED[case], ranks, "native") for case in CRAMPED for ranks in (1, 3)),
         *(({"colonies": colonies}, 1, "published") for colonies in (1, 3)),
     ],
     ids=str,

@@ -112,14 +112,14 @@ def test_same_tours_on_every_backend(backend, case, request):
         few = {"ants": 2, "colonies": min(2, changes.get("colonies", 1))}
         same(backend, LEAST, 1 + bool(changes.get("exchange")), {**changes, **few}, strategy=strategy, **how)
     else:
-        same(backend, EIL51, 5, changes, strategy=strategy, mapping=how.get("mapping", "suite"))
+        same(backend, EIL51, 5, changes, strategy=strategy, mapping=how.get("mapping", "native"))
 
 
 @pytest.mark.parametrize("case", ["mmas candidates", "islands", "published exponents"])
 def test_a_run_repeats_itself(cpu, case):
     """Whatever ran before, and however long."""
     changes, strategy, how = CASES[case]
-    how = {"strategy": strategy, "mapping": how.get("mapping", "suite")}
+    how = {"strategy": strategy, "mapping": how.get("mapping", "native")}
     engine = AntColony(cpu, Solo(), distances_of(SMALL), Settings(**changes), seed=SEED, **how)
     engine.warm_up()
     pairs = tuple(changes.items())
@@ -136,7 +136,7 @@ def test_a_run_repeats_itself(cpu, case):
 # --- sizes ---
 
 
-@pytest.mark.parametrize("how", [{}, PUBLISHED], ids=["suite", "published"])
+@pytest.mark.parametrize("how", [{}, PUBLISHED], ids=["native", "published"])
 @pytest.mark.parametrize("n", [31, 32, 33, 64, 65, 257, pytest.param(1025, marks=pytest.mark.slow)])
 def test_sizes_about_a_word_and_a_block(cpu, n, how):
     changes = {"ants": 3, "beta": 4.0}

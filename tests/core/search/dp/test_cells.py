@@ -306,14 +306,16 @@ def test_several_ranks_are_refused(cpu):
         lambda: KnapsackByDiagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
     ):
-        with pytest.raises(UserError, match="--mapping published is one launch per wave on one device; several ranks"):
+        with pytest.raises(
+            UserError, match="--mapping published is one launch per wave on one device: expected --mapping native"
+        ):
             made()
 
 
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
         HeldKarpOnHost(cpu, Solo(), np.full((5, 5), 500_000_000))
-    with pytest.raises(UserError, match="mapping 'own'; choose one of suite, published"):
+    with pytest.raises(UserError, match="mapping 'own'; choose one of native, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), mapping="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))
     told = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"

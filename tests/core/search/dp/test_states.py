@@ -301,17 +301,17 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
 def test_a_run_without_states_refuses_to_keep_one(cpu):
     square = random_distances(6, 1, 9, False)
     for search, problem, changes, way in (
-        (LcsByDiagonals, PAIR, {}, "--mapping published: no state of it is kept: expected --mapping s"),
-        (KnapsackByDiagonals, (SUMS,), {}, "--mapping published: no state of it is kept: expected --mapping s"),
+        (LcsByDiagonals, PAIR, {}, "--mapping published: it has no checkpoints: expected --mapping n"),
+        (KnapsackByDiagonals, (SUMS,), {}, "--mapping published: it has no checkpoints: expected --mapping n"),
         (HeldKarp, (square,), {"mapping": "published"}, "--mapping published"),
-        (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: no state of"),
-        (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: no state of it is kept: expected"),
-        (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: no state of it is kept"),
-        (BalasSimonettiSearch, (square, 3), {}, "a single pass: no state of it is kept"),
+        (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: it has no checkpoints"),
+        (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: it has no checkpoints: expected"),
+        (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: it has no checkpoints"),
+        (BalasSimonettiSearch, (square, 3), {}, "a single pass: it has no checkpoints"),
     ):
         with pytest.raises(UserError) as refusal:
             search(cpu, Solo(), *problem, **changes).run(keeper=Checkpointer(lambda state: None))
-        assert str(refusal.value).startswith(f"--state with {way}") and "\n" not in str(refusal.value)
+        assert str(refusal.value).startswith(f"--checkpoint with {way}") and "\n" not in str(refusal.value)
 
 
 def test_restricted_passes_are_counted_from_the_first_life_on(cpu):

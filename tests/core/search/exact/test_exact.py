@@ -119,7 +119,7 @@ def test_the_shape_of_a_launch_does_not_matter(oracle):
         (np.ones((8, 8), int), {"bound": "edges", "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
         (np.ones((22, 22), int), {"bound": "none", "enumerate": "permutations"}, "at most 20 cities"),
         (np.ones((8, 8), int), {"mapping": "published"}, "the thesis has no 1-trees; expected with bound edges"),
-        (np.ones((8, 8), int), {**EDGES, "mapping": "papers"}, "mapping 'papers'; choose one of suite, published"),
+        (np.ones((8, 8), int), {**EDGES, "mapping": "papers"}, "mapping 'papers'; choose one of native, published"),
         (np.ones((8, 8), int), {**EDGES, "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
         (np.ones((30, 30), int), {**WORKLIST, "depth": 15}, "which is a depth of 14"),
         (np.ones((21, 21), int), PERMUTATIONS, "at most 20 cities"),

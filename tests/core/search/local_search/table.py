@@ -33,17 +33,17 @@ ALGORITHMS = {
     "hill": local_search.HillClimbing(),
     "first": local_search.HillClimbing(first=True),
     "tabu": local_search.TabuSearch(),
-    "tabu of moves": local_search.TabuSearch(remember="moves"),
+    "tabu of moves": local_search.TabuSearch(tabu_memory="moves"),
     "ils": local_search.IteratedLocalSearch(strength=2),
     "vns": local_search.VariableNeighbourhoodSearch(strength=3),
     "annealing": local_search.SimulatedAnnealing(plateau=7, batch=5),
 }
 # problem, neighbourhoods, evaluation, algorithm, how
-KEPT = ("qap", "exchange2", "kept", "tabu", {})
-IN_TURN = ("qap", "exchange2+exchange3", "kept", "vns", {})
-TOGETHER = ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4})
+KEPT = ("qap", "exchange2", "incremental", "tabu", {})
+IN_TURN = ("qap", "exchange2+exchange3", "incremental", "vns", {})
+TOGETHER = ("qap", "exchange2", "incremental", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4})
 ANNEALED = ("qap", "exchange2", "linear", "annealing", {})
-WORDS = ("ppp", "flip2", "words", "tabu", {})
+WORDS = ("ppp", "flip2", "bit-parallel", "tabu", {})
 FIRST = ("ppp", "flip3", "linear", "first", {})
 IN_PARTS = ("weierstrass", "crowns", "full", "hill", {"level": "solution"})
 QUICK_ROWS = [
@@ -51,14 +51,14 @@ QUICK_ROWS = [
     IN_TURN,
     TOGETHER,
     IN_PARTS,
-    ("ppp", "flip1", "words", "ils", {}),
+    ("ppp", "flip1", "bit-parallel", "ils", {}),
     ("tsp", "exchange2", "table", "first", {}),
-    ("cut", "assign", "ties", "tabu", {}),
+    ("cut", "assign", "part-weights", "tabu", {}),
     ("order", "insert", "value", "tabu", {}),
-    ("labs", "flip1", "correlations", "annealing", {}),
-    ("sat", "flip1", "counts", "tabu", {"level": "algorithm", "walks": 3}),
-    ("bits cut", "flip1", "fields", "tabu", {}),
-    ("shop", "insert", "ends", "hill", {}),
+    ("labs", "flip1", "autocorrelations", "annealing", {}),
+    ("sat", "flip1", "literal-counts", "tabu", {"level": "algorithm", "walks": 3}),
+    ("bits cut", "flip1", "local-fields", "tabu", {}),
+    ("shop", "insert", "heads-tails", "hill", {}),
     ("ordering", "insert", "linear", "ils", {}),
 ]
 """Each problem and each algorithm at least once."""
@@ -66,30 +66,30 @@ MORE_ROWS = [
     ANNEALED,
     WORDS,
     FIRST,
-    ("tsp", "exchange2", "plane", "tabu", {}),
+    ("tsp", "exchange2", "coordinates", "tabu", {}),
     ("tsp", "2opt", "table", "ils", {"level": "algorithm", "walks": 4}),
     ("weierstrass64", "crowns", "full", "tabu", {}),
-    ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
+    ("ppp", "flip2", "bit-parallel", "tabu", {"level": "solution"}),
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
-    ("ordering", "insert", "sums", "tabu", {"level": "algorithm", "walks": 3}),
+    ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
 MOVES = [
     (problem, name, evaluation)
     for problem, names, evaluations in (
-        ("qap", ("exchange2", "exchange3"), ("kept", "linear")),
-        ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear", "histogram")),
-        ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "plane", "full")),
-        ("cut", ("assign",), ("ties", "linear")),
+        ("qap", ("exchange2", "exchange3"), ("incremental", "linear")),
+        ("ppp", ("flip1", "flip2", "flip3"), ("bit-parallel", "linear", "histogram")),
+        ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "coordinates", "full")),
+        ("cut", ("assign",), ("part-weights", "linear")),
         ("order", ("exchange2", "insert", "reverse", "blocks", "adjacent"), ("value",)),
         ("weierstrass", ("crowns",), ("full",)),
-        ("labs", ("flip1", "flip2", "flip3"), ("correlations", "plain")),
-        ("sat", ("flip1",), ("counts", "plain")),
-        ("bits cut", ("flip1", "flip2", "flip3"), ("fields", "linear")),
-        ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("ends", "value")),
-        ("ordering", ("insert",), ("sums", "linear")),
+        ("labs", ("flip1", "flip2", "flip3"), ("autocorrelations", "delta")),
+        ("sat", ("flip1",), ("literal-counts", "delta")),
+        ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
+        ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("heads-tails", "value")),
+        ("ordering", ("insert",), ("prefix-sums", "linear")),
     )
     for name in names
     for evaluation in evaluations

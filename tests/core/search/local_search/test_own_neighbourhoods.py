@@ -147,7 +147,7 @@ VNS = VariableNeighbourhoodSearch()
          "neighbourhood 'blocks': ordering:6 does not list it in its `neighbourhoods`"),
         (with_own("insert"), TabuSearch(), "blocks", "'blocks' for a permutation encoding: expected exchange2"),
         (Ordering(6), VNS, ["insert", "blocks"], "insert, blocks in one search: their moves differ in kind"),
-        (Ordering(6), TabuSearch(remember="attributes"), "adjacent", "attributes of adjacent, which has none: use moves"),
+        (Ordering(6), TabuSearch(tabu_memory="attributes"), "adjacent", "attributes of adjacent, which has none: use moves"),
         (with_own(ADJACENT, own(TWO_AND_THREE, "exchange", 4)), VNS, ["adjacent", "mine"], "mine in one search: expected at most one"),
     ],
 )  # fmt: skip

@@ -58,7 +58,7 @@ def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, c
 @pytest.mark.parametrize("row", [ROWS[5], ROWS[7], ROWS[9]], ids=named)
 def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
     expected = found(made(cpu, row), Iterations(2))
-    for mapping in ("suite", "published"):
+    for mapping in ("native", "published"):
         one = made(python, row, mapping=mapping, select="host", generate="host")
         assert found(one, Iterations(2)) == expected
 
@@ -115,7 +115,8 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "ties")]
+    ("problem", "name", "evaluation"),
+    [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")],
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
@@ -127,9 +128,9 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
     monkeypatch.setattr("core.problems.tsp.problem.LARGEST_TABLE", 0)
     names = [
         LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).evaluation_name
-        for mapping in ("suite", "published")
+        for mapping in ("native", "published")
     ]
-    assert names == ["plane", "table"]
+    assert names == ["coordinates", "table"]
 
 
 def copied_bytes(cpu, **how):
@@ -147,7 +148,7 @@ def test_what_is_copied_depends_on_who_selects_and_on_the_mapping(cpu):
     assert on_host - on_device == 5 * (4 * 780 - 8)
 
     suite, paper = (
-        copied_bytes(cpu, mapping=mapping, select="host", generate="host") for mapping in ("suite", "published")
+        copied_bytes(cpu, mapping=mapping, select="host", generate="host") for mapping in ("native", "published")
     )
     assert paper - suite == 5 * 780 * 4 * (40 - 3)
 
@@ -203,12 +204,16 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 @pytest.mark.parametrize(
     ("algorithm", "how", "words"),
     [
-        (TabuSearch(), {"mapping": "paper"}, "mapping 'paper': expected suite, published"),
+        (TabuSearch(), {"mapping": "paper"}, "mapping 'paper': expected native, published"),
         (TabuSearch(), {"level": "solution"}, "mapping published at the solution level: expected level iteration"),
         (TabuSearch(), {"walks": 0}, "0 walks: expected 1 or more"),
         (TabuSearch(), {"walks": 3, "exchange": 5}, "use level algorithm"),
         (TabuSearch(), {"walks": 3, "history": True}, "a history of 3 walks one after another: expected 1 walk"),
-        (TabuSearch(), {"evaluation": "kept"}, "mapping published with evaluation kept: expected linear, the paper's"),
+        (
+            TabuSearch(),
+            {"evaluation": "incremental"},
+            "mapping published with evaluation incremental: expected linear, the paper's",
+        ),
         (SimulatedAnnealing(), {}, "mapping published for simulated annealing: expected an algorithm that looks at"),
     ],
 )

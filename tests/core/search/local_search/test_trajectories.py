@@ -41,7 +41,7 @@ def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, py
 
 def test_the_oracle_keeps_the_best_solution_to_which_random_moves_lead(python, cpu):
     """The walk starts at a local optimum, so the first iteration shakes it."""
-    several = [search(backend, Solo(), ("labs", "flip1", "correlations", "ils", {})) for backend in (cpu, python)]
+    several = [search(backend, Solo(), ("labs", "flip1", "autocorrelations", "ils", {})) for backend in (cpu, python)]
     for one in several:
         one.seed = 11
     expected, outcome = (found(one, local_search.Iterations(1)) for one in several)

@@ -59,8 +59,10 @@ def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, t
         search = LocalSearch(python, Solo(), Weighted(TWELVE), HillClimbing(), ["flip1", "flip2"])
         search.warm_up()
         search.run(Iterations(3))
-        searched(Weighted(TWELVE), python, evaluation="kept").run(Iterations(3))
-    assert tried_first == [("weighted:12", *one) for one in (("flip1", "plain"), ("flip2", "plain"), ("flip1", "kept"))]
+        searched(Weighted(TWELVE), python, evaluation="incremental").run(Iterations(3))
+    assert tried_first == [
+        ("weighted:12", *one) for one in (("flip1", "delta"), ("flip2", "delta"), ("flip1", "incremental"))
+    ]
 
 
 def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, tried_first):

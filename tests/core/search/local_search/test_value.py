@@ -42,9 +42,9 @@ ALGORITHMS += [local_search.IteratedLocalSearch(strength=2), HillClimbing(first=
 )
 def test_a_value_makes_the_search_that_a_delta_makes_and_agrees_with_the_scorer(cpu, name, algorithm):
     problem = MAKES[name]()
-    assert list(problem.evaluations(name)) == ["plain", "value"]
+    assert list(problem.evaluations(name)) == ["delta", "value"]
     by_delta = searched(cpu, problem, algorithm, name)
-    assert by_delta == searched(cpu, problem, algorithm, name, evaluation="plain")
+    assert by_delta == searched(cpu, problem, algorithm, name, evaluation="delta")
     assert by_delta == searched(cpu, problem, algorithm, name, evaluation="value")
     local_search.check(problem, name, moves=8)
 
@@ -97,7 +97,7 @@ def test_a_value_knows_all_neighbourhoods_and_a_delta_alone_those_that_it_was_wr
 
     assert Plain(4).neighbourhood_names() == ["exchange2", "exchange3", "insert", "reverse"]
     both = Plain(4, both=True)
-    assert list(both.evaluations("exchange2")) == ["plain", "value"]
+    assert list(both.evaluations("exchange2")) == ["delta", "value"]
     assert list(both.evaluations("insert")) == ["value"]
     both.value = None
     assert both.neighbourhood_names() == ["exchange2", "exchange3"]

@@ -190,8 +190,8 @@ TWELVE = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
 ONE_OF_1770 = {"only": Evaluation(wrong_for_one_pair)}
 """An evaluation that is wrong for one pair of 60 bits."""
 RIGHT = {
-    "plain": Evaluation(added),
-    "kept": Evaluation(added_kept, begin=begin, update=update),
+    "delta": Evaluation(added),
+    "incremental": Evaluation(added_kept, begin=begin, update=update),
     "quick": Evaluation(added, quick=quick, refresh=refresh, quick_for=("flip1",)),
     "parts": Evaluation(added, partial=shared_out),
 }

@@ -1,4 +1,4 @@
-/* Ant System (menezes2019, section III) on one core: the yardstick of drivers.bench.
+/* Ant System (menezes2019, section III) on one core: a reference program of drivers.bench.
  *
  * Plain C: one ant at a time, ordinary loops that `gcc -O3 -march=native` turns into vector code. It does the suite's
  * work draw for draw, so its digest must be theirs: counter-based random numbers, weights of 32-bit fixed point, and a

@@ -1,4 +1,4 @@
-/* Iterative hill climbing (oneil2011) on one core: the yardstick of drivers.bench.
+/* Iterative hill climbing (oneil2011) on one core: a reference program of drivers.bench.
  *
  * Plain C: every climb starts from a random tour and takes the best of all 2-opt moves until none makes the tour
  * shorter. Ordinary loops that `gcc -O3 -march=native` turns into vector code. It does the suite's work climb for
