@@ -70,7 +70,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--rows", metavar="PARTS", help="with ranks or time-limits: only rows with one of these parts in the name"
     )
-    parser.add_argument("--time-budget", type=number, metavar="S", help="with ranks: start no repetition after S seconds")
+    parser.add_argument(
+        "--time-budget", type=number, metavar="S", help="with ranks: start no repetition after S seconds"
+    )
     parser.add_argument(
         "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
     )

@@ -229,7 +229,8 @@ class RankBenchmarkTable:
         for number, row in enumerate(rows, 1):
             if self.is_over:
                 self.say(
-                    f"\n{format_long_time(self.options.time_budget)} have passed: {len(rows) - number + 1} rows not measured"
+                    f"\n{format_long_time(self.options.time_budget)} have passed: "
+                    f"{len(rows) - number + 1} rows not measured"
                 )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")

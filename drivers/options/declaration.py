@@ -240,7 +240,9 @@ class Options:
         bool,
         group=CHECKPOINTS,
     )
-    checkpoint_every: float = option(60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS)
+    checkpoint_every: float = option(
+        60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS
+    )
     peers: bool = option(
         False,
         "also run the installed reference solvers on the same problem, --repeats times each, and compare them with "

@@ -83,7 +83,10 @@ def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
     ("arguments", "expected"),
     [
         ("--resume", "--resume without --checkpoint: expected the file of the checkpoint"),
-        ("--checkpoint s --repeats 2", "--checkpoint with --repeats 2: expected --record too, which lists the finished runs"),
+        (
+            "--checkpoint s --repeats 2",
+            "--checkpoint with --repeats 2: expected --record too, which lists the finished runs",
+        ),
         ("--checkpoint s --seeds 3", "--checkpoint with --seeds: expected"),
     ],
 )

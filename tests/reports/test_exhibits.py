@@ -43,7 +43,9 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs = [make_run(times=(4.0,) * 3), make_run(backend="cuda", times=(0.5,) * 3)]
     runs += [make_run(backend="cuda", times=(2.0,) * 3, execution=PUBLISHED)]
     runs += [make_run(backend="cuda", times=(1.0,) * 3, execution=PUBLISHED | {"data_memory": "readonly"})]
-    runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, execution=PUBLISHED | {"data_memory": "image"})]
+    runs += [
+        make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, execution=PUBLISHED | {"data_memory": "image"})
+    ]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
         "ours, one core, native mapping: cpu",

@@ -63,7 +63,9 @@ def test_without_one_core_there_is_no_ratio(said):
 
 
 def test_a_run_by_another_algorithm_than_those_on_one_core_has_no_ratio(said):
-    text = said(([1.0], {"execution": {"evaluation": "incremental"}}), ([0.1], CUDA | {"execution": {"evaluation": "linear"}}))
+    text = said(
+        ([1.0], {"execution": {"evaluation": "incremental"}}), ([0.1], CUDA | {"execution": {"evaluation": "linear"}})
+    )
     assert text.endswith(" with 100 ms, and its algorithm did not run on one core: no ratio.")
 
 

@@ -33,7 +33,9 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
 )
 def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
     assert ratio_obstacles(make_run(), make_run(**change)) == apart
-    assert ratio_obstacles(make_run(), make_run(execution={"data_memory": "shared"}), ["data_memory"]) == ["data_memory"]
+    assert ratio_obstacles(make_run(), make_run(execution={"data_memory": "shared"}), ["data_memory"]) == [
+        "data_memory"
+    ]
 
 
 @pytest.mark.slow
