@@ -8,9 +8,11 @@ python -m drivers.flowshop --instance taillard:30:10:seed=7   30 jobs on 10 mach
 import sys
 
 from drivers.cli.exit_codes import run_driver
+from drivers.runs.workload_main import driver
 from drivers.workload.more import more_problem
 
-FLOWSHOP, main = more_problem("flowshop", __doc__)
+FLOWSHOP = more_problem("flowshop")
+main = driver(FLOWSHOP, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

@@ -7,9 +7,11 @@ python -m drivers.labs --instance 27 --target 37 --walks 64   until the least en
 import sys
 
 from drivers.cli.exit_codes import run_driver
+from drivers.runs.workload_main import driver
 from drivers.workload.more import more_problem
 
-LABS, main = more_problem("labs", __doc__)
+LABS = more_problem("labs")
+main = driver(LABS, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

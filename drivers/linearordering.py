@@ -10,9 +10,11 @@ The cost is minus the sum of the weights above the diagonal.
 import sys
 
 from drivers.cli.exit_codes import run_driver
+from drivers.runs.workload_main import driver
 from drivers.workload.more import more_problem
 
-LINEARORDERING, main = more_problem("linearordering", __doc__)
+LINEARORDERING = more_problem("linearordering")
+main = driver(LINEARORDERING, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

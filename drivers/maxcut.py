@@ -10,9 +10,11 @@ Of two parts the cost is minus the weight of the edges that are cut, of more par
 import sys
 
 from drivers.cli.exit_codes import run_driver
+from drivers.runs.workload_main import driver
 from drivers.workload.more import more_problem
 
-MAXCUT, main = more_problem("maxcut", __doc__)
+MAXCUT = more_problem("maxcut")
+main = driver(MAXCUT, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

@@ -7,9 +7,11 @@ python -m drivers.maxsat --instance uf50-01.cnf --walks 64 --target 0  until all
 import sys
 
 from drivers.cli.exit_codes import run_driver
+from drivers.runs.workload_main import driver
 from drivers.workload.more import more_problem
 
-MAXSAT, main = more_problem("maxsat", __doc__)
+MAXSAT = more_problem("maxsat")
+main = driver(MAXSAT, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

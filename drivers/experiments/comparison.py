@@ -126,10 +126,10 @@ def run_comparison(
     configurations, not_run = choose_configurations(options, dependencies)
     if options.weak:
         contests = [scale_case(contest, count) for contest in contests for count in sorted({1, *chosen_ranks(options)})]
-    for contest in () if options.fresh else contests:
+    for contest in () if options.rerun else contests:
         problem = contest.task.problem
-        refuse_namesake(records, workload.name, problem.name, problem.sha256, "--fresh, another --out")
-    prepare_folder(records, lambda: experiment.remove(options.out, name), options.fresh)
+        refuse_namesake(records, workload.name, problem.name, problem.sha256, "--rerun, another --out")
+    prepare_folder(records, lambda: experiment.remove(options.out, name), options.rerun)
     runner = ExperimentRunner(sum(len(contest.of(configurations)) for contest in contests), dependencies.command)
     print_status(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:

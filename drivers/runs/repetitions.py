@@ -396,7 +396,7 @@ class Repetitions:
     def execution(self) -> dict[str, Any]:
         """Execution settings, which affect only the speed: the same work has the same hash under all of them.
 
-        `share` and `own_cores` are there only if they are not the default.
+        `distribute` and `pin_cores` are present only if they are not the default.
         """
         apart = {"pin_cores": True} if self.options.pin_cores else {}
         share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import make_dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from drivers.options.declaration import instance_option, option, positive
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
-from drivers.runs.workload_main import driver
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import local_search
 
@@ -175,17 +174,15 @@ PROBLEMS = {
 """All rows, by the name of the command."""
 
 
-def more_problem(
-    name: str, description: str | None
-) -> tuple[Workload[SearchOptions], Callable[[Sequence[str] | None], int]]:
-    """Return the workload of a row and its main function. The help opens with ``description``."""
+def more_problem(name: str) -> Workload[SearchOptions]:
+    """Return the workload of a row."""
     row = PROBLEMS[name]
 
     def fitted(problem: Any) -> tuple[str, ...]:
         iterations = max(1, row.iterations * row.usual_size // row.size(problem))
         return ("--walks", WALKS, "--iterations", str(iterations))
 
-    workload = local_search(
+    return local_search(
         name,
         row.title,
         options_class(name, row),
@@ -196,7 +193,6 @@ def more_problem(
         best_known=row.best_known,
         speed=row.speed,
     )
-    return workload, driver(workload, description)
 
 
 def options_class(name: str, row: MoreProblem) -> type[SearchOptions]:

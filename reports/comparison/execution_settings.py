@@ -13,7 +13,7 @@ from reports.text.formatting import grouped, size
 
 SETTING_MEANINGS: dict[str, dict[Any, str]] = {
     "mapping": {
-        "native": "the work is mapped to the device by onekernel's native mapping",
+        "native": "the work is mapped to the device by this project's mapping",
         "published": "the work is mapped to the device as in the paper",
     },
     "pin_cores": {True: "every rank is pinned to separate cores"},

@@ -32,7 +32,7 @@ def test_the_oracle_runs_only_where_it_is_named():
     devices = [device("python"), device("cpu")]
     chosen, not_run = plan_configurations(devices, None, [])
     assert [one.backend for one in chosen] == ["cpu"]
-    assert "the oracle" in not_run[0].reason
+    assert "the reference interpreter" in not_run[0].reason
     chosen, not_run = plan_configurations(devices, ["python"], [])
     assert [one.backend for one in chosen] == ["python"]
     assert not_run == []

@@ -109,7 +109,7 @@ class KnapsackByDiagonals:
 
         See `KnapsackSearch.run`; its steps are diagonals, the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
         watch = table_monitor(stop, history, callback, "the knapsack problem's table")
         value = int(self.engine.run(trace, watch.counts(self.work))[-1])
         watch.tell_all(value, self.work)

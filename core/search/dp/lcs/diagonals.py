@@ -103,7 +103,7 @@ class LcsByDiagonals:
 
         See `LongestCommonSubsequence.run`; the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping suite")
+        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
         watch = table_monitor(stop, history, callback, "a longest common subsequence")
         found = self._common(trace, watch)
         watch.tell_all(found.length, self.work)
