@@ -85,11 +85,11 @@ def load(options: ClimbOptions, ranks: int) -> Task:
 def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
     """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
     from cluster.mpi.proxies import Rehearsal
-    from core.search.hill_climbing.search import IterativeHillClimbing
+    from core.search.hill_climbing.search import HillClimbing
 
     how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
     published = (options.assign or "auto") if options.mapping == "published" else None
-    climbing = IterativeHillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
+    climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
     climbing.warm_up()
     return climbing
 

@@ -32,7 +32,7 @@ from core.lang import (
 )
 from core.lang.library import pack, packed_cost, packed_index, team_min
 from core.problems import tsp
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 from drivers.cli.exit_codes import run_driver
 
@@ -97,7 +97,7 @@ def main(argv):
         backend.download(starts).reshape(count, n).astype(np.int32),
         min(64, backend.capabilities.max_team_size),
     )
-    search = IterativeHillClimbing(backend, default_communicator(), distances, scan="full")
+    search = HillClimbing(backend, default_communicator(), distances, scan="full")
     search.run(Iterations(count), trace=False)
     begin = time.perf_counter()
     found = search.run(Iterations(count), trace=False)

@@ -1,4 +1,4 @@
-"""The words of `CudaPython` as plain functions, for numba's CUDA simulator: slow, and exact like the oracle."""
+"""The words of `CudaPython` as plain functions, for numba's CUDA simulator: slow and exact."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class BenchmarkDevice(NamedTuple):
 
 
 def usable_devices(rows: Sequence[Any], on_gpu: bool) -> list[BenchmarkDevice]:
-    """The usable devices of a survey that are GPUs, or those that are not; the oracle is too slow for any bench."""
+    """The usable devices of a survey that are GPUs, or the others without the reference interpreter."""
     found: list[BenchmarkDevice] = []
     for row in rows:
         if row.usable and not row.is_reference and (row.kind == "gpu") == on_gpu:

@@ -143,10 +143,10 @@ def record_subject(instance: Any, climbers: int, settings: dict[str, Any]) -> Re
 def prepare_climbs(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> PreparedCandidate:
     """All climbs on a backend."""
     from cluster import Solo
-    from core.search.hill_climbing.search import IterativeHillClimbing
+    from core.search.hill_climbing.search import HillClimbing
     from core.search.stop import Iterations
 
-    search: Any = IterativeHillClimbing(backend, Solo(), instance.distances, scan=scan)
+    search: Any = HillClimbing(backend, Solo(), instance.distances, scan=scan)
     search.warm_up()
     search.run(Iterations(max(1, climbers // 20)), trace=False)
     confirmed: dict[int, bool] = {}

@@ -57,7 +57,7 @@ def plan_configurations(
     devices : sequence
         Objects with `backend, device, name, usable, reason, kind, is_reference`, as `backends.survey` has them.
     backends : sequence of str, optional
-        Only these; None: all but the oracle, which is thousands of times slower.
+        Only these; None: all but the reference interpreter, which is thousands of times slower.
     ranks : sequence of int
         Numbers of MPI ranks to run besides.
     rank_backend : str, optional

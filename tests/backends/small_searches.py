@@ -22,7 +22,7 @@ from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
 from tests.core.search.local_search.scored import Ordering
@@ -42,7 +42,7 @@ def few(backend):
 
 
 def climb(backend, by=None, **how):
-    search = IterativeHillClimbing(backend, Solo(), CITIES, **how)
+    search = HillClimbing(backend, Solo(), CITIES, **how)
     search.scan = by(backend, CITIES) if by else search.scan
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)

@@ -19,7 +19,7 @@ from core.lang import Array, f32, f64, kernel, u32
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.hill_climbing.scans import TilesScan
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 from tests.backends import kernels
 from tests.backends.fake_cuda import FakeCuda
@@ -162,7 +162,7 @@ def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     monkeypatch.setattr("core.search.dp.knapsack.halves.FEW", -1)
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
     monkeypatch.setattr("core.lang.reference_interpreter.run", lambda *given: None)
-    search = IterativeHillClimbing(gpu, Solo(), CITIES)
+    search = HillClimbing(gpu, Solo(), CITIES)
     search.scan = TilesScan(gpu, tsp.load("uniform:64:seed=1").distances)
     search.run(Iterations(1), trace=False)
     paths = [Paths(Layer(np.zeros(9, np.uint16), 0, 0), np.zeros(9, np.uint32)) for _ in range(2)]

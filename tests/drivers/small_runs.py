@@ -42,7 +42,7 @@ SAVES = {
 
 LOCAL = ("core.search.local_search", "LocalSearch", "cost")
 SEARCHES = {
-    "ihc": ("core.search.hill_climbing.search", "IterativeHillClimbing", "length"),
+    "ihc": ("core.search.hill_climbing.search", "HillClimbing", "length"),
     "aco": ("core.search.ant_colony", "AntColony", "length"),
     "tsp": LOCAL,
     "qap": LOCAL,

@@ -320,7 +320,7 @@ def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | No
     name
         One of `SCANS`.
     backend, distances
-        See `core.search.hill_climbing.search.IterativeHillClimbing`.
+        See `core.search.hill_climbing.search.HillClimbing`.
     published
         One of `ASSIGNMENTS`: the paper's mapping, whose scan is full; None: the native mapping.
 

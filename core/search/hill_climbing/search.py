@@ -166,7 +166,7 @@ class HillClimbState(NamedTuple):
         )
 
 
-class IterativeHillClimbing:
+class HillClimbing:
     """Iterative hill climbing on one instance and one device, ready to be repeated.
 
     Parameters

@@ -16,7 +16,7 @@ from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.exact import ExactSearch
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
 from core.search.stop import Iterations, Stop
 
@@ -80,7 +80,7 @@ KINDS = {
         (QAP, {"level": "algorithm", "walks": 3}, MUCH),
     ),
     "hill climbing": Kind(
-        IterativeHillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
+        HillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
         ((cities(12),), {"start": "philox"}, MUCH),
     ),
     "ants": Kind(

@@ -14,7 +14,7 @@ from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
 from tests.core.search.searches import Kind, cities
@@ -59,7 +59,7 @@ def things(weight):
 
 CASES = {
     **{f"{count} walks, {one.name}, exchange {k}": walking(one, count, k, history) for count, one, k, history in WALKS},
-    **{f"{count} climbers": Kind(IterativeHillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
+    **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
     "1 ant that climbs by lists": ants(ants=1, local_search="2opt-near"),
@@ -89,7 +89,7 @@ def run(kind, backend, ranks, keeper=None):
     """Run as programs do: each rank is made and warmed up alone, and all meet then."""
     search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
-    history = kind.settings.get("history", False) or kind.search in (AntColony, IterativeHillClimbing)
+    history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
 

@@ -329,7 +329,7 @@ def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
     scan = SimpleNamespace(fewest_climbers=lambda: 10**9)
     for asked, part in ((most, most), (most + 1, most)):
         climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[])
-        assert search.IterativeHillClimbing._batch(climbing, asked) == part
+        assert search.HillClimbing._batch(climbing, asked) == part
         assert climbing.tours.size <= LARGEST
 
 

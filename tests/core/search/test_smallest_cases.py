@@ -29,7 +29,7 @@ from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs.search import TILINGS, LongestCommonSubsequence
 from core.search.exact import ExactSearch
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 from tests.core.search.local_search.scored import Ordering
 from tests.core.search.test_ihc import plain_climb
@@ -78,7 +78,7 @@ def warmed_up(search):
 @whole_warps
 def test_one_climber_through_five_cities(device, way):
     distances = distances_of(5).astype(np.uint16)
-    search = warmed_up(IterativeHillClimbing(device, Solo(), distances, **way))
+    search = warmed_up(HillClimbing(device, Solo(), distances, **way))
     found = search.run(Iterations(1))
     tour = search.tour_of(0)
     assert (found.climber, found.length) == (0, tour_length(distances, tour))

@@ -12,13 +12,13 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.checkpoint import SECONDS, Checkpointer
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
+from core.search.hill_climbing.search import HillClimbing
 from core.search.hill_climbing.search import HillClimbOutcome as Climbs
-from core.search.hill_climbing.search import IterativeHillClimbing
 from core.search.stop import Iterations, Stop
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
-SEARCHES = (local_search.LocalSearch, IterativeHillClimbing, AntColony, ExactSearch, KnapsackBranchAndBound)
+SEARCHES = (local_search.LocalSearch, HillClimbing, AntColony, ExactSearch, KnapsackBranchAndBound)
 SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
 SIXTY = Iterations(60)
 EVEN = 1 - np.eye(8, dtype=int)

@@ -14,7 +14,7 @@ from cluster.mpi.proxies import Rehearsal
 from core.problems import tsp
 from core.problems.qap.problem import Qap
 from core.search.exact import ExactSearch
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
 
@@ -35,7 +35,7 @@ class SlowBackend(CpuBackend):
 
 def climbers(backend, ranks, count):
     """Climbs; how many climbs each rank made."""
-    search = IterativeHillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
+    search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
     made = []
     climb = search._climb

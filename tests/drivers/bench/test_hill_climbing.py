@@ -9,7 +9,7 @@ import pytest
 
 from cluster import Solo
 from core.problems import tsp
-from core.search.hill_climbing.search import IterativeHillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 from drivers.bench import hill_climbing, main
 from drivers.bench.devices import BenchmarkDevice
@@ -51,7 +51,7 @@ def in_c(program, tmp_path, distances, climbers):
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_c_reference_program_makes_the_same_climbs(cpu, program, tmp_path, name):
     distances = INSTANCES[name]
-    ours = IterativeHillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
+    ours = HillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40), trace=False)
     theirs, digest, seconds = in_c(program, tmp_path, distances, 40)
     assert theirs == ours
     assert digest == f"{ours.digest:016x}"
