@@ -182,8 +182,9 @@ def insert(solution: Array[S], i: i32, j: i32):
     A lane keeps an element that another is about to write over. One barrier for each round is enough: the next round
     reads only places behind those that this one writes.
     """
+    # Not `abs(j - i)`: as the end of this loop, ptxas 13.0 reads it from a register that is not set yet (sm_90).
     ahead = 1 if i < j else -1
-    places = abs(j - i)
+    places = (j - i) * ahead
     taken = solution[i]
     for first in range(0, places, team_size()):
         p = first + lane()
