@@ -14,7 +14,11 @@ from tests import changed
         ("tests/cluster/conftest.py", "tests/cluster/test_abort.py", "tests/test_architecture.py"),
         ("docs/kernels.md", "tests/docs/test_links.py", "tests/drivers/test_lcs.py"),
         ("Makefile", "tests/test_make.py", "tests/drivers/test_lcs.py"),
-        ("reports/papers/luong2013.toml", "tests/reports/test_luong2013.py", "tests/core/lang/test_oracle.py"),
+        (
+            "reports/papers/luong2013.toml",
+            "tests/reports/test_luong2013.py",
+            "tests/core/lang/test_reference_interpreter.py",
+        ),
     ],
 )
 def test_a_change_reaches_tests_that_import_or_name_it_and_no_others(file, reached, kept):

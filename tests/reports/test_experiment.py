@@ -9,7 +9,7 @@ from reports.pages import comparison, experiment
 from reports.pages.terminal import lines
 from reports.records.files import RecordError, Repetition
 from tests.reports.conftest import MACHINE
-from tests.reports.test_other_algorithms import FAST
+from tests.reports.test_reference_solvers import FAST
 
 NODE = MACHINE | {"host": "node", "cores": 16}
 WAYS = {"evaluation": "table", "level": "iteration", "shape": "fixed"}

@@ -18,7 +18,7 @@ from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
 from tests.core.search.searches import Kind, cities
-from tests.core.search.test_states import Kept, impatient, said, some
+from tests.core.search.test_checkpoints import Kept, impatient, said, some
 from tests.thread_ranks import on_ranks, twin
 
 RANKS = 3

@@ -202,7 +202,7 @@ def test_floats_need_no_64_bits_where_there_are_none():
 
 SIMULATED = """
 import numpy as np
-from tests.backends.test_talk import count, walked
+from tests.backends.test_device_messages import count, walked
 walked(backend, 100)
 ticks = backend.upload(np.zeros(1, np.int64))
 with backend.record() as sequence:

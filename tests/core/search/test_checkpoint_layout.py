@@ -16,8 +16,8 @@ from core.search.checkpoint_layout import (
 from core.search.dp.engine import pauses
 from core.search.dp.held_karp import checkpoint
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
-from tests.core.search import test_states
-from tests.core.search.dp import test_states as test_states_of_tables
+from tests.core.search import test_checkpoints
+from tests.core.search.dp import test_checkpoints as table_checkpoints
 
 FREE = {
     "totals", "digest", "pheromone", "curve", "heat", "rows", "layer 0", "layer 1", "best", "left included",
@@ -50,15 +50,15 @@ def many_pauses(monkeypatch):
 
 def searched(name, cpu):
     """Return a function that runs a search with a keeper, and the states that it keeps."""
-    if name in test_states.CASES:
-        kind = test_states.CASES[name]
-        states, _ = test_states.kept_states(name, cpu)
-        return lambda keeper: test_states.run(kind, cpu, Solo(), keeper), states
-    kind = test_states_of_tables.KINDS[name]
-    return lambda keeper: kind.run(cpu, Solo(), keeper), test_states_of_tables.states_of(kind, cpu)[1]
+    if name in test_checkpoints.CASES:
+        kind = test_checkpoints.CASES[name]
+        states, _ = test_checkpoints.kept_states(name, cpu)
+        return lambda keeper: test_checkpoints.run(kind, cpu, Solo(), keeper), states
+    kind = table_checkpoints.KINDS[name]
+    return lambda keeper: kind.run(cpu, Solo(), keeper), table_checkpoints.states_of(kind, cpu)[1]
 
 
-NAMES = [name for name in test_states.CASES if name not in ("1-trees", "knapsack bounded")]
+NAMES = [name for name in test_checkpoints.CASES if name not in ("1-trees", "knapsack bounded")]
 TABLES = ["strings", "knapsack", "even", "directed", "restricted"]
 QUICK = ("walks that exchange", "hill climbing", "colonies that exchange", "1-trees, counted", "strings")
 MORE = ("the thesis' bound, counted", "knapsack", "even", "directed", "restricted")
