@@ -70,9 +70,9 @@ def apply(fault: Fault, copy: Path, *options: str) -> None:
 def run(tests: tuple[str, ...], copy: Path) -> subprocess.CompletedProcess[str]:
     """Run some tests of a copy until one fails; without bytecode, which a patch within a second would leave stale."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    asked = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
+    asked = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
     return subprocess.run(
-        asked,
+        [*asked, f"--basetemp={copy.parent / 'pytest'}", *tests],
         cwd=copy,
         env=kept | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
