@@ -2,7 +2,7 @@
 
 Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a problem of your own. The rest
 is the kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its encodings, the
-algorithms, stop criteria and the problems of the house.
+algorithms, stop criteria and the problems of the project.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a program of the suite was called, and what its command line tells a shell that completes words."""
+"""Command-line parser of all programs: the name of the call, and completion of words in a shell."""
 
 from __future__ import annotations
 

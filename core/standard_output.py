@@ -1,4 +1,4 @@
-"""Standard output that nobody reads any more, or whose disk is full: told from all other files that fail."""
+"""Errors of standard output: a closed reader or a full disk, distinguished from errors of other files."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ def prepare_process() -> None:
 
 def search_current_folder_last() -> None:
     """Look for modules in the current folder after all others: a user may have a `core.py` or `reports.py` there."""
-    house = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     # `-m` puts it first, unless Python was told not to (-P).
-    if not sys.flags.safe_path and sys.path[0] != house:
+    if not sys.flags.safe_path and sys.path[0] != root:
         sys.path.append(sys.path.pop(0))
 
 

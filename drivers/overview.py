@@ -59,7 +59,7 @@ LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
 """Of three, the first may be slow, which touches fresh memory: the median is another."""
 
 
-def main(argv: Sequence[str] | None = None, house: ComparisonDependencies | None = None) -> int:
+def main(argv: Sequence[str] | None = None, dependencies: ComparisonDependencies | None = None) -> int:
     """Run the workloads; returns 0 when each ran everywhere and did the same work everywhere, else 1.
 
     Raises
@@ -72,15 +72,15 @@ def main(argv: Sequence[str] | None = None, house: ComparisonDependencies | None
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(arguments)
     set_quiet(options.quiet)
-    house = house or ComparisonDependencies(survey)
+    dependencies = dependencies or ComparisonDependencies(survey)
     workloads = [get_workload(name) for name in dict.fromkeys(options.workloads or PAPER_WORKLOADS)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
     configurations, not_here = plan_configurations(
-        list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
+        list(dependencies.survey()), options.backends, ranks, options.rank_backend, options.cores
     )
     records = options.out / f"{overview.NAME}.jsonl"
     prepare_folder(records, lambda: overview.remove(options.out), options.rerun)
-    runner = ExperimentRunner(len(workloads) * (1 + len(configurations)), house.command)
+    runner = ExperimentRunner(len(workloads) * (1 + len(configurations)), dependencies.command)
     lines = [run_workload(workload, options, records, runner, configurations) for workload in workloads]
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
     return write_overview(Overview(tuple(lines), tuple(not_here), DEFAULT_REASON), options.out, made_by)

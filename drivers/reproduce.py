@@ -83,7 +83,7 @@ class PaperPage:
         return [one for one in self.paper.exhibits if one in self.exhibits or one in self.earlier]
 
 
-def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | None = None) -> int:
+def main(argv: Sequence[str] | None = None, dependencies: ReproductionDependencies | None = None) -> int:
     """Reproduce; returns 0 when everything ran that can run here and every exhibit asked for shows it, 1 when not.
 
     Raises
@@ -96,11 +96,11 @@ def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | No
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = read_options(arguments, __doc__)
     set_quiet(options.quiet)
-    house = house or ReproductionDependencies()
+    dependencies = dependencies or ReproductionDependencies()
     if options.list:
-        return show_list(options, find_machine_resources(options, house))
+        return show_list(options, find_machine_resources(options, dependencies))
     paper, exhibits = chosen_exhibits(options)
-    here = find_machine_resources(options, house)
+    here = find_machine_resources(options, dependencies)
     chosen = ReproductionChoice(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
     if not options.dry_run:
         prepare_folder(chosen.records, lambda: remove_stale_report(options.rerun, options.out, paper), options.rerun)
@@ -110,10 +110,10 @@ def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | No
     print_status(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
     print_status(f"records: {chosen.records}")
     if options.dry_run:
-        show_commands(plan, left, recorded, here, house.command)
+        show_commands(plan, left, recorded, here, dependencies.command)
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    runner = ExperimentRunner(len(left), house.command)
+    runner = ExperimentRunner(len(left), dependencies.command)
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_planned(plan, left, runner)
@@ -124,9 +124,9 @@ def main(argv: Sequence[str] | None = None, house: ReproductionDependencies | No
     return write_report(page, plan, before, chosen.records, failed, elsewhere)
 
 
-def find_machine_resources(options: argparse.Namespace, house: ReproductionDependencies) -> MachineResources:
+def find_machine_resources(options: argparse.Namespace, dependencies: ReproductionDependencies) -> MachineResources:
     """What this machine has for runs, of what the user wants."""
-    devices, several = list(house.survey()), options.ranks
+    devices, several = list(dependencies.survey()), options.ranks
     return MachineResources.of(devices, options.backends, cores(), several, oversubscribe=options.oversubscribe)
 
 

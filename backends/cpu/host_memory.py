@@ -1,4 +1,4 @@
-"""Backends whose memory is the host's: buffers are NumPy arrays, and ranks of one host can share some of them."""
+"""Base of backends in host memory: buffers are NumPy arrays, and ranks of one host can share some of them."""
 
 from __future__ import annotations
 

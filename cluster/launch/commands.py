@@ -1,4 +1,4 @@
-"""How a program of the suite starts another one: the Python that finds its packages, and the launcher of its ranks."""
+"""Commands for starting other programs of the project: this environment's Python, and the launcher of ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which command starts a job: how many ranks, where, bound to what, and with which environment."""
+"""Command that starts a job: number of ranks, hosts, binding and environment."""
 
 from __future__ import annotations
 

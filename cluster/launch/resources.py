@@ -1,4 +1,4 @@
-"""What there is to start ranks with, and on: launchers, cores, GPUs, and the batch system's allocation."""
+"""Resources for ranks: launchers, cores, GPUs, and the allocation of the batch system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is doubtful about ranks and hosts as they were measured: slow, crowded or throttled ones, unequal versions."""
+"""Anomalies of measured ranks and hosts: slow, crowded or throttled ones, unequal versions."""
 
 from __future__ import annotations
 

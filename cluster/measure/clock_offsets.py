@@ -1,4 +1,4 @@
-"""How far the clocks of hosts are from that of rank 0, after Cristian (1989).
+"""Clock offsets of hosts against rank 0, after Cristian (1989).
 
 Rank 0 asks for the time; the answer is taken to be of the middle between question and answer.
 """

@@ -1,4 +1,4 @@
-"""How fast ranks compute that meet after every step: 1, 2, 4, 8, ... and all of them."""
+"""Compute rates of 1, 2, 4, 8, ... and all ranks that synchronise after every step."""
 
 from __future__ import annotations
 

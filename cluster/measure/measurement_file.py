@@ -1,4 +1,4 @@
-"""What `python -m cluster check` has measured of the hosts at hand: the file that it writes and the model reads.
+"""File with the measurements of `python -m cluster check`, which the cluster model reads.
 
 A message of m bytes takes alpha + beta * m seconds between two ranks, and a rank gamma seconds for a unit of work: the
 three numbers of a model of ranks that compute and meet. JSON, with a version, checked on reading.

@@ -1,4 +1,4 @@
-"""What a message between two ranks costs: half a ping-pong, over sizes from nothing to some megabytes."""
+"""Message times between two ranks: half a ping-pong, for sizes from 0 to some megabytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long ranks take to reduce an array to all of them, which is how they meet: over 2, 4, 8, ... and all ranks."""
+"""Times of reductions of an array to all ranks, for 2, 4, 8, ... and all ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks that act one after another while the others sleep: what is measured is not disturbed by those who wait.
+"""Serialised timing: ranks act one after another, and the others sleep so that they do not disturb.
 
 64 ranks that wait in MPI keep two cores busy, and the two that are to be measured would hardly run.
 """

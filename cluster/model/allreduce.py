@@ -1,4 +1,4 @@
-"""How long a reduction to all ranks takes: message by message, on every rank's own clock.
+"""Modelled time of a reduction to all ranks: message by message, on the clock of each rank.
 
 Short arrays are doubled (each rank exchanges all of it with partners 1, 2, 4, ... ranks away), long ones halved and
 gathered (Rabenseifner), both as in Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005. With 2^k ranks doubling takes k

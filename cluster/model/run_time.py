@@ -1,4 +1,4 @@
-"""How long a search takes on ranks of a network: time per iteration from alpha, beta and compute rates.
+"""Modelled time of a search on ranks of a network, from alpha, beta and compute rates.
 
 One iteration is what a rank computes of the work (the largest share, times gamma), what every rank does by itself, and
 what ranks say to each other. Each way of sharing is a function: neighbourhoods and walks (one word an iteration, or

@@ -1,4 +1,4 @@
-"""How a failing rank ends the whole job, so that the others do not wait for it in a reduction for ever.
+"""Abort of a whole job by a failing rank, so that no other rank waits for it in a reduction.
 
 An exception, or an exit with a code, on one rank leaves the rest inside MPI. MPI's Abort releases them, and so does a
 launcher that ends all ranks when one leaves with a code: then that is the way, since Open MPI words an Abort in two

@@ -1,4 +1,4 @@
-"""Which cores of a host each of its ranks keeps to, so that no two work on the same ones.
+"""Binding of the ranks of a host to separate cores.
 
 A launcher can do that too, each in its own words. Open MPI's `--map-by slot:PE=4` ends with an error instead of sharing
 cores where they are too few, and counts cores where a container counts hardware threads; what `make venv` writes, so

@@ -1,4 +1,4 @@
-"""Which communicator a process has: none of MPI where no launcher started it."""
+"""Default communicator of a process: without MPI unless a launcher started it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks that go on when others are killed: what `mpirun --with-ft ulfm` lets them do (User-Level Failure Mitigation).
+"""Continuation after killed ranks, with `mpirun --with-ft ulfm` (User-Level Failure Mitigation).
 
 Bland, Bouteiller, Herault, Bosilca and Dongarra, "Post-failure recovery of MPI communication capability" (2013): a call
 that a lost rank takes part in returns an error to those who notice; whoever does revokes the communicator, so that all

@@ -1,4 +1,4 @@
-"""What an MPI launcher tells a process through its environment, known before MPI itself is imported.
+"""Facts that an MPI launcher passes to a process in its environment, read before MPI is imported.
 
 Open MPI sets `OMPI_*`, other PMIx launchers (Slurm's too) `PMIX_RANK`, MPICH's and Intel's Hydra `PMI_*`.
 """

@@ -1,4 +1,4 @@
-"""Whether all ranks are there: when MPI starts, in the calls that they make together, and at the end.
+"""Liveness of all ranks: at the start of MPI, in collective calls, and at the end.
 
 MPI itself waits for a missing rank for ever. A rank that fails ends the job (`cluster.mpi.abort`), and so does the
 launcher when a process leaves with an exit code or without a word to MPI. What is left is a rank that ends in order,

@@ -1,4 +1,4 @@
-"""Whether the other hosts of a job still answer: one that is cut off ends the job, with one line and an exit code.
+"""Detection of hosts that no longer answer: the job ends with one line and an exit code.
 
 MPI waits for a host that is cut off until the system gives its connections up, which takes a quarter of an hour. Open
 MPI's launcher asks its daemons whether they are there (`cluster.setup` says how often). But when one is not it leaves

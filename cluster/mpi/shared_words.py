@@ -1,4 +1,4 @@
-"""Two numbers that all ranks see: a counter that hands out work, and the least value found so far.
+"""Two numbers shared by all ranks: a counter that distributes work, and the smallest value so far.
 
 Both are one 64-bit word in the memory of rank 0, which the others change by MPI's one-sided Fetch_and_op: nobody has to
 answer. On one host the word lies in shared memory, and a call takes a microsecond or two whatever rank 0 does, running

@@ -1,4 +1,4 @@
-"""What kernels say with ``assert`` and ``print``, and how the host hears it.
+"""Messages of ``assert`` and ``print`` in kernels, and their output by the host.
 
 Machine code cannot raise and has no terminal. There a failed assertion leaves its number in an array that no user sees,
 a print its number and its values; the host reads that array after the launch. A number stands for a `MessageStatement`

@@ -1,4 +1,4 @@
-"""What can be wrong with a problem of one's own, as errors that a program can tell apart: one line each."""
+"""Errors of a user-defined problem, one class for each cause."""
 
 # ruff: noqa: N818  (what is wrong is a good name for an error)
 

@@ -1,4 +1,4 @@
-"""What a problem's functions take and give: checked before a kernel is made of them, so that a refusal names them."""
+"""Signatures of a problem's functions, checked before a kernel is made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States of searches: what another process needs to go on from where this one stands, and who keeps them.
+"""Checkpoints of searches: data from which another process resumes, and their schedule.
 
 A state is of no backend and no number of ranks: it holds what the search is, by walk or by item, and what a backend
 keeps besides is made anew from it. A search asks its `Checkpointer` between launches whether a state is due, as it asks

@@ -1,4 +1,4 @@
-"""Which part of the work is whose: contiguous shares of 0 .. total - 1, one per rank, in exact integers."""
+"""Partition of work: contiguous shares of 0 .. total - 1, one per rank, in exact integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a search whose host sees the best cost between launches: when each look was, and what it saw."""
+"""History of a search from samples of its best cost between launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a search ends: criteria that combine with ``|``, the first that holds wins."""
+"""Stop criteria, combined with ``|``: the first that holds ends the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The devices that a bench measures, told apart by what they are and never by a backend's name."""
+"""Devices of a benchmark, distinguished by kind and never by the name of a backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a program ends: exit codes and the wording of errors, for all drivers alike.
+"""Exit codes and the wording of errors, for all programs.
 
 Imports little on purpose: 64 ranks may start this at once on two cores.
 """

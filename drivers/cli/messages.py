@@ -1,4 +1,4 @@
-"""What a program says beside its results and its errors; nothing of it with `--quiet`.
+"""Console messages of a program besides results and errors; none with `--quiet`.
 
 Whether it says anything belongs to the process, as its standard output does: each program settles it once it has read
 its command line.

@@ -1,4 +1,4 @@
-"""Durations, amounts and rates in words."""
+"""Durations, amounts and rates as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cluster model says of records: a workload on all networks, and measured runs beside the model."""
+"""Pages of the cluster model: a workload on all networks, and measured runs next to modelled ones."""
 
 from __future__ import annotations
 

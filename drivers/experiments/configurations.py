@@ -1,4 +1,4 @@
-"""Which devices and numbers of ranks a comparison runs on, and which it cannot and why."""
+"""Configurations of a comparison: devices and numbers of ranks, and reasons for missing ones."""
 
 from __future__ import annotations
 

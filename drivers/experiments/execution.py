@@ -1,4 +1,4 @@
-"""Runs of one workload on many configurations, each in a process of its own, from the records that are there already.
+"""Runs of one workload on many configurations, each in a separate process; recorded ones are not repeated.
 
 A process of its own, so that no backend warms, slows or breaks another. What the records of this machine and version
 hold of the same work is not run again.

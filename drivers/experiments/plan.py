@@ -1,4 +1,4 @@
-"""What a paper's options ask of a workload: the driver's arguments, the instance, and how much work it is."""
+"""Plan of a paper's run: the program's arguments, the instance, and the amount of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs a paper's tables and figures need on this machine: from an exhibit and a scale to contests.
+"""Runs that a paper's tables and figures need on this machine, from exhibits and a scale.
 
 The rows of an exhibit are crossed with its columns, where options tell them, with its series and with the devices that
 a series is for. Runs that two exhibits need are one. What cannot run here is part of the plan, with the reason.

@@ -1,4 +1,4 @@
-"""What a run computes, and about how long it takes, before any device is made: for lists of runs that take hours.
+"""Estimated time of a run, before any device is made, for lists of runs that take hours.
 
 A workload says its work of a search that is made ready (`drivers.workload.declaration.Workload.work`). Here stands what
 such a search would say, from the options and the problem alone; where that depends on the device it is the most that it

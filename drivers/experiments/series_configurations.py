@@ -1,4 +1,4 @@
-"""Where a series of a paper runs on this machine: which devices, over how many ranks, or why nowhere."""
+"""Devices and ranks for a series of a paper on this machine, or the reason for none."""
 
 from __future__ import annotations
 

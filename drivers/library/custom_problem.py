@@ -1,4 +1,4 @@
-"""A user's own problem as a workload: `main` makes of a class the program that every problem of the house has.
+"""User-defined problem as a workload: `main` makes a complete program from a class.
 
 python myproblem.py --n 31 --backend threads --seeds 0..9     the constructor's parameters are options
 python myproblem.py --check                                   try its functions, here, on every backend
@@ -31,7 +31,7 @@ from drivers.workload.registry import NAMES
 
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
 EXCLUDED_OPTIONS = ("instance", "data", "peers", "scaled")
-"""Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
+"""Options of the project's workloads that a problem has only if its constructor has a parameter of that name."""
 WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
 """Workloads that are not called as the class of their problem."""
 COMPARISON_STEPS = 200_000_000
@@ -160,7 +160,7 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
 
 
 def workload_name(owner: ProblemFactory) -> str:
-    """What the workload of a class is called in records: as the house's own program, or by the class's name."""
+    """Name of the workload of a class in records: of the project's program, or of the class."""
     plain = WORKLOAD_NAMES.get(owner.__name__, owner.__name__.lower())
     if owner.__module__.startswith("core.problems."):
         return plain

@@ -1,4 +1,4 @@
-"""What `onekernel.minimize` and `onekernel.run` return: a result, or those of several seeds, which plot themselves."""
+"""Results of `onekernel.minimize` and `onekernel.run`, for one seed or several, with plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The devices of this machine on which a problem of one's own is tried: see `core.search.local_search.check`."""
+"""Devices of this machine for checks of a user-defined problem: see `core.search.local_search.check`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a program declares its options: one line each, from which the command line, its help and its values are made.
+"""Declaration of options: one line each, which makes the command line, its help and its values.
 
 An `Options` is a frozen dataclass, so that the rest of the program reads typed values and nobody changes them on the
 way. Imports little on purpose: 64 ranks may start this at once on two cores.

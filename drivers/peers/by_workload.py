@@ -1,4 +1,4 @@
-"""Which solvers stand beside which workload."""
+"""Reference solvers of each workload."""
 
 from __future__ import annotations
 

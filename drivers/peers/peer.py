@@ -1,4 +1,4 @@
-"""What a solver to compare with is, what it answers, and what was measured of it."""
+"""Reference solver: its interface, its answer, and its measurement."""
 
 from __future__ import annotations
 

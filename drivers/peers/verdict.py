@@ -1,4 +1,4 @@
-"""What solvers beside our search say about its result, where that claims to be the best there is."""
+"""Verdicts of reference solvers on a result that claims to be optimal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file with the state of a run: which run, how far it is, and what its search goes on from."""
+"""Checkpoint file of a run: its identity, its progress, and the checkpoint of its search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that survive their process: a state is kept once a minute and on SIGTERM, and `--resume` goes on from it."""
+"""Runs that survive their process: regular checkpoints, also on SIGTERM, and `--resume`."""
 
 from __future__ import annotations
 

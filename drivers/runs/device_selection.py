@@ -1,4 +1,4 @@
-"""The device of a rank: what `--backend` and `--device` name, or what `auto` stands for, found without importing much.
+"""Device of a rank: `--backend` and `--device`, or the choice of `auto`, with few imports.
 
 A backend says for which kind of device it is taken (`backends.device.Device.automatic_for`).
 """

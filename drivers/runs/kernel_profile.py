@@ -1,4 +1,4 @@
-"""`--profile`: what Nsight Compute counts of a driver's kernels, beside what the paper says of its own (section V.C).
+"""`--profile`: counters of Nsight Compute for a program's kernels, next to the paper's (section V.C).
 
 The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
 gld_efficiency, warp_execution_efficiency and ipc; the last is a multiprocessor's, as nvprof's was.

@@ -1,4 +1,4 @@
-"""What a workload is: one declaration, from which its command line, runs, records and comparisons follow."""
+"""Declaration of a workload, from which its command line, runs, records and comparisons follow."""
 
 from __future__ import annotations
 

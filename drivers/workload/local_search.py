@@ -1,4 +1,4 @@
-"""What the drivers of `luong2013`'s four problems share: a declaration of local search on a problem."""
+"""Declaration of local search on a problem, shared by `luong2013`'s four problems and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a figure of a comparison doubtful, computed from the records, each with the number that says how much."""
+"""Cautions: reasons to doubt a figure of a comparison, each with a number from the records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How time changes with the number of ranks: strong scaling with Amdahl's law, weak scaling with Gustafson's.
+"""Scaling with the number of ranks: strong with Amdahl's law, weak with Gustafson's.
 
 G. M. Amdahl: Validity of the single processor approach to achieving large scale computing capabilities. AFIPS 1967.
 J. L. Gustafson: Reevaluating Amdahl's law. Communications of the ACM 31 (5), 1988, pp. 532-533.

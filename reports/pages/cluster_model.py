@@ -1,4 +1,4 @@
-"""What the cluster model says, in words and tables: every figure of it is modelled, and says so.
+"""Page of the cluster model, as text and tables; every figure is marked as modelled.
 
 The model is `cluster.model.run_time`, the figures are made by `drivers.cluster_programs.model`; here are only the
 pages.

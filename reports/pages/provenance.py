@@ -1,4 +1,4 @@
-"""Where records come from, in words: on what they ran, when, and how often."""
+"""Provenance of records as text: machine, dates and repetitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What further ranks bring: every work by one rank and by several, the ratio of their times, and how long they waited.
+"""Page of ranks: each run on one rank and on several, the ratio of times, and waiting times.
 
 The records are those of `mpirun -n 2 python -m drivers.bench --workload ranks --record FILE`, or of any program that
 ran the same work on several numbers of ranks, on devices of one kind.

@@ -1,4 +1,4 @@
-"""Which figures the tables of the page of results show, as data: `results.toml` beside the records that they are of.
+"""Figures in the tables of the page of results, as data: `results.toml` next to its records.
 
 A row and a column of such a table each say a part of which figure stands where they meet; together they are a
 `FigureChoice`.

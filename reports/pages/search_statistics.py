@@ -1,4 +1,4 @@
-"""The report of searches' statistics: what each work found, how often and how fast it reached targets, and tests.
+"""Page of search statistics: results, success rates and times to targets, and tests.
 
 A section for each instance; works may be any algorithms with any parameters.
 """

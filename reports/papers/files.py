@@ -1,4 +1,4 @@
-"""Reads a paper's file: who adds a table by writing TOML is told the file, the exhibit and the key that is wrong."""
+"""Reader of a paper's TOML file. An error names the file, the exhibit and the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be said of a run in a paper's table: what makes its time doubtful, and what sets its work apart."""
+"""Notes on a run in a paper's table: reasons to doubt its time, and differences of its work."""
 
 from __future__ import annotations
 

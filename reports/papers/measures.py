@@ -1,4 +1,4 @@
-"""What a cell of a paper's table can say of a run of ours, each in words and, for plots and ratios, as a number.
+"""Figures that a cell of a paper's table can show, each as text and as a number.
 
 A paper's file names these measures: in `shows` for our cells, in `holds` for the parts of a published cell.
 """

@@ -1,4 +1,4 @@
-"""An exhibit as a table in words, in the paper's layout with ours beside the published figures.
+"""An exhibit as a table of text, in the paper's layout, with our figures next to the published ones.
 
 Where series tell columns ours stand right of the paper's columns; where options do (strategies, colony sizes) ours
 stand in the paper's columns, in rows below the published one.

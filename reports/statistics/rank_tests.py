@@ -1,4 +1,4 @@
-"""Which of two samples tends to be smaller: rank tests of all pairs, corrected for their number, with effect sizes.
+"""Rank tests of all pairs of samples, corrected for their number, with effect sizes.
 
 H. B. Mann, D. R. Whitney: On a test of whether one of two random variables is stochastically larger than the other.
 Annals of Mathematical Statistics 18 (1), 1947, pp. 50-60 (`scipy.stats.mannwhitneyu`).

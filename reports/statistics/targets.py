@@ -1,4 +1,4 @@
-"""When runs first knew a cost that is good enough, in seconds and in evaluations, from the histories of their records.
+"""First times at which runs reached a target cost, in seconds and evaluations, from their histories.
 
 A run is of one seed. Its repetitions take the same course and differ in their seconds alone, so a run's time is the
 median of its repetitions, and a run, not a repetition, is what success rates, expected running times and empirical

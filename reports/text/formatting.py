@@ -1,4 +1,4 @@
-"""How reports word numbers, times, ratios and machines, so that all of them do it alike."""
+"""Format of numbers, times, ratios and machines in all reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table in words: the same cells become Markdown here, and LaTeX in `reports.text.latex`."""
+"""A table of text, which becomes Markdown here and LaTeX in `reports.text.latex`."""
 
 from __future__ import annotations
 

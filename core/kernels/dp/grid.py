@@ -1,4 +1,4 @@
-"""Dynamic programming over a table whose cells follow from their neighbours above, to the left and between the two.
+"""Dynamic programming over a table: a cell follows from its neighbours above, left and above left.
 
 `grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` does many cells per
 launch: teams work on tiles of rows and columns, and the tiles of one diagonal of tiles run side by side. Inside a tile,

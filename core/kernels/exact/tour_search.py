@@ -1,4 +1,4 @@
-"""What lanes that search for a shortest tour share, and what each keeps of its own."""
+"""Shared data and private state of lanes that search for a shortest tour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem's functions one at a time, for whoever holds them to the problem's scorer: no search, no rule."""
+"""Kernels that call a problem's functions one at a time, to compare them with its scorer."""
 
 from __future__ import annotations
 

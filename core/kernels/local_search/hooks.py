@@ -1,4 +1,4 @@
-"""What makes the kernels of a search: the problem's functions, and the rules of the algorithm."""
+"""Inputs of a search's kernels: the problem's functions, and the rules of the algorithm."""
 
 from __future__ import annotations
 

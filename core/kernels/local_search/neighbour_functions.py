@@ -1,4 +1,4 @@
-"""Which move an index means and what it adds, where a problem or a neighbourhood brings functions of its own."""
+"""Index to move, and its change of the cost, by functions of the problem or the neighbourhood."""
 
 from __future__ import annotations
 

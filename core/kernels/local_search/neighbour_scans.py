@@ -1,4 +1,4 @@
-"""How a search looks at neighbours: every one, or random ones, until its rule knows which to take.
+"""Scans of neighbours, all of them or random ones, until the rule of the algorithm has chosen.
 
 A lane's result is a key: of the best neighbour cost and index, of the first improving one its index, of an accepted
 draw the number of the draw; the smallest key of all lanes, teams and ranks is taken.

@@ -1,4 +1,4 @@
-"""What a walk notes for a search that keeps a history: every improvement of its best cost, until the host reads it."""
+"""History of a walk: each improvement of its best cost, until the host reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a walk does with the key of a scan: the move, the memory, the best so far, and the way out of local optima."""
+"""Step of a walk after a scan: the move, the memory, the best so far, and the escape from local optima."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all 2-opt climbers have in common: how a climb is taken, counted and handed out, and how a move is written.
+"""Parts that all 2-opt climbers share: distribution and count of climbs, and the code of a move.
 
 A move (i, j) with 0 <= i, i + 2 <= j < n reverses positions i+1..j and gains
 e(i) + e(j) - d(t_i, t_j) - d(t_i+1, t_j+1), where e(p) is the length of the edge after position p. A step takes the

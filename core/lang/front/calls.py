@@ -1,4 +1,4 @@
-"""Front end, fourth part: calls of functions, casts and words, with what they bind and hand over."""
+"""Front end, fourth part: calls of functions, casts and words, with their arguments."""
 
 from __future__ import annotations
 

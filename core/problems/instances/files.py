@@ -1,4 +1,4 @@
-"""What every reader of instances does first: find a file, make sure that it is one, and read so much of it at most."""
+"""First steps of every reader of instances: find a file, check that it is one, and limit its size."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""Where instances are looked for on this machine: a folder that the user names, those of $TSPLIB_DIR, the cache."""
+"""Folders of instances on this machine: one that the user names, those of $TSPLIB_DIR, the cache."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Where an instance comes from: a path, a folder of the user's, the cache, a generator; never a download."""
+"""Sources of an instance: a path, a folder, the cache, a generator; never a download."""
 
 import difflib
 import os

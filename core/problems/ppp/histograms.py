@@ -1,4 +1,4 @@
-"""The paper's evaluation of the permuted perceptron problem: every neighbour counts a histogram of its own.
+"""The paper's evaluation of the permuted perceptron problem: a separate histogram for each neighbour.
 
 Y' = A V' follows from Y = A V in linear time (`luong2013`, section 6.2), and a neighbour's cost from the histogram of
 Y', which is private to the lane that evaluates it. Section 5.3 puts such a structure into local memory or, where it is

@@ -1,4 +1,4 @@
-"""What every evaluation of the permuted perceptron problem reads: the signs, the targets, and the products Y = A V.
+"""Data of all evaluations of the permuted perceptron problem: signs, targets, and products Y = A V.
 
 The products and their histogram are what a walk keeps beside its solution in any case (`luong2013`, section 6.2).
 """

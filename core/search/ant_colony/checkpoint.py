@@ -1,4 +1,4 @@
-"""The state of ant colonies, by colony, and how their ants go on from it on whatever ranks, backend and mapping.
+"""Checkpoint of ant colonies, from which any ranks, backend and mapping can resume.
 
 Pheromone and tours are in the instance's own numbers, since each mapping numbers the cities in its own way. Weights are
 no part of a state: they follow from the pheromone.

@@ -1,4 +1,4 @@
-"""How a colony's launches are laid on a device: lanes and ants of a team, and the memory that it all takes."""
+"""Launch shape of a colony: lanes and ants of a team, and the memory for them."""
 
 from __future__ import annotations
 

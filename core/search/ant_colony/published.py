@@ -1,4 +1,4 @@
-"""The paper's own way of laying Ant System on a device (`menezes2019`, algorithms 3 to 7), launch by launch."""
+"""The paper's mapping of Ant System to a device (`menezes2019`, algorithms 3 to 7), launch by launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides the work of an ant colony, and the fixed-point numbers that follow from it.
+"""Settings that define the work of an ant colony, and the fixed-point numbers that follow from them.
 
 Pheromone is an integer from 1 to 2^32 - 1. Its unit is chosen so that the trail of an edge which every ant of every
 iteration uses ends at 2^31 at most, however good the tours become: with rho = 0.1 and 1,024 ants, one ant's deposit is

@@ -1,4 +1,4 @@
-"""The course of an exact search: what is proved so far, and what is left, which is its state wherever it goes on."""
+"""Progress of a proof in exact search: proved and pending parts, which are its checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has been handed on, shared out over ranks: whoever has many records gives to those who have few."""
+"""Work redistribution: balance pending subproblems between ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exact search finds and proves, and what every method of search must offer."""
+"""Result of an exact search, and the interface of its methods."""
 
 from __future__ import annotations
 

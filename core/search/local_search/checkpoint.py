@@ -1,4 +1,4 @@
-"""The state of a local search, by walk, and how walks go on from it on whatever ranks and backend there are.
+"""Checkpoint of a local search, by walk, from which any ranks and backend can resume.
 
 What a problem keeps of a walk's solution (differences, tables) is no part of it: `begin` makes it anew. Rows of the
 problem's data that do not follow from the solution are part of it (`core.problems.problem.Problem.remembered`).

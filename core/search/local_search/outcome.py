@@ -1,4 +1,4 @@
-"""What a search found, and the error of a search whose result its problem's scorer does not confirm."""
+"""Outcome of a search, and the error for a result that the problem's scorer rejects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is to do, checked before anything is compiled: neighbourhoods, evaluation, memory, parallel model."""
+"""Plan of a search, checked before compilation: neighbourhoods, evaluation, memory, parallel model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single iterations in slices, for a search with a time limit whose iterations are long.
+"""Single iterations in slices, for a search with a time limit and long iterations.
 
 The host reads the clock between launches. Where an iteration of all walks would take too much of the time that is left,
 a launch makes the iteration of some walks alone; where a walk's own iteration does, it scans a part of its neighbours.

@@ -1,4 +1,4 @@
-"""The paper's own mapping (`oconnell2014`, section IV): a launch per wave, whose finished cells go to the host.
+"""The paper's mapping (`oconnell2014`, section IV): a launch per wave; finished cells go to the host.
 
 The device keeps those waves that later ones read, and the host gets every cell: a wave is copied as soon as it is
 computed, while the next ones are. So a solution is traced on the host, from the values themselves. Waves lie in rows of

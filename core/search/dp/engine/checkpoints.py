@@ -1,4 +1,4 @@
-"""Rows of a table from which it goes on: what is computed behind one of them asks nothing of what came before it.
+"""Checkpoints of tables: rows after a checkpoint do not depend on rows before it.
 
 A trace does. It comes down through the decisions behind the last row, which are there, and meets the row at one cell.
 What is before the row is a smaller table then, of which the same is known: it is computed again from the row before,

@@ -1,4 +1,4 @@
-"""Tables whose cells follow from the cells above, to the left and between: one problem, computed in two forms.
+"""Tables of cells that follow from the cells above, left and above left, computed in two forms.
 
 By diagonals, one launch each, as in the paper (`oconnell2014`), or by tiles: strings, sequences and time series are
 usually of this kind.

@@ -1,4 +1,4 @@
-"""Where ranks that compute a table together pause, so that a state can be kept: all of them before the same step."""
+"""Pauses of ranks that compute a table together: all stop before the same step for a checkpoint."""
 
 from __future__ import annotations
 

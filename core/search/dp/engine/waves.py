@@ -1,4 +1,4 @@
-"""The generic engine of the paper (`oconnell2014`): any recurrence whose cells fall into waves.
+"""The generic engine of the paper (`oconnell2014`): any recurrence with cells in waves.
 
 A problem says what a wave is and how a cell follows from earlier waves. The engine keeps a window of the waves that
 are still read, launches one kernel per wave, and keeps the choices from which a solution is traced, packed, on the

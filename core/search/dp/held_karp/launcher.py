@@ -1,4 +1,4 @@
-"""How the kernels of Held and Karp's recursion are launched on one device (`core.kernels.dp.held_karp`)."""
+"""Launches of the kernels of Held and Karp's recursion (`core.kernels.dp.held_karp`) on one device."""
 
 from __future__ import annotations
 

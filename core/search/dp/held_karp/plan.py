@@ -1,4 +1,4 @@
-"""Which rows of Held and Karp's recursion there are, for so many cities, and who computes which part of them.
+"""Rows of Held and Karp's recursion for a number of cities, and their partition over ranks.
 
 Paths through half of the other cities and ways home through the rest make all tours (`core.kernels.dp.held_karp`), so
 the layers of less than half of them are stored. The sets B have one element more than those of the last layer, and so

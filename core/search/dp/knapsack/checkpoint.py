@@ -1,4 +1,4 @@
-"""How far the table of a knapsack is, so that it goes on elsewhere: rows of values, and which items are decided.
+"""Checkpoint of a knapsack table: rows of values, and the decided items.
 
 See `core.search.dp.engine.checkpoints`: behind a row the table goes on over the other items, and when they are traced a
 smaller knapsack is left, with the items before the row and the capacity that the others leave them. Whether an item is

@@ -1,4 +1,4 @@
-"""A longest common subsequence whose state can be kept: the table in stretches of rows, each as long as a pause is.
+"""Longest common subsequence with checkpoints: the table in stretches of rows, one for each pause.
 
 Lanes go through a table as a wave, so there is no whole row before its end. A run that keeps states cuts the table:
 each stretch is a table of its own, below the last row of the one before. Rows are kept without bits, which would be

@@ -1,4 +1,4 @@
-"""Where a problem's functions are tried one at a time: what a trial asks for, and how a device answers."""
+"""Executors of single calls of a problem's functions: the request, and the answer of a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What seems to be wrong with a `delta`, where the numbers of all tried moves show it."""
+"""Likely cause of a wrong `delta`, from the numbers of all checked moves."""
 
 from __future__ import annotations
 

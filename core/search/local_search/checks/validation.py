@@ -1,4 +1,4 @@
-"""Whether a problem's kernel functions say what its `cost` says: moves, tried in plain Python and on devices.
+"""Validation of a problem's kernel functions against its `cost`, in plain Python and on devices.
 
 `check` is for a problem of your own. A search calls `check_first_moves` once for a problem that is new to it.
 """
