@@ -74,7 +74,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
 def once(run: PreparedRun[AntOptions], callback: Any) -> Any:
     """Run the colonies until a stop criterion holds."""
     stop, history = run.options.chosen_stop(), keeps_history(run.options)
-    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper)
+    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer)
 
 
 def shorter(run: PreparedRun[AntOptions], iterations: int) -> AntOptions:

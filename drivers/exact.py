@@ -137,7 +137,7 @@ EXACT = Workload(
     load=load,
     search=search,
     once=lambda run, callback: run.search.run(
-        history=keeps_history(run.options), callback=callback, ranks=run.ranks, keeper=run.keeper
+        history=keeps_history(run.options), callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
     ),
     result=result,
     judges=verdicts,

@@ -66,7 +66,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
 def once(run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
     """Search once; the tour of a restricted search is always traced."""
     traced = {"trace": run.options.trace} if run.options.k is None else {}
-    return run.search.run(callback=callback, ranks=run.ranks, keeper=run.keeper, **traced)
+    return run.search.run(callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, **traced)
 
 
 def work(run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:

@@ -99,7 +99,9 @@ def once(run: PreparedRun[ClimbOptions], callback: Any) -> Any:
     from core.search.stop import Iterations
 
     stop, history = Iterations(run.options.climbers), keeps_history(run.options)
-    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper, trace=False)
+    return run.search.run(
+        stop, history=history, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, trace=False
+    )
 
 
 def work(run: PreparedRun[ClimbOptions]) -> RepetitionWork:

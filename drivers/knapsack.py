@@ -70,9 +70,9 @@ def once(run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
 
     options = run.options
     if not options.bounded:
-        return run.search.run(callback=callback, ranks=run.ranks, keeper=run.keeper, trace=options.trace)
+        return run.search.run(callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, trace=options.trace)
     stop = None if options.seconds is None else Seconds(options.seconds)
-    return run.search.run(stop, callback=callback, ranks=run.ranks, keeper=run.keeper)
+    return run.search.run(stop, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer)
 
 
 def execution_settings(run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ LCS = Workload(
     load=load,
     search=search,
     once=lambda run, callback: run.search.run(
-        trace=run.options.trace, callback=callback, ranks=run.ranks, keeper=run.keeper
+        trace=run.options.trace, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
     ),
     result=result,
     judges=verdicts,

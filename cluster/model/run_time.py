@@ -231,8 +231,8 @@ def synchronisation_s(speed: Speed, network: Interconnect, ranks: int, size: int
 
 def add_comparison(parts: IterationTimes, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
     """An iteration with its part of the comparison of all ranks that follows a batch: 3 words, and one of each rank."""
-    looks = min(1.0, parts.total_s / SAMPLE_INTERVAL_S)
-    told = looks * synchronisation_s(speed, network, ranks, WORD * (3 + ranks))
+    samples = min(1.0, parts.total_s / SAMPLE_INTERVAL_S)
+    told = samples * synchronisation_s(speed, network, ranks, WORD * (3 + ranks))
     return parts._replace(communication_s=parts.communication_s + told)
 
 

@@ -39,13 +39,13 @@ ENDED = -1
 @contextmanager
 def start_deadline() -> Iterator[None]:
     """End the job, with one line, if the ranks do not get through this block together within `START_S`."""
-    watch = threading.Timer(START_S, _report_late_start)
-    watch.daemon = True
-    watch.start()
+    monitor = threading.Timer(START_S, _report_late_start)
+    monitor.daemon = True
+    monitor.start()
     try:
         yield
     finally:
-        watch.cancel()
+        monitor.cancel()
 
 
 def _report_late_start() -> None:
@@ -67,7 +67,7 @@ def watch_local_ranks() -> Iterator[None]:
         return
     has_started = threading.Event()
 
-    def watch() -> None:
+    def monitor() -> None:
         expected, complete = launcher.local_size(), time.monotonic()
         while not has_started.wait(POLL_S):
             if count_local_ranks() >= expected:
@@ -78,7 +78,7 @@ def watch_local_ranks() -> Iterator[None]:
                 os.kill(os.getppid(), signal.SIGTERM)
                 return
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=monitor, daemon=True).start()
     try:
         yield
     finally:

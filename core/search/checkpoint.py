@@ -106,7 +106,7 @@ class Checkpointer:
         self.began = time.perf_counter() - self.before_s
 
     def passed_on(self) -> Checkpoint | None:
-        """Return the state from which the run would resume, for another keeper of the same run."""
+        """Return the state from which the run would resume, for another checkpointer of the same run."""
         earlier, self.earlier = self.earlier, None
         return None if earlier is None else {**earlier, SECONDS: np.array(self.before_s)}
 
@@ -171,11 +171,11 @@ def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:
     yield CheckpointArray(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
 
 
-def take_checkpoint(keeper: Checkpointer | None, layout: CheckpointLayout) -> Checkpoint | None:
+def take_checkpoint(checkpointer: Checkpointer | None, layout: CheckpointLayout) -> Checkpoint | None:
     """Return the state from which a run resumes, or None where it begins; see `Checkpointer.taken`."""
-    return keeper.taken(layout) if keeper is not None else None
+    return checkpointer.taken(layout) if checkpointer is not None else None
 
 
-def seconds_before(keeper: Checkpointer | None) -> float:
+def seconds_before(checkpointer: Checkpointer | None) -> float:
     """Seconds that a run had taken before it goes on here; 0 where it begins."""
-    return keeper.before_s if keeper is not None else 0.0
+    return checkpointer.before_s if checkpointer is not None else 0.0

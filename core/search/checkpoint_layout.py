@@ -82,7 +82,7 @@ def check_layout(state: Checkpoint, layout: CheckpointLayout, source: str) -> Ch
     Parameters
     ----------
     state
-        Without its seconds, which belong to the keeper.
+        Without its seconds, which belong to the checkpointer.
     layout
         Of the search that resumes from it.
     source

@@ -45,13 +45,13 @@ class ProgressSamples:
         self.earlier = np.zeros((0, 4)) if earlier is None else earlier
         self.done = done
         seconds = time.perf_counter() - began
-        self.looks = [ProgressSample(seconds, 0, 0)]
+        self.samples = [ProgressSample(seconds, 0, 0)]
         self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
 
     def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
         """Remember how much this rank has done, and the cost if it is a better one."""
         seconds = time.perf_counter() - self.began
-        self.looks.append(ProgressSample(seconds, evaluations, steps))
+        self.samples.append(ProgressSample(seconds, evaluations, steps))
         if not self.found or cost < self.found[-1][1]:
             self.found.append((seconds, cost))
 
@@ -69,12 +69,12 @@ class ProgressSamples:
             Rows begin with their own number, from 0, in place of steps.
 
         """
-        every = communicator.gather((self.found, self.looks))
+        every = communicator.gather((self.found, self.samples))
         rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
         for seconds, cost in sorted(one for found, _ in every or [] for one in found):
             if not rows or cost < rows[-1][3]:
                 evaluations, steps = (
-                    before + round(sum(interpolate_sample(seconds, looks, k) for _, looks in every or []))
+                    before + round(sum(interpolate_sample(seconds, samples, k) for _, samples in every or []))
                     for k, before in zip((1, 2), self.done, strict=True)
                 )
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
@@ -86,7 +86,7 @@ class ProgressSamples:
         return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
 
 
-def interpolate_sample(seconds: float, looks: list[ProgressSample], column: int) -> float:
+def interpolate_sample(seconds: float, samples: list[ProgressSample], column: int) -> float:
     """A count of a rank at a time, from its looks."""
-    columns = np.array(looks, np.float64).T
+    columns = np.array(samples, np.float64).T
     return float(np.interp(seconds, columns[0], columns[column]))

@@ -116,7 +116,7 @@ class Search(Protocol):
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> SearchResult:
         """Search until ``stop`` holds, the callback says so, or there is nothing left to do.
 
@@ -131,7 +131,7 @@ class Search(Protocol):
         ranks
             The communicator of those who search together, of as many ranks as the constructor's, which it is by
             default.
-        keeper
+        checkpointer
             Keeps the state of the run between launches, and knows the one that it goes on from; None: nobody does.
             What is found is the same, whichever of both, and on whatever backend and number of ranks it goes on. All
             ranks have one, or none has.
@@ -300,7 +300,7 @@ class SharedProgressMonitor(ProgressMonitor):
         Who runs together; all of them make it, and all close it.
     stop, callback, total
         See `ProgressMonitor`.
-    keeper
+    checkpointer
         See `Search.run`.
 
     """
@@ -311,12 +311,12 @@ class SharedProgressMonitor(ProgressMonitor):
         stop: Stop,
         callback: Callback | None,
         total: int | None = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> None:
-        super().__init__(stop, callback, total, seconds_before(keeper))
+        super().__init__(stop, callback, total, seconds_before(checkpointer))
         self.leads = ranks.rank == 0
         self.ranks = ranks
-        self.keeper = keeper
+        self.checkpointer = checkpointer
         self.word = ranks.word()
         self.word.reset(0)
         self.called = self.over = False
@@ -328,17 +328,17 @@ class SharedProgressMonitor(ProgressMonitor):
         stop: Stop,
         callback: Callback | None,
         total: int | None = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> Self | None:
         """A watch, or None on all ranks where nothing can end the run early and the first rank has nobody to tell."""
-        early = stop.seconds != inf or stop.target != Stop().target or keeper is not None
-        return cls(ranks, stop, callback, total, keeper) if ranks.bcast(early or callback is not None) else None
+        early = stop.seconds != inf or stop.target != Stop().target or checkpointer is not None
+        return cls(ranks, stop, callback, total, checkpointer) if ranks.bcast(early or callback is not None) else None
 
     def ends(self, cost: int, next_s: float = 0.0) -> bool:
         """Return True if all ranks have to synchronise now; this rank's next launch takes at least ``next_s``."""
         late = self.is_over() if self.leads else self.seconds > self.stop.seconds
         self.over = self.over or cost <= self.stop.target or late or not self.is_time_for(next_s)
-        calls = self.over or (self.keeper is not None and self.keeper.is_due())
+        calls = self.over or (self.checkpointer is not None and self.checkpointer.is_due())
         self.called = self.called or self.word.add(int(calls)) > 0 or calls
         return self.called
 

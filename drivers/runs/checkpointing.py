@@ -117,7 +117,7 @@ class RunCheckpoints:
 
     Attributes
     ----------
-    keeper : Keeper or None
+    checkpointer : Keeper or None
         Of the repetition that goes on; None: no state is kept.
     before_s : float
         Seconds that the repetition had taken before it resumed here.
@@ -131,7 +131,7 @@ class RunCheckpoints:
         self.ranks = ranks
         self.memory = memory or RecoveryState()
         self.file = checkpoint_file(options)
-        self.keeper: Checkpointer | None = None
+        self.checkpointer: Checkpointer | None = None
         self.before_s = 0.0
         self.resumed = 0
 
@@ -160,7 +160,7 @@ class RunCheckpoints:
             return False
         from core.search.checkpoint import Checkpointer, Terminated
 
-        if self.keeper is not None and self.ranks.sum(int(self.keeper.asked)):
+        if self.checkpointer is not None and self.ranks.sum(int(self.checkpointer.asked)):
             if self.ranks.rank == 0:
                 print("ended by SIGTERM between two repetitions: --resume continues", file=sys.stderr)
             raise Terminated
@@ -175,14 +175,14 @@ class RunCheckpoints:
         def hold(state: Checkpoint) -> None:
             self.memory.held = whose, state
 
-        self.keeper = Checkpointer(
+        self.checkpointer = Checkpointer(
             write if self.file is not None else None,
             earlier,
             self.options.checkpoint_every,
             hold if self.ranks.survives else None,
             self.options.checkpoint or "the state in memory",
         )
-        self.before_s = self.keeper.before_s
+        self.before_s = self.checkpointer.before_s
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
@@ -240,20 +240,20 @@ class RunCheckpoints:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
-        keeper, file = self.keeper, self.file
-        if keeper is None or file is None or threading.current_thread() is not threading.main_thread():
+        checkpointer, file = self.checkpointer, self.file
+        if checkpointer is None or file is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
         def hear(number: int, frame: FrameType | None) -> None:
-            keeper.asked = True
+            checkpointer.asked = True
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
         before = signal.signal(signal.SIGTERM, hear)
         try:
             yield
         except SystemExit:
-            if keeper.asked and self.ranks.rank == 0:
+            if checkpointer.asked and self.ranks.rank == 0:
                 print(f"ended by SIGTERM; the checkpoint is in {file.path}: --resume continues", file=sys.stderr)
             raise
         finally:

@@ -161,7 +161,7 @@ class Repetitions:
     @property
     def run(self) -> PreparedRun[Any]:
         """What this rank works on."""
-        return replace(self.sharing.run, keeper=self.long_run.keeper)
+        return replace(self.sharing.run, checkpointer=self.long_run.checkpointer)
 
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
@@ -239,7 +239,9 @@ class Repetitions:
         self.ranks.assemble()
         self.ranks.reset()
         self.sharing.former = None
-        self.alone = None if self.sharing.verdict is None else SingleRankRepetition(self.sharing, self.long_run.keeper)
+        self.alone = (
+            None if self.sharing.verdict is None else SingleRankRepetition(self.sharing, self.long_run.checkpointer)
+        )
         works = self.alone is None or self.ranks.rank == 0 or self.alone.waits()
         outcome, own = self.work() if works else (None, ZERO_TIMES)
         return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])

@@ -39,7 +39,7 @@ class PausingCheckpointer(Checkpointer):
     Parameters
     ----------
     inner
-        The run's own keeper, which gets its checkpoints when they are due; None: there is none.
+        The run's own checkpointer, which gets its checkpoints when they are due; None: there is none.
     earlier
         Checkpoint from which the search continues; None: that of ``inner``, if there is one.
     after_s
@@ -67,7 +67,7 @@ class PausingCheckpointer(Checkpointer):
 
 
 def resume_on_all_ranks(inner: Checkpointer | None, state: Checkpoint) -> Checkpointer:
-    """Return the keeper of a run that all ranks continue from a checkpoint."""
+    """Return the checkpointer of a run that all ranks continue from a checkpoint."""
     if inner is None:
         return Checkpointer(None, state)
     inner.resume_from(state)
@@ -99,7 +99,7 @@ class SingleRankRepetition:
         return False
 
     def search(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
-        """Search on a rank that works; ``once(run)`` searches until the end, or until the run's keeper ends it."""
+        """Search on a rank that works; ``once(run)`` searches to the end, or until the checkpointer ends it."""
         return self.on_first(once) if self.ranks.rank == 0 else self.shared(once, None)
 
     def on_first(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
@@ -110,9 +110,9 @@ class SingleRankRepetition:
         state: Checkpoint | None = None
         while True:
             after_s = wait_s if self.pauses_at(time.perf_counter() - began + wait_s) else inf
-            keeper = PausingCheckpointer(self.inner, state, after_s) if sharing.may_change else self.inner
+            checkpointer = PausingCheckpointer(self.inner, state, after_s) if sharing.may_change else self.inner
             try:
-                outcome = once(replace(sharing.run, keeper=keeper))
+                outcome = once(replace(sharing.run, checkpointer=checkpointer))
             except SearchPaused as pause:
                 state = pause.state
             else:
@@ -135,7 +135,7 @@ class SingleRankRepetition:
         """Continue on all ranks from the first one's checkpoint."""
         state = self.ranks.bcast(state)
         assert state is not None
-        return once(replace(self.sharing.run, keeper=resume_on_all_ranks(self.inner, state)))
+        return once(replace(self.sharing.run, checkpointer=resume_on_all_ranks(self.inner, state)))
 
     def tell(self, *, paused: bool) -> None:
         """Wake the other ranks: the first rank has paused, or is done."""

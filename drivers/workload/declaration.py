@@ -128,7 +128,7 @@ class PreparedRun(Generic[AnyOptions]):
         What `Workload.search` made.
     ranks
         The communicator, which measures its own time.
-    keeper
+    checkpointer
         Keeps the search's state, where somebody wants that.
 
     """
@@ -138,7 +138,7 @@ class PreparedRun(Generic[AnyOptions]):
     source: str
     search: Any
     ranks: Any
-    keeper: Checkpointer | None = None
+    checkpointer: Checkpointer | None = None
     found_before: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -187,7 +187,7 @@ class Workload(Generic[AnyOptions]):
         ``backend``. Says no word to other ranks.
     once : callable
         (run, callback or None) -> outcome: searches once, on all ranks: calls the search's ``run`` as
-        `core.search.protocol.Search` has it, with the callback, which a bar waits for, the ranks and the keeper.
+        `core.search.protocol.Search` has it, with the callback, which a bar waits for, the ranks and the checkpointer.
     result : callable
         (run, outcome) -> `RepetitionResult`, on the first rank.
     judges : callable

@@ -225,7 +225,9 @@ def once(run: PreparedRun[SearchOptions], callback: Any) -> Any:
     from core.search.local_search import Unconfirmed
 
     try:
-        outcome = run.search.run(run.options.chosen_stop(), callback=callback, ranks=run.ranks, keeper=run.keeper)
+        outcome = run.search.run(
+            run.options.chosen_stop(), callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
+        )
     except Unconfirmed as error:
         outcome = error.outcome
     keep_shape(run.search)

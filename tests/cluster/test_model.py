@@ -187,8 +187,8 @@ def test_neighbours_are_shared_and_a_word_is_reduced_in_every_iteration(ranks):
     assert found.compute_s == pytest.approx(ceil(1000 / ranks) * 1e-6)
     assert found.serial_s == 5e-6
     word = 1e-6 + reduction_s(NETWORK, ranks, 8)
-    looks = (found.compute_s + found.serial_s + word) / run_time.SAMPLE_INTERVAL_S
-    told = looks * (1e-6 + reduction_s(NETWORK, ranks, 8 * (3 + ranks)))
+    samples = (found.compute_s + found.serial_s + word) / run_time.SAMPLE_INTERVAL_S
+    told = samples * (1e-6 + reduction_s(NETWORK, ranks, 8 * (3 + ranks)))
     assert found.communication_s == pytest.approx(word + told)
 
 

@@ -196,13 +196,13 @@ def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, 
     good = (tmp_path / "state").read_bytes()
 
     monkeypatch.setattr(atomic_files.os, "fsync", refusing(errno.ENOSPC))
-    keeper = Checkpointer(lambda state: file.write(WHOSE, state), every_s=0.0)
+    checkpointer = Checkpointer(lambda state: file.write(WHOSE, state), every_s=0.0)
     with pytest.warns(UserWarning, match="cannot save the checkpoint: No space left on device: no state is kept"):
-        keeper.keep(Solo(), {"done": np.array(9)})
+        checkpointer.keep(Solo(), {"done": np.array(9)})
     assert (tmp_path / "state").read_bytes() == good and os.listdir(tmp_path) == ["state"]
-    keeper.asked = True
+    checkpointer.asked = True
     with pytest.raises(UserError, match="No space left on device"):
-        keeper.keep(Solo(), {"done": np.array(9)})
+        checkpointer.keep(Solo(), {"done": np.array(9)})
 
 
 def edited(path, name, change):
@@ -386,7 +386,7 @@ def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_othe
     run.begin(lambda: WHOSE)
     with run.listening():
         os.kill(os.getpid(), signal.SIGTERM)
-    assert run.keeper.asked
+    assert run.checkpointer.asked
     with pytest.raises(Terminated):
         run.begin(lambda: WHOSE)
 

@@ -107,15 +107,15 @@ class Asked:
 
 
 def worked(clock, seconds):
-    """Work for some seconds, and ask the keeper after each."""
+    """Work for some seconds, and ask the checkpointer after each."""
 
     def once(run):
-        earlier = take_checkpoint(run.keeper, lambda state: [CheckpointArray("done", np.int64, ())])
+        earlier = take_checkpoint(run.checkpointer, lambda state: [CheckpointArray("done", np.int64, ())])
         done = 0 if earlier is None else int(earlier["done"])
         while done < seconds:
             done, clock.now = done + 1, clock.now + 1.0
-            if run.keeper is not None and run.keeper.is_due():
-                run.keeper.keep(run.ranks, {"done": np.array(done)})
+            if run.checkpointer is not None and run.checkpointer.is_due():
+                run.checkpointer.keep(run.ranks, {"done": np.array(done)})
         return done
 
     return once

@@ -123,7 +123,7 @@ class AntColony:
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
-        self.looks: dict[int, list[tuple[int, float]]] | None = None
+        self.samples: dict[int, list[tuple[int, float]]] | None = None
         """Of every colony of this rank: iterations made, and the seconds of the run, whenever the host looked.
 
         None where no history is asked for.
@@ -145,7 +145,7 @@ class AntColony:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> ColonyOutcome:
         """Run all colonies from the beginning, or from a state.
 
@@ -165,7 +165,7 @@ class AntColony:
         ranks
             The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
             unless it is given.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`. A state is what every colony knows after an iteration.
 
         Raises
@@ -179,51 +179,55 @@ class AntColony:
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
         self._meet(ranks or self.communicator)
         self.winner = ()
-        watch = ProgressMonitor(stop, callback, stop.limit, seconds_before(keeper))
+        monitor = ProgressMonitor(stop, callback, stop.limit, seconds_before(checkpointer))
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
-        history_s = seconds_before(keeper) if history else None
-        earlier = take_checkpoint(keeper, partial(layout, self, stop.iterations, history_s))
+        history_s = seconds_before(checkpointer) if history else None
+        earlier = take_checkpoint(checkpointer, partial(layout, self, stop.iterations, history_s))
         done = resume_colonies(self, earlier) if earlier is not None else 0
-        self.looks = {one.number: initial_samples(earlier, done, watch) for one in self.colonies} if history else None
-        made, by_time = self._iterate(stop, watch, done, keeper)
+        self.samples = (
+            {one.number: initial_samples(earlier, done, monitor) for one in self.colonies} if history else None
+        )
+        made, by_time = self._iterate(stop, monitor, done, checkpointer)
         outcome = self._outcome(made)
-        watch.tell_end(made, outcome.length, outcome.evaluations)
+        monitor.tell_end(made, outcome.length, outcome.evaluations)
         return outcome._replace(
             history=self._history(outcome.curve) if history else None,
             tour=self.best_tour(),
-            finished=made == stop.iterations or not self.communicator.bcast(watch.interrupted),
+            finished=made == stop.iterations or not self.communicator.bcast(monitor.interrupted),
             by_time=by_time,
         )
 
-    def _iterate(self, stop: Stop, watch: ProgressMonitor, done: int, keeper: Checkpointer | None) -> tuple[int, bool]:
+    def _iterate(
+        self, stop: Stop, monitor: ProgressMonitor, done: int, checkpointer: Checkpointer | None
+    ) -> tuple[int, bool]:
         """Run further iterations of all colonies; return their number at the end, and True if time ended them."""
         batch, by_time = 1, False
         exchange = self.settings.exchange or stop.iterations
         has_target = stop.target != Stop().target
         while done < stop.iterations:
             count = 1 if has_target else min(batch, stop.iterations - done, exchange - done % exchange)
-            before, began = watch.seconds, time.perf_counter()
+            before, began = monitor.seconds, time.perf_counter()
             for colony in self.colonies:
                 colony.make_places(done + count)
-                self._replay(colony, count, watch)
+                self._replay(colony, count, monitor)
             done += count
             seconds = time.perf_counter() - began
             if self.settings.exchange and done % exchange == 0:
                 self._exchange()
-            is_over, is_due, slowest, spent = self._compared(watch, done, before, seconds, keeper)
+            is_over, is_due, slowest, spent = self._compared(monitor, done, before, seconds, checkpointer)
             one, limit = max(slowest / count, 1e-6), stop.seconds
             by_time = done < stop.iterations and (spent > limit or not is_time_for(limit, spent, one))
             if is_over or by_time:
                 break
-            if keeper is not None and is_due:
-                keeper.keep(self.communicator, self._state(done))
+            if checkpointer is not None and is_due:
+                checkpointer.keep(self.communicator, self._state(done))
             longest = min(NO_LENGTH * one, longest_launch_s(limit, spent))
             batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6)), int(longest / one)))
         return done, by_time and not is_over
 
     def _compared(
-        self, watch: ProgressMonitor, done: int, before: float, seconds: float, keeper: Checkpointer | None
+        self, monitor: ProgressMonitor, done: int, before: float, seconds: float, checkpointer: Checkpointer | None
     ) -> tuple[bool, bool, float, float]:
         """Compare all ranks after a batch; all of them call this.
 
@@ -244,16 +248,16 @@ class AntColony:
             Seconds of the run, by the first rank's clock.
 
         """
-        ranks, target = self.communicator, watch.stop.target
+        ranks, target = self.communicator, monitor.stop.target
         reached = False
-        if watch.is_due() or target != Stop().target:
+        if monitor.is_due() or target != Stop().target:
             best = min((colony.best_so_far()[0] for colony in self.colonies), default=None)
             reached = best is not None and best <= target
-            if watch.is_due():
-                watch.tell(done, best, done * self._evaluations)
+            if monitor.is_due():
+                monitor.tell(done, best, done * self._evaluations)
         told = np.zeros(3 + ranks.size, np.int64)
-        told[0] = reached or (ranks.rank == 0 and watch.interrupted)
-        told[1] = keeper is not None and keeper.is_due()
+        told[0] = reached or (ranks.rank == 0 and monitor.interrupted)
+        told[1] = checkpointer is not None and checkpointer.is_due()
         told[2] = round(before * 1e9) if ranks.rank == 0 else 0
         told[3 + ranks.rank] = round(seconds * 1e9)
         ranks.reduce(told, "sum")
@@ -262,7 +266,7 @@ class AntColony:
 
     def _state(self, done: int) -> Checkpoint | None:
         """The state after so many iterations, on the first rank; all ranks call this."""
-        history = None if self.looks is None else self._history(shortest_of_iterations(self, done))
+        history = None if self.samples is None else self._history(shortest_of_iterations(self, done))
         return make_checkpoint(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
@@ -299,13 +303,13 @@ class AntColony:
         if self.shared:
             self.colonies[0].join(self.backend.collectives(ranks))
 
-    def _replay(self, colony: Colony, iterations: int, watch: ProgressMonitor) -> None:
+    def _replay(self, colony: Colony, iterations: int, monitor: ProgressMonitor) -> None:
         """Run iterations of one colony, and wait for them."""
         colony.replay(iterations)
         self.backend.synchronize()
-        if self.looks is not None:
-            looks = self.looks[colony.number]
-            looks.append((looks[-1][0] + iterations, watch.seconds))
+        if self.samples is not None:
+            samples = self.samples[colony.number]
+            samples.append((samples[-1][0] + iterations, monitor.seconds))
 
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
@@ -348,8 +352,8 @@ class AntColony:
         curve = curve.astype(np.int64)
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
-        assert self.looks is not None
-        seconds = [np.interp(better + 1, *np.transpose(looks)) for looks in self.looks.values()]
+        assert self.samples is not None
+        seconds = [np.interp(better + 1, *np.transpose(samples)) for samples in self.samples.values()]
         every = self.communicator.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
         latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
         each = self._evaluations
@@ -357,10 +361,10 @@ class AntColony:
         return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]
 
 
-def initial_samples(earlier: Checkpoint | None, done: int, watch: ProgressMonitor) -> list[tuple[int, float]]:
+def initial_samples(earlier: Checkpoint | None, done: int, monitor: ProgressMonitor) -> list[tuple[int, float]]:
     """What is known when a run begins, or goes on after so many iterations, of the seconds that those took."""
     if earlier is None:
         return [(0, 0.0)]
     rows = earlier.get(HISTORY, np.zeros((0, 4))).tolist()
-    known = {0: 0.0, done: watch.seconds, **{int(iteration) + 1: seconds for iteration, _, seconds, _ in rows}}
+    known = {0: 0.0, done: monitor.seconds, **{int(iteration) + 1: seconds for iteration, _, seconds, _ in rows}}
     return sorted(known.items())

@@ -137,7 +137,7 @@ class ProofRun:
     ranks
     searched
         Where it begins, or goes on.
-    watch, looks, keeper
+    monitor, samples, checkpointer
         Of the run, where there are any.
 
     """
@@ -147,12 +147,12 @@ class ProofRun:
         method: ExactMethod,
         ranks: Any,
         searched: ProofState,
-        watch: SharedProgressMonitor | None,
-        looks: ProgressSamples | None,
-        keeper: Checkpointer | None,
+        monitor: SharedProgressMonitor | None,
+        samples: ProgressSamples | None,
+        checkpointer: Checkpointer | None,
     ) -> None:
         self.method, self.ranks, self.searched = method, ranks, searched
-        self.watch, self.looks, self.keeper = watch, looks, keeper
+        self.monitor, self.samples, self.checkpointer = monitor, samples, checkpointer
 
     def find(self, limit: int) -> bool:
         """Search the tours shorter than ``limit`` for a shortest one; whether it is one."""
@@ -174,14 +174,14 @@ class ProofRun:
         while True:
             method.explore(ranks, before.counting, report)
             self.searched = self.after(before, limit)
-            if self.watch is None:
+            if self.monitor is None:
                 return True
-            goes_on = self.watch.goes_on(method.undone)
-            if not goes_on or self.keeper is None:
+            goes_on = self.monitor.goes_on(method.undone)
+            if not goes_on or self.checkpointer is None:
                 return bool(ranks.sum(int(method.undone)) == 0)
-            rows = None if self.looks is None else self.looks.rows(ranks, numbered=True)
-            self.keeper.keep(ranks, self.searched.state(method.left(ranks), rows))
-            self.watch.resume()
+            rows = None if self.samples is None else self.samples.rows(ranks, numbered=True)
+            self.checkpointer.keep(ranks, self.searched.state(method.left(ranks), rows))
+            self.monitor.resume()
 
     def after(self, before: ProofState, limit: int) -> ProofState:
         """What is found when the method has explored more; all ranks call this."""
@@ -195,20 +195,20 @@ class ProofRun:
 
     def report(self, before: ProofState) -> NodeCallback | None:
         """What the method is to report to, if anybody wants to know."""
-        watch, looks = self.watch, None if before.counting else self.looks
-        if watch is None and looks is None:
+        monitor, samples = self.monitor, None if before.counting else self.samples
+        if monitor is None and samples is None:
             return None
         # Each rank tells of its own part.
         explored = before.explored if self.ranks.size == 1 else before.explored // self.ranks.size
 
         def report(nodes: int, incumbent: int, bound: int | None) -> bool:
-            if looks is not None:
-                looks.see(incumbent, nodes)
-            if watch is None:
+            if samples is not None:
+                samples.see(incumbent, nodes)
+            if monitor is None:
                 return False
-            if watch.is_due():
-                watch.tell(explored + nodes, incumbent, explored + nodes, bound)
-            return watch.ends(incumbent)
+            if monitor.is_due():
+                monitor.tell(explored + nodes, incumbent, explored + nodes, bound)
+            return monitor.ends(incumbent)
 
         return report
 

@@ -150,7 +150,7 @@ class ExactSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
@@ -166,7 +166,7 @@ class ExactSearch:
             See `core.search.protocol.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
         ranks
             The communicator of those who search together; None: that of the constructor.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`. A state is what is explored, and what is left; all tours on the host
             have none.
 
@@ -185,23 +185,26 @@ class ExactSearch:
         method = self.method
         begun = ProofState(self.bound, self.start_length, self.start, self.count)
         earlier = take_checkpoint(
-            keeper, lambda state: begun.layout(state, method, self.distances, seconds_before(keeper), history)
+            checkpointer,
+            lambda state: begun.layout(state, method, self.distances, seconds_before(checkpointer), history),
         )
         searched = begun.from_state(earlier)
-        looks = None
+        samples = None
         if history:
             cost = self.start_length if earlier is None else None
-            looks = ProgressSamples(began - seconds_before(keeper), cost, searched.history, (searched.explored, 0))
-        watch = SharedProgressMonitor.of(ranks, stop, callback, self.work, keeper)
-        method.stoppable, method.is_kept = watch is not None, keeper is not None or stop.seconds != inf
-        method.launch_s = watch.longest_launch_s if watch is not None else float
-        course = ProofRun(method, ranks, searched, watch, looks, keeper)
+            samples = ProgressSamples(
+                began - seconds_before(checkpointer), cost, searched.history, (searched.explored, 0)
+            )
+        monitor = SharedProgressMonitor.of(ranks, stop, callback, self.work, checkpointer)
+        method.stoppable, method.is_kept = monitor is not None, checkpointer is not None or stop.seconds != inf
+        method.launch_s = monitor.longest_launch_s if monitor is not None else float
+        course = ProofRun(method, ranks, searched, monitor, samples, checkpointer)
         proved = course.find(self.start_length)
         optimal_tours = course.count() if self.count and proved else None
         found = course.searched
-        if watch is not None:
-            watch.tell_end(found.explored, found.length, found.explored, found.root_bound)
-            watch.close()
+        if monitor is not None:
+            monitor.tell_end(found.explored, found.length, found.explored, found.root_bound)
+            monitor.close()
         return Solution(
             found.length,
             canonical_tour(found.tour),
@@ -210,7 +213,7 @@ class ExactSearch:
             None if found.root_bound is None else min(found.root_bound, found.length),
             self.start_length,
             digest_of(found.length, optimal_tours),
-            looks.history(ranks, numbered=True) if looks is not None else None,
+            samples.history(ranks, numbered=True) if samples is not None else None,
             proved,
             finished=proved and (optimal_tours is not None or not self.count),
         )
@@ -219,7 +222,7 @@ class ExactSearch:
         """All tours, in NumPy: at once, whatever might end it."""
         from core.problems.tsp.small_tours import enumerate_tours
 
-        looks = ProgressSamples(began, self.start_length)
+        samples = ProgressSamples(began, self.start_length)
         length, tour, optimal_tours = enumerate_tours(self.distances)
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)
@@ -227,7 +230,7 @@ class ExactSearch:
             nodes[visited] = count_items(self.n, visited)
         explored = int(nodes.sum())
         # Every rank looks at all tours: they count once.
-        looks.see(int(length), 0 if ranks.rank else explored)
+        samples.see(int(length), 0 if ranks.rank else explored)
         ProgressMonitor(Stop(), callback, explored).tell_end(explored, int(length), explored)
         return Solution(
             int(length),
@@ -237,7 +240,7 @@ class ExactSearch:
             None,
             self.start_length,
             digest_of(int(length), counted),
-            looks.history(ranks, numbered=True) if history else None,
+            samples.history(ranks, numbered=True) if history else None,
         )
 
 

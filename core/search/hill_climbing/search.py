@@ -118,10 +118,12 @@ class HillClimbState(NamedTuple):
     history: np.ndarray | None = None
 
     @classmethod
-    def of(cls, keeper: Checkpointer | None, climbers: int, history: bool) -> HillClimbState:
+    def of(cls, checkpointer: Checkpointer | None, climbers: int, history: bool) -> HillClimbState:
         """Return the content of the state from which a run resumes; where there is none, no climber has climbed."""
         nothing = cls(Intervals([(0, climbers)]))
-        state = take_checkpoint(keeper, lambda state: nothing.layout(state, seconds_before(keeper), history))
+        state = take_checkpoint(
+            checkpointer, lambda state: nothing.layout(state, seconds_before(checkpointer), history)
+        )
         if state is None:
             return nothing
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
@@ -246,7 +248,7 @@ class HillClimbing:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> HillClimbOutcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are shared out over the ranks.
@@ -266,7 +268,7 @@ class HillClimbing:
             a history, a time and a target.
         ranks
             The communicator of those who climb together; None: that of the constructor.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`. A state is which climbers have climbed, and what they have found.
         trace
             Whether the shortest tour is wanted too, which takes one climb more; see `tour_of`.
@@ -286,27 +288,27 @@ class HillClimbing:
         self.backend.write(self.totals, np.zeros(two_opt_climbs.TOTALS, np.uint64))
         if self.met is not ranks:
             self.met, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
-        before = HillClimbState.of(keeper, climbers, history)
-        began = perf_counter() - seconds_before(keeper)
-        looks = ProgressSamples(began, None, before.history, (before.evaluations, before.climbs)) if history else None
+        before = HillClimbState.of(checkpointer, climbers, history)
+        began = perf_counter() - seconds_before(checkpointer)
+        samples = ProgressSamples(began, None, before.history, (before.evaluations, before.climbs)) if history else None
         part = equal_part(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
         total = None if stop.limit is None else part[1] - part[0]
-        watch = SharedProgressMonitor.of(ranks, stop, callback, total, keeper)
+        monitor = SharedProgressMonitor.of(ranks, stop, callback, total, checkpointer)
         steps, best, made, left = before.climbs // ranks.size, (int(NOTHING), 0), 0, before.left
         while True:
-            found, own, left = self._climb_together(left, self._look(watch, looks, made, steps), ranks)
+            found, own, left = self._climb_together(left, self._look(monitor, samples, made, steps), ranks)
             best, made = min(best, found), made + own
             now = before.with_more(ranks.minloc(*best), ranks.sum(self._totals()), left)
-            if watch is None or keeper is None or not watch.goes_on(left.count):
+            if monitor is None or checkpointer is None or not monitor.goes_on(left.count):
                 break
-            rows = looks.rows(ranks, numbered=False) if looks is not None else None
-            keeper.keep(ranks, now._replace(history=rows).state())
-            watch.resume()
+            rows = samples.rows(ranks, numbered=False) if samples is not None else None
+            checkpointer.keep(ranks, now._replace(history=rows).state())
+            monitor.resume()
         climbs, interrupted = climbers - left.count, False
-        if watch is not None:
+        if monitor is not None:
             done = steps + made
-            watch.tell_end(done if watch.total is None or climbs < climbers else watch.total, now.length)
-            interrupted = watch.close()
+            monitor.tell_end(done if monitor.total is None or climbs < climbers else monitor.total, now.length)
+            interrupted = monitor.close()
         return HillClimbOutcome(
             now.length,
             now.climber,
@@ -315,7 +317,7 @@ class HillClimbing:
             now.digest,
             climbs,
             self.tour_of(now.climber) if trace else None,
-            looks.history(ranks, numbered=False) if looks is not None else None,
+            samples.history(ranks, numbered=False) if samples is not None else None,
             finished=climbs == climbers or not interrupted,
         )
 
@@ -326,23 +328,23 @@ class HillClimbing:
         return totals
 
     def _look(
-        self, watch: SharedProgressMonitor | None, looks: ProgressSamples | None, made: int, steps: int
+        self, monitor: SharedProgressMonitor | None, samples: ProgressSamples | None, made: int, steps: int
     ) -> BatchCallback | None:
         """What is done between launches; None: nothing, so there are as few of them as can be.
 
         Before them this rank has made so many climbs in this run, and told of so many ``steps`` of an earlier one.
         """
-        if watch is None and looks is None:
+        if monitor is None and samples is None:
             return None
 
         def look(further: int, length: int, taken: int, next_s: float) -> float:
-            if looks is not None:
-                looks.see(length, int(self._totals()[two_opt_climbs.EVALUATIONS]), made + further)
-            if watch is None:
+            if samples is not None:
+                samples.see(length, int(self._totals()[two_opt_climbs.EVALUATIONS]), made + further)
+            if monitor is None:
                 return PROGRESS_INTERVAL_S
-            if watch.is_due():
-                watch.tell(steps + made + taken, length)
-            return 0.0 if watch.ends(length, next_s) else watch.longest_launch_s(PROGRESS_INTERVAL_S)
+            if monitor.is_due():
+                monitor.tell(steps + made + taken, length)
+            return 0.0 if monitor.ends(length, next_s) else monitor.longest_launch_s(PROGRESS_INTERVAL_S)
 
         return look
 

@@ -331,7 +331,7 @@ class LocalSearch(WalkLauncher):
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         start: np.ndarray | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
@@ -350,7 +350,7 @@ class LocalSearch(WalkLauncher):
             all; the cost is the best of this rank's walks.
         ranks
             The communicator of all ranks; that of the constructor unless it is given.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`.
         start : ndarray, shape (n,), optional
             Where all walks begin; by default each at a random solution of its own.
@@ -375,17 +375,22 @@ class LocalSearch(WalkLauncher):
         self.meet(ranks)
         self.try_problem()
         self.bind_slices(stop.seconds)
-        watch = ProgressMonitor(
-            stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), seconds_before(keeper)
+        monitor = ProgressMonitor(
+            stop,
+            callback,
+            stop.limit and stop.limit * (self.walks if self.takes_turns else 1),
+            seconds_before(checkpointer),
         )
-        earlier = take_checkpoint(keeper, partial(layout, self, stop, seconds_before(keeper)))
+        earlier = take_checkpoint(checkpointer, partial(layout, self, stop, seconds_before(checkpointer)))
         if self.takes_turns:
-            outcome = self.walk_in_turn(stop, start, watch, keeper, earlier)
+            outcome = self.walk_in_turn(stop, start, monitor, checkpointer, earlier)
         else:
-            outcome = self.walk(stop, start, watch, keeper, earlier, spent=seconds_before(keeper))
-        watch.tell_end(watch.done, outcome.cost)
+            outcome = self.walk(stop, start, monitor, checkpointer, earlier, spent=seconds_before(checkpointer))
+        monitor.tell_end(monitor.done, outcome.cost)
         self.confirm(outcome)
-        return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
+        return outcome._replace(
+            finished=monitor.done == monitor.total or not self.communicator.bcast(monitor.interrupted)
+        )
 
     @property
     def ends_itself(self) -> bool:
@@ -448,8 +453,8 @@ class LocalSearch(WalkLauncher):
         self,
         stop: Stop,
         start: np.ndarray | None,
-        watch: ProgressMonitor | None,
-        keeper: Checkpointer | None = None,
+        monitor: ProgressMonitor | None,
+        checkpointer: Checkpointer | None = None,
         earlier: Checkpoint | None = None,
         found: Sequence[Outcome] = (),
         spent: float = 0.0,
@@ -458,7 +463,7 @@ class LocalSearch(WalkLauncher):
 
         Parameters
         ----------
-        stop, start, watch, keeper
+        stop, start, monitor, checkpointer
             See `run`.
         earlier
             State from which the walk resumes; None: it begins.
@@ -474,9 +479,9 @@ class LocalSearch(WalkLauncher):
         iterate = recorder.iterate if recorder else self.iterate
         self.slices = slices_for(self, stop.seconds, began)
         done = resume_walks(self, earlier, recorder) if earlier is not None else 0
-        if watch is not None:
-            watch.done += done
-        batch = FIRST_BATCH if stop.seconds == inf and keeper is None else 1
+        if monitor is not None:
+            monitor.done += done
+        batch = FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1
         iteration_s, most_s = whole_s(self), longest_launch_s(stop.seconds, spent)
         work = self.work_done() if stop.seconds != inf else 0
         by_time = False
@@ -490,7 +495,7 @@ class LocalSearch(WalkLauncher):
             iterate(count)
             control = self.rows_of(self.walkers.control, walks.CONTROL)
             done += count
-            is_ended = watch is not None and self.told(watch, count, control)
+            is_ended = monitor is not None and self.told(monitor, count, control)
             if self.exchange and done % self.exchange == 0:
                 self.share_best(control)
                 if recorder is not None:
@@ -504,7 +509,7 @@ class LocalSearch(WalkLauncher):
                 before - began,
                 self.uneven(count, work - before_work),
                 is_ended,
-                keeper is not None and keeper.is_due(),
+                checkpointer is not None and checkpointer.is_due(),
             )
             iteration_s, self.latest_s = standing.slowest / count, (now - before) / count
             most_s = longest_launch_s(stop.seconds, standing.spent, standing.uneven)
@@ -522,17 +527,19 @@ class LocalSearch(WalkLauncher):
             by_time = is_over and (done < stop.iterations or self.is_cut)
             if standing.late or by_time:
                 break
-            if keeper is not None and standing.due:
-                keeper.keep(self.communicator, add_earlier_outcome(self, make_checkpoint(self, done, recorder), found))
+            if checkpointer is not None and standing.due:
+                checkpointer.keep(
+                    self.communicator, add_earlier_outcome(self, make_checkpoint(self, done, recorder), found)
+                )
         self.slices = None
         return self.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
 
-    def told(self, watch: ProgressMonitor, count: int, control: np.ndarray) -> bool:
+    def told(self, monitor: ProgressMonitor, count: int, control: np.ndarray) -> bool:
         """Report ``count`` further iterations to the callback. Return True if the walk should end."""
-        watch.done += count
-        if watch.is_due():
-            watch.tell(watch.done, self.best_here(control)[0] if self.here else None)
-        return watch.interrupted
+        monitor.done += count
+        if monitor.is_due():
+            monitor.tell(monitor.done, self.best_here(control)[0] if self.here else None)
+        return monitor.interrupted
 
     @property
     def in_slices(self) -> bool:
@@ -603,23 +610,23 @@ class LocalSearch(WalkLauncher):
         self,
         stop: Stop,
         start: np.ndarray | None,
-        watch: ProgressMonitor,
-        keeper: Checkpointer | None,
+        monitor: ProgressMonitor,
+        checkpointer: Checkpointer | None,
         earlier: Checkpoint | None,
     ) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
-        began = time.perf_counter() - seconds_before(keeper)
+        began = time.perf_counter() - seconds_before(checkpointer)
         found = earlier_outcome(earlier)
-        watch.done = sum(one.iterations for one in found)
+        monitor.done = sum(one.iterations for one in found)
         for number in range(len(found), self.walks):
             spent = self.communicator.bcast(time.perf_counter() - began)
             is_over = spent >= stop.seconds
-            if found and (is_over or self.communicator.bcast(watch.interrupted)):
+            if found and (is_over or self.communicator.bcast(monitor.interrupted)):
                 found[-1] = found[-1]._replace(by_time=is_over)
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop, start, watch, keeper, earlier, found, spent))
+            found.append(self.walk(stop, start, monitor, checkpointer, earlier, found, spent))
             earlier = None
         return combine_outcomes(found)
 

@@ -33,7 +33,7 @@ class AcceptedError(Exception):
 
 
 class Taking(Checkpointer):
-    """A keeper that ends the run when its state has been checked."""
+    """A checkpointer that ends the run when its state has been checked."""
 
     def taken(self, layout):
         """See `Checkpointer`."""
@@ -49,13 +49,13 @@ def many_pauses(monkeypatch):
 
 
 def searched(name, cpu):
-    """Return a function that runs a search with a keeper, and the states that it keeps."""
+    """Return a function that runs a search with a checkpointer, and the states that it keeps."""
     if name in test_checkpoints.CASES:
         kind = test_checkpoints.CASES[name]
         states, _ = test_checkpoints.kept_states(name, cpu)
-        return lambda keeper: test_checkpoints.run(kind, cpu, Solo(), keeper), states
+        return lambda checkpointer: test_checkpoints.run(kind, cpu, Solo(), checkpointer), states
     kind = table_checkpoints.KINDS[name]
-    return lambda keeper: kind.run(cpu, Solo(), keeper), table_checkpoints.states_of(kind, cpu)[1]
+    return lambda checkpointer: kind.run(cpu, Solo(), checkpointer), table_checkpoints.states_of(kind, cpu)[1]
 
 
 NAMES = [name for name in test_checkpoints.CASES if name not in ("1-trees", "knapsack bounded")]

@@ -78,7 +78,7 @@ class Kept:
     def __init__(self):
         self.states = []
 
-    def keeper(self, earlier=None):
+    def checkpointer(self, earlier=None):
         def write(state):
             self.states.append({name: np.array(array) for name, array in state.items()})
 
@@ -103,14 +103,14 @@ def impatient(search):
     return search
 
 
-def run(kind, backend, ranks, keeper=None):
+def run(kind, backend, ranks, checkpointer=None):
     search = impatient(kind.made(backend, ranks))
     history = (
         kind.settings.get("history", False)
         if kind.search is local_search.LocalSearch
         else kind.search is not KnapsackBranchAndBound
     )
-    return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
+    return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 
 def said(found):
@@ -151,7 +151,7 @@ def name(request):
 
 def kept_states(name, backend):
     kept = Kept()
-    found = run(CASES[name], backend, Solo(), kept.keeper())
+    found = run(CASES[name], backend, Solo(), kept.checkpointer())
     return kept.states, found
 
 
@@ -166,16 +166,16 @@ def test_a_run_keeps_states_and_goes_on_from_each_as_if_nothing_had_been(name, c
     # The root alone solves one, and the other's first launch.
     assert states or name in ("1-trees", "knapsack bounded")
     for state in some(states, 8):
-        same(name, run(CASES[name], cpu, Solo(), Kept().keeper(state)), undisturbed(name, cpu))
+        same(name, run(CASES[name], cpu, Solo(), Kept().checkpointer(state)), undisturbed(name, cpu))
 
 
 def test_a_run_goes_on_on_another_backend(name, cpu, other):
     states, _ = kept_states(name, cpu)
     for state in some(states, 2):
         kept = Kept()
-        same(name, run(CASES[name], other, Solo(), kept.keeper(state)), undisturbed(name, cpu))
+        same(name, run(CASES[name], other, Solo(), kept.checkpointer(state)), undisturbed(name, cpu))
         for later in some(kept.states, 1):
-            same(name, run(CASES[name], cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
+            same(name, run(CASES[name], cpu, Solo(), Kept().checkpointer(later)), undisturbed(name, cpu))
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -186,20 +186,20 @@ def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
         kept = Kept()
 
         def act(ranks, state=state, kept=kept):
-            return run(kind, twin(cpu), ranks, kept.keeper(state))
+            return run(kind, twin(cpu), ranks, kept.checkpointer(state))
 
         for found in on_ranks(2, act):
             same(name, found, undisturbed(name, cpu))
         for later in some(kept.states, 2):
-            same(name, run(kind, cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
+            same(name, run(kind, cpu, Solo(), Kept().checkpointer(later)), undisturbed(name, cpu))
 
 
 def test_states_have_the_seconds_of_all_that_went_before(cpu):
     kept = Kept()
     kind = CASES["ants"]
-    run(kind, cpu, Solo(), kept.keeper())
+    run(kind, cpu, Solo(), kept.checkpointer())
     later = dict(kept.states[0], **{SECONDS: np.array(1000.0)})
-    found = run(kind, cpu, Solo(), kept.keeper(later))
+    found = run(kind, cpu, Solo(), kept.checkpointer(later))
     assert found.history[-1][2] >= found.history[0][2]
     assert kept.states[-1][SECONDS] > 1000
 
@@ -210,9 +210,9 @@ def test_the_ants_of_one_mapping_go_on_from_the_state_of_the_other(cpu):
     suite = published._replace(settings={})
     for one, other in ((published, suite), (suite, published)):
         kept = Kept()
-        run(one, cpu, Solo(), kept.keeper())
+        run(one, cpu, Solo(), kept.checkpointer())
         for state in some(kept.states, 3):
-            assert said(run(other, cpu, Solo(), Kept().keeper(state))) == said(expected)
+            assert said(run(other, cpu, Solo(), Kept().checkpointer(state))) == said(expected)
 
 
 def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
@@ -223,7 +223,7 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
     assert len(state["left records"]) > 8
     narrow = impatient(CASES[name].made(cpu, Solo()))
     narrow.method.room = 3
-    same(name, narrow.run(history=True, keeper=Kept().keeper(state)), undisturbed(name, cpu))
+    same(name, narrow.run(history=True, checkpointer=Kept().checkpointer(state)), undisturbed(name, cpu))
 
 
 def test_records_that_wait_for_room_are_part_of_a_state(cpu):
@@ -232,7 +232,7 @@ def test_records_that_wait_for_room_are_part_of_a_state(cpu):
     def states(state, room):
         kept, search = Kept(), impatient(ExactSearch(cpu, Solo(), EVEN, bound="none", depth=2, count=True))
         search.method.room = room
-        assert search.run(keeper=kept.keeper(state)).optimal_tours == 2520
+        assert search.run(checkpointer=kept.checkpointer(state)).optimal_tours == 2520
         return kept.states
 
     counting = [one for one in states(None, 4096) if one["found"][1]]
@@ -256,17 +256,22 @@ def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu
     states, _ = kept_states(made, cpu)
     state = max(states, key=lambda one: len(one.get("left records", ())))
     with pytest.raises(UserError, match="^the state of the search: array " + said) as refusal:
-        run(CASES[other], cpu, Solo(), Kept().keeper(state))
+        run(CASES[other], cpu, Solo(), Kept().checkpointer(state))
     assert "\n" not in str(refusal.value)
 
 
 def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
     whole = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run()
     kept = Kept()
-    assert KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=20_000).run(keeper=kept.keeper()).nodes == 20_000
+    assert (
+        KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=20_000).run(checkpointer=kept.checkpointer()).nodes
+        == 20_000
+    )
     assert kept.states
     for state in kept.states:
-        found = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(keeper=Kept().keeper(state))
+        found = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
+            checkpointer=Kept().checkpointer(state)
+        )
         assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
 
 

@@ -85,12 +85,12 @@ def kind(request):
     return CASES[request.param]
 
 
-def run(kind, backend, ranks, keeper=None):
+def run(kind, backend, ranks, checkpointer=None):
     """Run as programs do: each rank is made and warmed up alone, and all meet then."""
     search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
     history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
-    return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
+    return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 
 def found_by(kind, result):
@@ -101,18 +101,18 @@ def found_by(kind, result):
 
 
 def on_three(kind, cpu, kept, state=None):
-    return on_ranks(RANKS, lambda ranks: run(kind, twin(cpu), ranks, kept and kept.keeper(state)))
+    return on_ranks(RANKS, lambda ranks: run(kind, twin(cpu), ranks, kept and kept.checkpointer(state)))
 
 
 def test_they_find_what_one_rank_finds_and_go_on_from_its_states(kind, cpu):
     alone, of_three = Kept(), Kept()
-    expected = found_by(kind, run(kind, cpu, Solo(), alone.keeper()))
+    expected = found_by(kind, run(kind, cpu, Solo(), alone.checkpointer()))
     assert [found_by(kind, one) for one in on_three(kind, cpu, of_three)] == [expected] * RANKS
     assert [found_by(kind, one) for one in on_three(kind, cpu, None)] == [expected] * RANKS
     for state in some(alone.states, 2):
         assert [found_by(kind, one) for one in on_three(kind, cpu, Kept(), state)] == [expected] * RANKS
     for state in some(of_three.states, 2):
-        assert found_by(kind, run(kind, cpu, Solo(), Kept().keeper(state))) == expected
+        assert found_by(kind, run(kind, cpu, Solo(), Kept().checkpointer(state))) == expected
 
 
 def test_the_callback_of_the_first_rank_hears_of_a_cost(cpu):

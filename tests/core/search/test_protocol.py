@@ -111,15 +111,15 @@ def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch
     now = 0.0
     monkeypatch.setattr("core.search.protocol.time.perf_counter", lambda: now)
     told = []
-    watch = ProgressMonitor(Stop(), told.append, 7)
+    monitor = ProgressMonitor(Stop(), told.append, 7)
     for done in range(1, 7):
         now += 0.1
-        if watch.is_due():
-            watch.tell(done, 100 - done)
-    watch.tell_end(7, 90)
-    watch.tell_end(7, 90)
+        if monitor.is_due():
+            monitor.tell(done, 100 - done)
+    monitor.tell_end(7, 90)
+    monitor.tell_end(7, 90)
     assert [one.done for one in told] == [1, 4, 7]
-    assert not watch.interrupted
+    assert not monitor.interrupted
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class CheckpointPauses:
 
     Parameters
     ----------
-    keeper
+    checkpointer
         Of this rank.
     ranks
         Who pauses; all of them make this, and ask the same.
@@ -34,8 +34,8 @@ class CheckpointPauses:
 
     """
 
-    def __init__(self, keeper: Checkpointer, ranks: Any) -> None:
-        self.keeper, self.ranks = keeper, ranks
+    def __init__(self, checkpointer: Checkpointer, ranks: Any) -> None:
+        self.checkpointer, self.ranks = checkpointer, ranks
         self.steps = 1
         self.began = time.perf_counter()
 
@@ -43,13 +43,13 @@ class CheckpointPauses:
         """Pause after so many steps since the last time, when the device has done them; whether a state is due."""
         spent = max(time.perf_counter() - self.began, 1e-9)
         wanted = max(1, min(GROWTH * max(1, done), int(done * PROGRESS_INTERVAL_S / spent)))
-        told = np.array([self.keeper.is_due(), wanted if self.ranks.rank == 0 else 0], np.int64)
+        told = np.array([self.checkpointer.is_due(), wanted if self.ranks.rank == 0 else 0], np.int64)
         due, self.steps = (int(number) for number in self.ranks.sum(told))
         self.began = time.perf_counter()
         return due > 0
 
 
-def refuse_checkpoints(keeper: Checkpointer | None, what: str, instead: str) -> None:
+def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
     """Refuse to keep the state of a run that has none before its end.
 
     States that ranks only hold for the case that one of them is lost are no reason: those who are left begin anew.
@@ -60,5 +60,5 @@ def refuse_checkpoints(keeper: Checkpointer | None, what: str, instead: str) -> 
         Somebody wants one in a file.
 
     """
-    if keeper is not None and keeper.write is not None:
+    if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")

@@ -321,7 +321,7 @@ class BalasSimonettiSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> NeighbourhoodTour:
         """Find the shortest tour of the neighbourhood.
 
@@ -336,7 +336,7 @@ class BalasSimonettiSearch:
             See `core.search.protocol.Callback`: its steps are passes.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`. A state is the tour after a pass, so one pass alone has none.
 
         """
@@ -344,12 +344,12 @@ class BalasSimonettiSearch:
         stop.check()
         refuse_history(history, "the restricted search")
         if not self.improve:
-            refuse_checkpoints(keeper, "a single pass", "--improve, which makes several")
-        watch = ProgressMonitor(stop, callback, None if self.improve else 1, seconds_before(keeper))
+            refuse_checkpoints(checkpointer, "a single pass", "--improve, which makes several")
+        monitor = ProgressMonitor(stop, callback, None if self.improve else 1, seconds_before(checkpointer))
         ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
-        state = take_checkpoint(keeper, partial(self._layout, most=stop.iterations))
+        state = take_checkpoint(checkpointer, partial(self._layout, most=stop.iterations))
         if state is not None:
             tour = state["tour"]
             length, passes, idle = (int(number) for number in state["numbers"])
@@ -361,17 +361,17 @@ class BalasSimonettiSearch:
             idle = idle + 1 if better is None else 0
             if better is not None:
                 tour, length = better, found
-            if watch.is_due():
-                watch.tell(passes, length, passes * self.work)
+            if monitor.is_due():
+                monitor.tell(passes, length, passes * self.work)
             if not self.improve or idle == 2 or passes == stop.iterations or length <= stop.target:
                 break
-            if ranks.bcast(watch.is_over()):
+            if ranks.bcast(monitor.is_over()):
                 break
-            if keeper is not None and ranks.sum(int(keeper.is_due())):
+            if checkpointer is not None and ranks.sum(int(checkpointer.is_due())):
                 numbers = np.array([length, passes, idle], np.int64)
-                keeper.keep(ranks, {"tour": tour.astype(np.int64), "numbers": numbers})
-        watch.tell_end(passes, length, passes * self.work)
-        interrupted = idle < 2 and self.improve and ranks.bcast(watch.interrupted)
+                checkpointer.keep(ranks, {"tour": tour.astype(np.int64), "numbers": numbers})
+        monitor.tell_end(passes, length, passes * self.work)
+        interrupted = idle < 2 and self.improve and ranks.bcast(monitor.interrupted)
         cells = passes * self.work
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
         return NeighbourhoodTour(

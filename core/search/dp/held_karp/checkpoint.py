@@ -42,17 +42,17 @@ class CheckpointedHeldKarp:
         Whose layers are computed.
     firsts
         For each direction the paths to one city.
-    keeper
+    checkpointer
         Of this rank.
 
     """
 
-    def __init__(self, table: HeldKarpTable, firsts: list[Paths], keeper: Checkpointer) -> None:
-        self.table, self.keeper = table, keeper
+    def __init__(self, table: HeldKarpTable, firsts: list[Paths], checkpointer: Checkpointer) -> None:
+        self.table, self.checkpointer = table, checkpointer
         self.plan, self.launches, self.ranks = table.plan, table.launches, table.together.ranks
         self.backend = table.launches.backend
         self.firsts = firsts
-        self.pauses = CheckpointPauses(keeper, self.ranks)
+        self.pauses = CheckpointPauses(checkpointer, self.ranks)
         self.slices: list[SubsetRows | None] = [*self.plan.slices()] or [None]
         self.size, self.paths = 1, list(firsts)
         self.at = (0, 0)
@@ -68,7 +68,7 @@ class CheckpointedHeldKarp:
         self.latest: Checkpoint | None = None
         """The last state that was, on the first rank, where this one is not."""
         self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
-        state = keeper.taken(self.layout)
+        state = checkpointer.taken(self.layout)
         best = NOTHING if state is None else self.go_on(state)
         self.backend.write(self.launches.best, np.array([best], np.uint64))
 
@@ -175,7 +175,7 @@ class CheckpointedHeldKarp:
     def keep(self) -> None:
         """Keep the state, or the latest one that was small enough."""
         state = self.state() if self.is_kept else self.latest
-        self.keeper.keep(self.ranks, state)
+        self.checkpointer.keep(self.ranks, state)
 
     def state(self) -> Checkpoint | None:
         """What is known, on the first rank; all ranks call this."""

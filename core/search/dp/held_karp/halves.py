@@ -103,14 +103,14 @@ class HeldKarpHalves:
             launches.meet(plan, gathering, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
     def find(
-        self, trace: bool, report: StepCallback | None, keeper: Checkpointer | None = None
+        self, trace: bool, report: StepCallback | None, checkpointer: Checkpointer | None = None
     ) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
         assert self.table is not None, "expected `settle` before `run`"
-        if keeper is None:
+        if checkpointer is None:
             best = self._best(self.table, report)
         else:
-            best = CheckpointedHeldKarp(self.table, self.firsts, keeper).run(partial(self._tell, report))
+            best = CheckpointedHeldKarp(self.table, self.firsts, checkpointer).run(partial(self._tell, report))
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
 

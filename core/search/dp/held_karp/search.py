@@ -239,7 +239,7 @@ class HeldKarp:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> ShortestTour:
         """Find the length of a shortest tour, and such a tour if ``trace``.
@@ -253,7 +253,7 @@ class HeldKarp:
             search.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run` and `core.search.dp.held_karp.checkpoint`.
         trace
             Whether to find the tour too.
@@ -261,7 +261,7 @@ class HeldKarp:
         Raises
         ------
         UserError
-            On all ranks, if their devices cannot hold the layers; a keeper where all layers are computed.
+            On all ranks, if their devices cannot hold the layers; a checkpointer where all layers are computed.
 
         """
         (stop or Stop()).only("Held and Karp's table")
@@ -269,28 +269,30 @@ class HeldKarp:
         if self.halves is None and self.way is not None:
             published = self.published is not None
             what = "--mapping published" if published else "--tiling none"
-            refuse_checkpoints(keeper, what, "--mapping native" if published else "--tiling auto")
-        watch = ProgressMonitor(Stop(), callback, self.steps, seconds_before(keeper))
+            refuse_checkpoints(checkpointer, what, "--mapping native" if published else "--tiling auto")
+        monitor = ProgressMonitor(Stop(), callback, self.steps, seconds_before(checkpointer))
         if self.halves is not None:
             self.halves.settle(self.communicator if ranks is None else ranks)
         tour: np.ndarray | None
         if self.way is None:
             length, tour = self._tiny()
         else:
-            report = None if callback is None else partial(report_layers, watch)
+            report = None if callback is None else partial(report_layers, monitor)
             try:
-                length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
+                length, tour = (
+                    self.halves.find(trace, report, checkpointer) if self.halves else self.way.find(trace, report)
+                )
                 if length > self.start_length:
                     raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
             except NoTour as error:
-                if keeper is None or not keeper.goes_on:
+                if checkpointer is None or not checkpointer.goes_on:
                     raise
-                raise UserError(f"{keeper.source}: {error}, expected the layers of this instance") from None
+                raise UserError(f"{checkpointer.source}: {error}, expected the layers of this instance") from None
         if tour is not None and not self.directed:
             tour = canonical_tour(tour)
         streamed = 0 if self.published is None else self.published.streamed_bytes
         digest = digest_of(length, None)
-        watch.tell_end(self.steps, length, self.work)
+        monitor.tell_end(self.steps, length, self.work)
         return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest, streamed)
 
     def _tiny(self) -> tuple[int, np.ndarray]:
@@ -311,11 +313,11 @@ def check_cities(n: int) -> None:
         )
 
 
-def report_layers(watch: ProgressMonitor, steps: int, what: str) -> None:
+def report_layers(monitor: ProgressMonitor, steps: int, what: str) -> None:
     """Count steps that are new."""
-    watch.done += steps
-    if watch.is_due():
-        watch.tell(watch.done, None)
+    monitor.done += steps
+    if monitor.is_due():
+        monitor.tell(monitor.done, None)
 
 
 def heuristic_tour(distances: np.ndarray) -> np.ndarray:

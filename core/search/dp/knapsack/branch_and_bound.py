@@ -140,7 +140,7 @@ class KnapsackBranchAndBound:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> Selection:
         """Search until the end or a limit; ``optimal`` of the result says which it was.
 
@@ -154,15 +154,15 @@ class KnapsackBranchAndBound:
             See `core.search.protocol.Callback`: its steps are nodes, and its cost is the incumbent's value.
         ranks
             The only rank has nobody to meet.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run`. A state is what
             `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` has.
 
         """
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
-        watch = ProgressMonitor(stop, callback, before_s=seconds_before(keeper))
-        earlier = take_checkpoint(keeper, self._layout)
+        monitor = ProgressMonitor(stop, callback, before_s=seconds_before(checkpointer))
+        earlier = take_checkpoint(checkpointer, self._layout)
         self._begin()
         nodes = self._go_on(earlier) if earlier is not None else 0
         budget = FIRST_BUDGET
@@ -175,16 +175,16 @@ class KnapsackBranchAndBound:
             # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
             done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
             now = time.perf_counter()
-            if watch.is_due():
-                watch.tell(nodes, best, nodes)
+            if monitor.is_due():
+                monitor.tell(nodes, best, nodes)
             out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
-            if done or out_of_nodes or watch.is_over():
+            if done or out_of_nodes or monitor.is_over():
                 break
-            if keeper is not None and keeper.is_due():
-                keeper.keep(self.communicator, self._state())
-            goal = min(2 * budget, int(budget * watch.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
+            if checkpointer is not None and checkpointer.is_due():
+                checkpointer.keep(self.communicator, self._state())
+            goal = min(2 * budget, int(budget * monitor.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
-        watch.tell_end(nodes, best, nodes)
+        monitor.tell_end(nodes, best, nodes)
         taken = self.backend.download(self.search.best)[: len(self.items)] > 0
         chosen = np.zeros(self.instance.n, bool)
         chosen[self.items[taken]] = True

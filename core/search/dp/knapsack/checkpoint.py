@@ -52,13 +52,13 @@ class KnapsackCheckpoint(NamedTuple):
 
     @classmethod
     def of(
-        cls, keeper: Checkpointer, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any
+        cls, checkpointer: Checkpointer, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any
     ) -> KnapsackCheckpoint:
         """Return the content of the state from which a run resumes; where there is none, nothing is known.
 
         Parameters
         ----------
-        keeper
+        checkpointer
             Of this rank.
         weights, values : (items,), i64
             Of the items.
@@ -69,7 +69,7 @@ class KnapsackCheckpoint(NamedTuple):
 
         """
         items = len(weights)
-        state = keeper.taken(partial(layout, weights=weights, values=values, capacity=capacity, dtype=dtype))
+        state = checkpointer.taken(partial(layout, weights=weights, values=values, capacity=capacity, dtype=dtype))
         if state is None:
             return cls(RowCheckpoints(), items, capacity, 0, np.zeros(items, np.uint8), np.dtype(dtype))
         undecided, left, value = (int(number) for number in state[NUMBERS])
@@ -130,19 +130,19 @@ class CheckpointedKnapsack:
         A `core.search.dp.knapsack.search.KnapsackSearch` that has tables.
     ranks
         Who computes them together.
-    keeper
+    checkpointer
         Of this rank.
 
     """
 
-    def __init__(self, search: Any, ranks: Any, keeper: Checkpointer) -> None:
-        self.search, self.ranks, self.keeper = search, ranks, keeper
+    def __init__(self, search: Any, ranks: Any, checkpointer: Checkpointer) -> None:
+        self.search, self.ranks, self.checkpointer = search, ranks, checkpointer
         self.together = search.backend.collectives(ranks)
-        self.pauses = CheckpointPauses(keeper, ranks)
+        self.pauses = CheckpointPauses(checkpointer, ranks)
         self.items = len(search.items)
         instance, dtype = search.instance, search.value_type.dtype
         weights, values = (column[search.items].astype(np.int64) for column in (instance.weights, instance.values))
-        self.packing = KnapsackCheckpoint.of(keeper, weights, values, search.capacity, dtype)
+        self.packing = KnapsackCheckpoint.of(checkpointer, weights, values, search.capacity, dtype)
 
     def run(self, trace: bool, progress: CountCallback | None) -> tuple[int, np.ndarray | None, int]:
         """The largest value, which of the instance's items are taken if that is wanted, and the streamed bytes."""
@@ -166,7 +166,7 @@ class CheckpointedKnapsack:
             if self.packing.undecided == 0:
                 break
             if self.pauses.are_over(1):
-                self.keeper.keep(self.ranks, self.packing.state())
+                self.checkpointer.keep(self.ranks, self.packing.state())
         chosen = np.zeros(search.instance.n, bool)
         chosen[search.items] = self.packing.taken > 0
         return value, chosen, streamed
@@ -185,7 +185,7 @@ class CheckpointedKnapsack:
         def kept(passes: int) -> None:
             row = table.values(self.ranks, passes)
             done = first + 2 * passes - table.items.spare
-            self.keeper.keep(self.ranks, None if row is None else self.packing.with_row(done, row).state())
+            self.checkpointer.keep(self.ranks, None if row is None else self.packing.with_row(done, row).state())
 
         return kept
 

@@ -102,17 +102,17 @@ class KnapsackByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host.
 
         See `KnapsackSearch.run`; its steps are diagonals, the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
-        watch = table_monitor(stop, history, callback, "the knapsack problem's table")
-        value = int(self.engine.run(trace, watch.counts(self.work))[-1])
-        watch.tell_all(value, self.work)
+        refuse_checkpoints(checkpointer, "--mapping published", "--mapping native")
+        monitor = table_monitor(stop, history, callback, "the knapsack problem's table")
+        value = int(self.engine.run(trace, monitor.counts(self.work))[-1])
+        monitor.tell_all(value, self.work)
         cells = self.engine.cells
         if not trace or cells is None:
             return make_selection(self.instance, value, None, cells=self.work)

@@ -239,7 +239,7 @@ class KnapsackSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it.
@@ -253,29 +253,29 @@ class KnapsackSearch:
         ranks
             The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
             it is by default.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run` and `core.search.dp.knapsack.checkpoint`.
         trace
             Whether the selection is wanted too.
 
         """
-        watch = table_monitor(stop, history, callback, "the knapsack problem's table", seconds_before(keeper))
+        monitor = table_monitor(stop, history, callback, "the knapsack problem's table", seconds_before(checkpointer))
         ranks = self.communicator if ranks is None else ranks
         if self.by_waves is not None:
-            refuse_checkpoints(keeper, "--tiling none", "--tiling auto")
-        found = self.packed(trace, watch.counts(self.cells), ranks, keeper)
-        watch.tell_all(found.value, self.cells)
+            refuse_checkpoints(checkpointer, "--tiling none", "--tiling auto")
+        found = self.packed(trace, monitor.counts(self.cells), ranks, checkpointer)
+        monitor.tell_all(found.value, self.cells)
         return found
 
     def packed(
-        self, trace: bool, progress: CountCallback | None, ranks: Any, keeper: Checkpointer | None = None
+        self, trace: bool, progress: CountCallback | None, ranks: Any, checkpointer: Checkpointer | None = None
     ) -> Selection:
         """The largest value and, with ``trace``, a selection that has it; ``progress(done, all)`` is told of items."""
         if self.by_waves is not None:
             value, chosen, streamed = self.by_waves.run(trace, progress)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
-        if keeper is not None:
-            value, chosen, streamed = CheckpointedKnapsack(self, ranks, keeper).run(trace, progress)
+        if checkpointer is not None:
+            value, chosen, streamed = CheckpointedKnapsack(self, ranks, checkpointer).run(trace, progress)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
         own, all_items = max(1, len(table.items.numbers)), len(self.items)

@@ -57,9 +57,9 @@ class LcsCheckpoint(NamedTuple):
     is_known: bool = False
 
     @classmethod
-    def of(cls, keeper: Checkpointer, rows: int, columns: int) -> LcsCheckpoint:
+    def of(cls, checkpointer: Checkpointer, rows: int, columns: int) -> LcsCheckpoint:
         """Return the content of the state from which a run resumes; where there is none, nothing is known."""
-        state = keeper.taken(partial(layout, rows=rows, columns=columns))
+        state = checkpointer.taken(partial(layout, rows=rows, columns=columns))
         if state is None:
             return cls(RowCheckpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
         *trace, is_known = (int(number) for number in state[TRACE])
@@ -122,15 +122,15 @@ class CheckpointedLcs:
         A `core.search.dp.lcs.search.LongestCommonSubsequence` of at least one letter each.
     ranks
         Who runs together.
-    keeper
+    checkpointer
         Of this rank.
 
     """
 
-    def __init__(self, search: Any, ranks: Any, keeper: Checkpointer) -> None:
-        self.search, self.ranks, self.keeper = search, ranks, keeper
-        self.known = LcsCheckpoint.of(keeper, search.a.size, search.b.size)
-        self.pauses = CheckpointPauses(keeper, ranks)
+    def __init__(self, search: Any, ranks: Any, checkpointer: Checkpointer) -> None:
+        self.search, self.ranks, self.checkpointer = search, ranks, checkpointer
+        self.known = LcsCheckpoint.of(checkpointer, search.a.size, search.b.size)
+        self.pauses = CheckpointPauses(checkpointer, ranks)
         fill = self.layout(search.a.size, search.columns)
         self.least = int(ranks.bcast(FILLS * fill.shape.delay * fill.shape.strips * self.steps(fill.shape, 1)))
         self.part: Any = None
@@ -164,7 +164,7 @@ class CheckpointedLcs:
         """Keep the state if it is due, after so many rows."""
         self.search.backend.synchronize()
         if self.pauses.are_over(-(-rows // ROWS)):
-            self.keeper.keep(self.ranks, self.known.state() if self.ranks.rank == 0 else None)
+            self.checkpointer.keep(self.ranks, self.known.state() if self.ranks.rank == 0 else None)
 
     def advance(self, most: int) -> int:
         """Compute a stretch of rows up to this one at most, and keep the last; how many there are."""

@@ -96,23 +96,23 @@ class LcsByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> CommonSubsequence:
         """Compute the length and, with ``trace``, a subsequence from the cells on the host.
 
         See `LongestCommonSubsequence.run`; the only rank has nobody to meet, and no state is kept.
         """
-        refuse_checkpoints(keeper, "--mapping published", "--mapping native")
-        watch = table_monitor(stop, history, callback, "a longest common subsequence")
-        found = self._common(trace, watch)
-        watch.tell_all(found.length, self.work)
+        refuse_checkpoints(checkpointer, "--mapping published", "--mapping native")
+        monitor = table_monitor(stop, history, callback, "a longest common subsequence")
+        found = self._common(trace, monitor)
+        monitor.tell_all(found.length, self.work)
         return found
 
-    def _common(self, trace: bool, watch: ProgressMonitor) -> CommonSubsequence:
+    def _common(self, trace: bool, monitor: ProgressMonitor) -> CommonSubsequence:
         if self.engine is None:
             return CommonSubsequence(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
-        length = int(self.engine.run(trace, watch.counts(self.work))[-1])
+        length = int(self.engine.run(trace, monitor.counts(self.work))[-1])
         cells = self.engine.cells
         if not trace or cells is None:
             return CommonSubsequence(length, None, "by diagonals", self.work, 0)

@@ -195,7 +195,7 @@ class LongestCommonSubsequence:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
-        keeper: Checkpointer | None = None,
+        checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> CommonSubsequence:
         """Compute the length and, with ``trace``, a subsequence.
@@ -208,21 +208,23 @@ class LongestCommonSubsequence:
             See `core.search.protocol.Callback`: its steps are launches. It cannot end the search.
         ranks
             The communicator whose ranks do this together, each of which calls it; by default the constructor's.
-        keeper
+        checkpointer
             See `core.search.protocol.Search.run` and `core.search.dp.lcs.checkpoint`: the steps are rows then.
         trace
             Whether the subsequence is wanted too.
 
         """
         if self.tiling != "auto":
-            refuse_checkpoints(keeper, f"--tiling {self.tiling}", "--tiling auto")
-        watch = table_monitor(stop, history, callback, "a longest common subsequence", seconds_before(keeper))
-        found = self.computed(trace, watch.counts(self.work), self.communicator if ranks is None else ranks, keeper)
-        watch.tell_all(found.length, self.work)
+            refuse_checkpoints(checkpointer, f"--tiling {self.tiling}", "--tiling auto")
+        monitor = table_monitor(stop, history, callback, "a longest common subsequence", seconds_before(checkpointer))
+        found = self.computed(
+            trace, monitor.counts(self.work), self.communicator if ranks is None else ranks, checkpointer
+        )
+        monitor.tell_all(found.length, self.work)
         return found
 
     def computed(
-        self, trace: bool, progress: CountCallback | None, ranks: Any, keeper: Checkpointer | None = None
+        self, trace: bool, progress: CountCallback | None, ranks: Any, checkpointer: Checkpointer | None = None
     ) -> CommonSubsequence:
         """The length and, with ``trace``, a subsequence; ``progress(done, all)`` is told of launches."""
         self.streamed_bytes = 0
@@ -236,10 +238,10 @@ class LongestCommonSubsequence:
             pairs = grid.pairs(found.choice) if found.choice is not None else None
             method = "by diagonals" if self.tiling == "none" else "by tiles"
             return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
-        if keeper is not None:
+        if checkpointer is not None:
             self.whole.clear()
             self.both_ends = None
-            length, some = CheckpointedLcs(self, ranks, keeper).run(trace, progress)
+            length, some = CheckpointedLcs(self, ranks, checkpointer).run(trace, progress)
             return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not trace:
             return CommonSubsequence(self.length(ranks, progress), None, "length only", self.work, 0)

@@ -63,10 +63,10 @@ class EvaluationCheck:
         self.tried = 0
         self.notes: list[str] = []
 
-    def run(self, moves: int, looks: tuple[int, ...] = ()) -> None:
+    def run(self, moves: int, samples: tuple[int, ...] = ()) -> None:
         """Try neighbours, make a move, and so on: so many moves; a solution without neighbours has none.
 
-        ``looks`` says after how many moves the rows and what a scan takes are looked at too.
+        ``samples`` says after how many moves the rows and what a scan takes are looked at too.
         """
         if self.course.size < 1:
             return
@@ -76,7 +76,7 @@ class EvaluationCheck:
         while True:
             picks = station.picked(self.few)
             self.compare(station, picks, changed, self.course.window)
-            if self.made in looks:
+            if self.made in samples:
                 self.hold_rows(station)
                 if self.chooses:
                     self.hold_choice(station)

@@ -285,10 +285,10 @@ def check_evaluation(
         bench = make()
         is_plain = isinstance(bench, InterpreterExecutor)
         chooses = is_first or bench.hooks.quick is not None  # which a scan asks by itself
-        looks = FULL_CHECKS_AFTER[1:] if is_plain else FULL_CHECKS_AFTER
+        samples = FULL_CHECKS_AFTER[1:] if is_plain else FULL_CHECKS_AFTER
         trial = EvaluationCheck(course, bench, not is_plain, chooses, right)
         try:
-            trial.run(MOVES_MADE, looks)
+            trial.run(MOVES_MADE, samples)
         except (ReadLimitReached, TeamTooLarge):
             pass
         except LaunchRefused as error:
@@ -300,7 +300,7 @@ def check_evaluation(
                 raise
             with contextlib.suppress(ReadLimitReached):
                 EvaluationCheck(course, alone, not is_plain, chooses, right).run(
-                    trial.made, looks
+                    trial.made, samples
                 )  # raises what is wrong there
                 raise WrongLanes(f"{error}; {SEVERAL_LANES}") from error
             raise

@@ -51,9 +51,9 @@ class Kind(NamedTuple):
     settings: dict
     traces: bool = True
 
-    def run(self, backend, ranks, keeper=None, trace=True):
+    def run(self, backend, ranks, checkpointer=None, trace=True):
         search = self.search(backend, Rehearsal(ranks) if ranks.size > 1 else ranks, *self.problem, **self.settings)
-        return answer(search.run(ranks=ranks, keeper=keeper, **({"trace": trace} if self.traces else {})))
+        return answer(search.run(ranks=ranks, checkpointer=checkpointer, **({"trace": trace} if self.traces else {})))
 
 
 def answer(found):
@@ -145,9 +145,9 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
         earlier, lives = [None], 0
 
         def live(ranks, earlier=earlier):
-            keeper = Checkpointer(copied(earlier), earlier[-1], 1e9)
-            keeper.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
-            return kind.run(twin(cpu), ranks, keeper)
+            checkpointer = Checkpointer(copied(earlier), earlier[-1], 1e9)
+            checkpointer.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
+            return kind.run(twin(cpu), ranks, checkpointer)
 
         # A slow machine pauses more often. A run that stays where it is meets the time limit of tests.
         while True:
@@ -185,8 +185,10 @@ def test_the_length_alone_goes_on_too(name, cpu):
     assert kind.run(cpu, Solo(), Checkpointer(copied(kept), None, 0.0), trace=False) == undisturbed
     for state in some(kept, 3):
         for size in (1, 3):
-            keeper = lambda state=state: Checkpointer(lambda state: None, state, 0.0)  # noqa: E731
-            found = on_ranks(size, lambda ranks, keeper=keeper: kind.run(twin(cpu), ranks, keeper(), trace=False))
+            checkpointer = lambda state=state: Checkpointer(lambda state: None, state, 0.0)  # noqa: E731
+            found = on_ranks(
+                size, lambda ranks, checkpointer=checkpointer: kind.run(twin(cpu), ranks, checkpointer(), trace=False)
+            )
             assert found == [undisturbed] * size
 
 
@@ -206,15 +208,15 @@ def through(kind, backend, lives):
         kept = []
 
         def live(ranks, kept=kept, pause=pause, earlier=earlier):
-            keeper = Checkpointer(copied(kept), earlier, 0.0)
-            keep = keeper.keep
+            checkpointer = Checkpointer(copied(kept), earlier, 0.0)
+            keep = checkpointer.keep
 
             def counted(ranks, state):
                 keep(ranks, state)
-                keeper.asked = len(kept) >= pause - 1
+                checkpointer.asked = len(kept) >= pause - 1
 
-            keeper.keep = counted
-            return kind.run(twin(backend), ranks, keeper)
+            checkpointer.keep = counted
+            return kind.run(twin(backend), ranks, checkpointer)
 
         try:
             return on_ranks(size, live)[0]
@@ -310,7 +312,7 @@ def test_a_run_without_states_refuses_to_keep_one(cpu):
         (BalasSimonettiSearch, (square, 3), {}, "a single pass: it has no checkpoints"),
     ):
         with pytest.raises(UserError) as refusal:
-            search(cpu, Solo(), *problem, **changes).run(keeper=Checkpointer(lambda state: None))
+            search(cpu, Solo(), *problem, **changes).run(checkpointer=Checkpointer(lambda state: None))
         assert str(refusal.value).startswith(f"--checkpoint with {way}") and "\n" not in str(refusal.value)
 
 
@@ -318,7 +320,7 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
     kind = KINDS["restricted"]
     _, kept = states_of(kind, cpu)
     search = kind.search(cpu, Solo(), *kind.problem, **kind.settings)
-    found = search.run(Iterations(3), keeper=Checkpointer(lambda state: None, kept[0], 1e9))
+    found = search.run(Iterations(3), checkpointer=Checkpointer(lambda state: None, kept[0], 1e9))
     assert found.passes == 3 and answer(found) == answer(search.run(Iterations(3)))
 
 
@@ -329,8 +331,8 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other_by_the_first_rank_s_
     monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0.25)
     now = 0.0
     monkeypatch.setattr(pauses.time, "perf_counter", lambda: now)
-    keeper = Checkpointer(lambda state: None, None, 10.0)
-    course = CheckpointPauses(keeper, Solo())
+    checkpointer = Checkpointer(lambda state: None, None, 10.0)
+    course = CheckpointPauses(checkpointer, Solo())
     taken, due = [], []
     while now < 12:
         taken.append(course.steps)

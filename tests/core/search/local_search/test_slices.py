@@ -25,7 +25,7 @@ class Clock:
 
     def __init__(self, search, seconds, monkeypatch):
         self.search, self.seconds = search, seconds
-        self.now, self.looks = 0.0, 0
+        self.now, self.samples = 0.0, 0
         self.launched = []
         launch = search.backend.launch
 
@@ -41,7 +41,7 @@ class Clock:
             monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=self.look))
 
     def look(self):
-        self.looks += 1
+        self.samples += 1
         return self.now
 
 
@@ -84,7 +84,7 @@ def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypa
     assert 1.0 < clock.now <= 1.0 + SOME_WALKS + 1e-9
     assert outcome.iterations == sum(count * (end - first) for first, end, count in clock.launched)
     assert outcome.iterations % 5
-    assert clock.looks > len(clock.launched)
+    assert clock.samples > len(clock.launched)
 
 
 def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monkeypatch):
