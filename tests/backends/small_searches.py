@@ -14,8 +14,8 @@ from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-from core.search.dp.held_karp.cells import HeldKarpOnHost
 from core.search.dp.held_karp.search import HeldKarp
+from core.search.dp.held_karp.waves import HeldKarpOnHost
 from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs.diagonals import LcsByDiagonals

@@ -359,7 +359,7 @@ def test_the_last_set_of_the_largest_layer(team, elements, with_0):
 def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
     plan = HeldKarpPlan(elements, directed)
     sets, steps = held_karp_arguments(elements)
-    for rows, middles in plan.gatherings(plan.halves if plan.is_even else None):
+    for rows, middles in plan.gatherings(plan.halves):
         chosen = plan.size + 1 - rows.numbering.held
         b = [*range(rows.numbering.held), *range(elements - chosen, elements)]
         a = [element for element in range(elements) if element not in b]
@@ -384,7 +384,8 @@ def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
 def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     elements, size = 35, 17
     sets, _ = held_karp_arguments(elements)
-    rows = HeldKarpPlan(elements, True).gatherings()[0].rows
+    plan = HeldKarpPlan(elements, True)
+    rows = plan.gatherings(plan.halves)[0].rows
     best = words(2**64 - 1, dtype=np.uint64)
     longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
     layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]

@@ -25,7 +25,6 @@ from core.search.dp.engine import grid
 from core.search.dp.engine.cells import CellEngine, CellWaves
 from core.search.dp.engine.waves import MOST_CELLS, WaveEngine, Waves
 from core.search.dp.held_karp import balas_simonetti
-from core.search.dp.held_karp import cells as cells_module
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp import waves as waves_module
 from core.search.dp.lcs import search as lcs_search
@@ -137,7 +136,7 @@ def cells_engine(waves=9, rows=40):
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        cells_module.HeldKarpOnHost(Full(), Solo(), square(n))
+        waves_module.HeldKarpOnHost(Full(), Solo(), square(n))
 
 
 def by_waves(n):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import NUMBER_BITS, Layer, Paths
 from core.search.checkpoint import Checkpointer
-from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp, StepCallback
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
+from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank, has_distributed_memory
 from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
-from core.search.dp.held_karp.table import HeldKarpTable, bytes_of_rank, has_distributed_memory
 from core.search.dp.held_karp.trace import HeldKarpTrace
+from core.search.protocol import CountCallback
 
 
 class HeldKarpHalves:
@@ -34,7 +33,7 @@ class HeldKarpHalves:
     """
 
     def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
-        self.backend, self.distances, self.dtype, self.room = backend, distances, dtype, room
+        self.backend, self.room = backend, room
         directed = not np.array_equal(distances, distances.T)
         self.plan = HeldKarpPlan(len(distances) - 1, directed)
         self.steps = self.plan.size + 1
@@ -46,12 +45,10 @@ class HeldKarpHalves:
             first = Layer(backend.upload(towards[0, 1:].astype(dtype)), 0, 0)
             self.firsts.append(Paths(first, backend.upload(step_lengths(towards[1:, 1:].T))))
         self.trace = HeldKarpTrace(self.launches, short, self.plan.half)
-        self.table: HeldKarpTable | None = None
+        self.layers: HeldKarpLayers | None = None
 
     def settle(self, ranks: Any) -> None:
-        """Make the layers that these ranks have together, and record how they are filled; at once if that is done.
-
-        All ranks call this.
+        """Make the layers of these ranks, and record how they are filled, unless that is done; all ranks call this.
 
         Raises
         ------
@@ -60,21 +57,21 @@ class HeldKarpHalves:
 
         """
         together = self.backend.collectives(ranks)
-        if self.table is not None:
-            made = self.table.together
+        if self.layers is not None:
+            made = self.layers.together
             if made.ranks is ranks or (made.is_silent and together.is_silent):
                 return
-            self.table = None
-        at_elements = self._cut_at_elements(together)
+            self.layers = None
+        at_elements = self.cut_at_elements(together)
         try:
-            self.table = HeldKarpTable(self.plan, self.launches, together, self.firsts, at_elements)
+            self.layers = HeldKarpLayers(self.plan, self.launches, together, self.firsts, at_elements)
         except MemoryError as error:
-            n = len(self.distances)
-            needed = bytes_needed(n, self.dtype.itemsize, self.plan.directed)
+            n = self.plan.elements + 1
+            needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
             raise UserError(f"{n} cities need {needed} bytes of the device: {error}") from error
 
-    def _cut_at_elements(self, together: Any) -> bool:
-        """Whether GPUs' shares begin at the highest elements: if all have room for them; the first is more than equal.
+    def cut_at_elements(self, together: Any) -> bool:
+        """Return True if GPUs' shares begin at the highest elements: all have room for them, though some are larger.
 
         Refuses on all ranks what the device of one cannot hold in any way, before anything is allocated.
         """
@@ -87,45 +84,30 @@ class HeldKarpHalves:
         needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
         where = f"rank {rank}'s device" if together.size > 1 else "the device"
         raise UserError(
-            f"{len(self.distances)} cities: the two largest layers need {needed} bytes of {where}, and "
+            f"{self.plan.elements + 1} cities: the two largest layers need {needed} bytes of {where}, and "
             f"{needed + least} are there"
         )
 
     def warm_up(self) -> None:
         """Compile what a run launches, by launches without sets."""
         plan, launches = self.plan, self.launches
-        one, other = (Layer(self.backend.allocate(1, self.dtype), 0, 0) for _ in range(2))
+        one, other = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
-        slices = plan.slices()[:1]
-        for rows in [plan.layer(2), *slices]:
+        for rows in [plan.layer(2), plan.slices()[0]]:
             launches.extend(Paths(one, out.steps), other, rows, 0, 0)
-        for gathering in plan.gatherings(*slices):
+        for gathering in plan.gatherings(plan.slices()[0]):
             launches.meet(plan, gathering, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
     def find(
-        self, trace: bool, report: StepCallback | None, checkpointer: Checkpointer | None = None
+        self, trace: bool, report: CountCallback | None, checkpointer: Checkpointer | None = None
     ) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        assert self.table is not None, "expected `settle` before `run`"
+        assert self.layers is not None, "expected `settle` before `find`"
         if checkpointer is None:
-            best = self._best(self.table, report)
+            best = self.layers.least_key(report)
         else:
-            best = CheckpointedHeldKarp(self.table, self.firsts, checkpointer).run(partial(self._tell, report))
+            from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
+
+            best = CheckpointedHeldKarp(self.layers, self.firsts, checkpointer).least_key(report)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
-
-    def _best(self, table: HeldKarpTable, report: StepCallback | None) -> int:
-        """The least key of all tours."""
-        self.backend.write(self.launches.best, np.array([2**64 - 1], np.uint64))
-        self._tell(report, 1, f"layer 1 of {self.plan.size}")
-        for sequence, done, what in table.steps:
-            sequence.replay()
-            if done:
-                self._tell(report, done, what)
-        return int(self.backend.download(self.launches.best)[0])
-
-    def _tell(self, report: StepCallback | None, steps: int, what: str) -> None:
-        """Report steps when they are done."""
-        if report is not None:
-            self.backend.synchronize()
-            report(steps, what)

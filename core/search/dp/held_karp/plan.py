@@ -36,13 +36,13 @@ class SubsetRows(NamedTuple):
     Attributes
     ----------
     elements
-        The sets are of so many; city 0 is none.
+        Number of elements that sets are of; city 0 is none.
     size
         Elements of a set, so cells of a row.
     numbering
         Which of the sets are numbered.
     first, end
-        There are rows of the sets ``first`` to ``end`` - 1.
+        The rows are those of the sets ``first`` to ``end`` - 1.
 
     """
 
@@ -58,25 +58,24 @@ class SubsetRows(NamedTuple):
         return (self.end - self.first) * self.size
 
     def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
-        """Where the ranks' shares begin, and the last one ends.
+        """Return where the shares of that many ranks begin, and where the last one ends.
 
         Parameters
         ----------
         ranks
-            How many.
+            Number of ranks.
         at_elements
-            Whether shares begin at sets that differ in their highest elements, where they can, instead of being equal.
+            True to begin shares at sets that differ in their highest elements, where they can; False: equal shares.
 
         """
-        equal = [self.first + (self.end - self.first) * rank // ranks for rank in range(ranks + 1)]
         least, held = self.numbering
-        if not at_elements or (self.first, self.end) != (0, comb(self.elements - least, self.size - held)):
-            return equal
-        return [0, *part_boundaries(self.elements - least, self.size - held, ranks), self.end]
+        if at_elements and (self.first, self.end) == (0, comb(self.elements - least, self.size - held)):
+            return [0, *part_boundaries(self.elements - least, self.size - held, ranks), self.end]
+        return [self.first + (self.end - self.first) * rank // ranks for rank in range(ranks + 1)]
 
 
 def part_boundaries(elements: int, size: int, parts: int) -> list[int]:
-    """The first sets of all parts but the first: sets without the highest element, sets with it, and so on in each."""
+    """Return the first sets of all parts but the first: without and with the highest element, and so on in each."""
     total = comb(elements, size)
     if parts % 2 or not 0 < size < elements:
         return [total * part // parts for part in range(1, parts)]
@@ -99,41 +98,47 @@ class MeetingSets(NamedTuple):
 
 
 class HeldKarpPlan:
-    """What is computed for so many elements.
+    """What is computed for a number of elements.
 
     Parameters
     ----------
     elements
         Cities but city 0, at least 3.
     directed
-        Whether distances depend on the direction.
+        True if distances depend on the direction.
+
+    Attributes
+    ----------
+    size : int
+        Of the sets of the last layer that is stored.
+    half : int
+        Of the sets A.
+    halves : SubsetRows
+        All sets A whose rows are computed for the meeting; empty if their layer is stored.
+    is_apart : bool
+        True if the rows of the sets A are not among those whose sets meet them.
+    last : int
+        Number of the last set A.
 
     """
 
     def __init__(self, elements: int, directed: bool) -> None:
         self.elements, self.directed = elements, directed
-        self.size = stored_size(elements)
-        self.is_even = elements % 2 == 0
-        self.directions = 2 if directed else 1
+        self.size = (elements - 1) // 2
         self.half = elements - self.size - 1
+        self.directions = 2 if directed else 1
+        self.is_even = elements % 2 == 0
+        self.is_apart = directed or self.is_even
+        self.halves = SubsetRows(elements, self.half, ALL, 0, 0)
+        if self.is_even:
+            self.halves = self.layer(self.half)
+            if not directed:
+                self.halves = SubsetRows(elements, self.half, WITH_0, 0, comb(elements - 1, self.half - 1))
+        self.last = (self.halves.end or comb(elements, self.size)) - 1
 
     def layer(self, size: int) -> SubsetRows:
         """All sets of a size."""
         return every_set(self.elements, size)
-
-    @property
-    def halves(self) -> SubsetRows:
-        """All sets A whose rows are computed for the meeting; none if their layer is stored."""
-        if not self.is_even:
-            return SubsetRows(self.elements, self.half, ALL, 0, 0)
-        if self.directed:
-            return self.layer(self.half)
-        return SubsetRows(self.elements, self.half, WITH_0, 0, comb(self.elements - 1, self.half - 1))
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether the rows of the sets A are not among those whose sets meet them."""
-        return self.directed or self.is_even
 
     def room(self, direction: int, parity: int) -> int:
         """Cells of the array in which layers of even (0) or odd (1) sizes of a direction lie, one after the other."""
@@ -143,35 +148,26 @@ class HeldKarpPlan:
         return max(cells, default=0)
 
     def slices(self) -> list[SubsetRows]:
-        """The rows of `halves`, in parts that have room where they are computed."""
+        """The rows of `halves`, in parts that have room where they are computed; at least one part."""
         rows = self.halves
         most = max(1, self.room(0, self.half % 2) // self.half)
-        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
+        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)] or [rows]
 
     def rows(self, direction: int, parity: int) -> list[SubsetRows]:
         """All rows that lie in the array of `room`."""
-        more = self.slices() if direction == 0 and parity == self.half % 2 else []
+        more = self.slices() if direction == 0 and parity == self.half % 2 and self.is_even else []
         return [*self._layers(parity), *more]
 
     def _layers(self, parity: int) -> list[SubsetRows]:
         """The layers of even or odd sizes, but that of one city."""
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
 
-    @property
-    def last(self) -> int:
-        """The number of the last set A."""
-        return (self.halves.end or comb(self.elements, self.size)) - 1
-
-    def gatherings(self, rows: SubsetRows | None = None) -> list[MeetingSets]:
-        """The sets B that meet, all of them or those whose complements have these rows."""
+    def gatherings(self, rows: SubsetRows) -> list[MeetingSets]:
+        """The sets B whose complements have these rows of `halves`; all of them if no rows are computed for that."""
         elements, size = self.elements, self.size + 1
-        if rows is not None:
-            numbering = ALL if self.directed else WITHOUT_0
-            return [
-                MeetingSets(
-                    SubsetRows(elements, size, numbering, self.last + 1 - rows.end, self.last + 1 - rows.first), size
-                )
-            ]
+        if rows.cells:
+            numbering, sets = ALL if self.directed else WITHOUT_0, self.last + 1
+            return [MeetingSets(SubsetRows(elements, size, numbering, sets - rows.end, sets - rows.first), size)]
         if self.directed:
             return [MeetingSets(self.layer(size), size)]
         without_0 = SubsetRows(elements, size, WITHOUT_0, 0, comb(elements - 1, size))
@@ -189,7 +185,7 @@ class HeldKarpPlan:
         """Steps from a path to one that is a city longer, and of paths to tours."""
         found = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
         found += self.halves.cells * (self.half - 1)
-        for (*_, first, end), middles in self.gatherings(self.halves if self.is_even else None):
+        for (*_, first, end), middles in self.gatherings(self.halves):
             found += (end - first) * middles * (self.size + self.half)
         return found
 
@@ -197,10 +193,4 @@ class HeldKarpPlan:
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
     """Bytes of the two largest layers that are stored for n cities, in both directions if ``directed``."""
     plan = HeldKarpPlan(n - 1, directed)
-    rooms = [plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1)]
-    return sum(rooms) * itemsize
-
-
-def stored_size(elements: int) -> int:
-    """The size of the sets of the last layer that is stored."""
-    return (elements - 1) // 2
+    return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))

@@ -9,7 +9,6 @@ every backend and over any number of ranks.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,17 +19,16 @@ from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.pauses import refuse_checkpoints
-from core.search.dp.held_karp.cells import HeldKarpOnHost
 from core.search.dp.held_karp.halves import HeldKarpHalves
 from core.search.dp.held_karp.plan import bytes_needed
 from core.search.dp.held_karp.trace import NoTour
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
-from core.search.protocol import Callback, ProgressMonitor, hex_digest, refuse_history
+from core.search.protocol import Callback, CountCallback, ProgressMonitor, hex_digest, refuse_history
 from core.search.stop import Stop
 
 MOST_CITIES = ELEMENTS + 2
-"""More than the layers of 36 cities, 284 GB in 16 bits, no two of today's GPUs hold."""
+"""No two of today's GPUs hold more than the layers of 36 cities, 284 GB in 16 bits."""
 RESERVE = 4 << 30
 """Bytes of a GPU that are enough for everything but layers."""
 FEWEST_CITIES = 4
@@ -48,14 +46,14 @@ class ShortestTour(NamedTuple):
     ----------
     length : int
     tour : ndarray, shape (n,), int64, or None
-        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None:
-        not asked for.
+        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None
+        if it was not traced.
     transitions : int
         Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
     start_length : int
-        Length of the heuristic's tour that says how many bits a length needs.
+        Length of the heuristic's tour, which decides the bits of a length.
     digest : int
-        64-bit digest of the length: equal for everybody who proved the same.
+        64-bit digest of the length.
     streamed_bytes : int
         Cells that left the device for the host, by the paper's mapping.
 
@@ -112,7 +110,7 @@ class HeldKarp:
     tiling
         ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`).
     mapping
-        ``published``: a launch per layer, whose cells go to the host (`cells`), whatever the tiling.
+        ``published``: a launch per layer, whose cells go to the host (`waves`), whatever the tiling.
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
@@ -145,7 +143,7 @@ class HeldKarp:
         self.communicator = communicator
         self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
-        self.tiling = tiling
+        self.tiling, self.mapping = tiling, mapping
         self.directed = not np.array_equal(self.distances, self.distances.T)
         start = heuristic_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
@@ -155,30 +153,31 @@ class HeldKarp:
         narrow = self.start_length < 0xFFFF
         self.dtype = np.dtype(np.uint16 if narrow else np.uint32)
         self.cap = 0xFFFF if narrow else LONGEST
-        own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which nobody else takes
+        own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which no other process takes
         memory = backend.device.memory_bytes
         if room is None:
             room = memory - min(memory // 16, RESERVE) if own else memory // 16 * 12
         # numba's simulator has no memory of its own.
         self.room = room or 1 << 62
         self.devices = communicator.size if own else 1
-        self.way: Any = None
-        self.published: HeldKarpOnHost | None = None
         self.halves: HeldKarpHalves | None = None
+        self.way: Any = None
+        """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
             return
-        short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-        if mapping == "published":
-            self.way = self.published = HeldKarpOnHost(backend, communicator, short, folder)
-        elif tiling == "none":
-            from core.search.dp.held_karp.waves import HeldKarpByWaves
-
-            self.way = HeldKarpByWaves(backend, communicator, short, self.room)
-        else:
+        if mapping == "native" and tiling == "auto":
             self._check_room()
             self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             if communicator.size == 1:
                 self.halves.settle(communicator)
+            return
+        from core.search.dp.held_karp.waves import HeldKarpByWaves, HeldKarpOnHost
+
+        short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
+        if mapping == "published":
+            self.way = HeldKarpOnHost(backend, communicator, short, folder)
+        else:
+            self.way = HeldKarpByWaves(backend, communicator, short, self.room)
 
     @property
     def most_cities(self) -> int:
@@ -207,30 +206,29 @@ class HeldKarp:
     @property
     def work(self) -> int:
         """Transitions of a run, over all ranks; those of tracing not counted."""
-        return 0 if self.way is None else int(self.way.transitions)
+        return int(self.way.transitions) if self.way else 0
 
     @property
     def steps(self) -> int:
-        """How many steps a run reports."""
-        return 1 if self.way is None else int(self.way.steps)
+        """Number of steps that a run reports."""
+        return int(self.way.steps) if self.way else 1
 
     @property
     def notes(self) -> list[str]:
-        """What a user may want to know of how it ran."""
-        table = None if self.halves is None else self.halves.table
-        return [table.why_not_shared] if table is not None and table.why_not_shared else []
+        """Messages to the user about the partition."""
+        layers = self.halves.layers if self.halves else None
+        return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
     def make_room(self) -> None:
         """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.cells.CellEngine`."""
-        if self.published is not None:
-            self.published.make_room()
+        if self.mapping == "published" and self.way:
+            self.way.make_room()
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
-        if self.way is None:
-            return
-        with self.backend.warming_up():
-            self.way.warm_up()
+        if self.way:
+            with self.backend.warming_up():
+                self.way.warm_up()
 
     def run(
         self,
@@ -252,11 +250,11 @@ class HeldKarp:
             See `core.search.protocol.Callback`: its steps are layers, and the meeting of both halves. It cannot end the
             search.
         ranks
-            Who searches together; as many as the communicator that the search was made with, which it is by default.
+            Those that search together; as many as the communicator of the constructor, which is the default.
         checkpointer
             See `core.search.protocol.Search.run` and `core.search.dp.held_karp.checkpoint`.
         trace
-            Whether to find the tour too.
+            True to find the tour too.
 
         Raises
         ------
@@ -266,44 +264,39 @@ class HeldKarp:
         """
         (stop or Stop()).only("Held and Karp's table")
         refuse_history(history, "Held and Karp's table")
-        if self.halves is None and self.way is not None:
-            published = self.published is not None
+        if self.way and not self.halves:
+            published = self.mapping == "published"
             what = "--mapping published" if published else "--tiling none"
             refuse_checkpoints(checkpointer, what, "--mapping native" if published else "--tiling auto")
         monitor = ProgressMonitor(Stop(), callback, self.steps, seconds_before(checkpointer))
-        if self.halves is not None:
-            self.halves.settle(self.communicator if ranks is None else ranks)
-        tour: np.ndarray | None
-        if self.way is None:
-            length, tour = self._tiny()
-        else:
-            report = None if callback is None else partial(report_layers, monitor)
-            try:
-                length, tour = (
-                    self.halves.find(trace, report, checkpointer) if self.halves else self.way.find(trace, report)
-                )
-                if length > self.start_length:
-                    raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
-            except NoTour as error:
-                if checkpointer is None or not checkpointer.goes_on:
-                    raise
-                raise UserError(f"{checkpointer.source}: {error}, expected the layers of this instance") from None
+        report = None if callback is None else reporter(monitor)
+        try:
+            if self.halves:
+                self.halves.settle(self.communicator if ranks is None else ranks)
+                length, tour = self.halves.find(trace, report, checkpointer)
+            else:
+                length, tour = self.way.find(trace, report) if self.way else self._tiny(trace)
+            if length > self.start_length:
+                raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
+        except NoTour as error:
+            if checkpointer is None or not checkpointer.goes_on:
+                raise
+            raise UserError(f"{checkpointer.source}: {error}, expected the layers of this instance") from None
         if tour is not None and not self.directed:
             tour = canonical_tour(tour)
-        streamed = 0 if self.published is None else self.published.streamed_bytes
-        digest = digest_of(length, None)
         monitor.tell_end(self.steps, length, self.work)
-        return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest, streamed)
+        streamed = self.way.streamed_bytes if self.mapping == "published" and self.way else 0
+        return ShortestTour(length, tour, self.work, self.start_length, digest_of(length, None), streamed)
 
-    def _tiny(self) -> tuple[int, np.ndarray]:
+    def _tiny(self, trace: bool) -> tuple[int, np.ndarray | None]:
         """The better direction of the only cycle of up to three cities."""
         tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
         lengths = [tour_length(self.distances, tour) for tour in tours]
-        return min(lengths), tours[int(np.argmin(lengths))]
+        return min(lengths), tours[int(np.argmin(lengths))] if trace else None
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` if layers of so many cities have no element of the kernels."""
+    """Raise `UserError` if layers of that many cities have no element of the kernels."""
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
         more = "more than " if n > 2 * MOST_CITIES else ""
@@ -313,14 +306,17 @@ def check_cities(n: int) -> None:
         )
 
 
-def report_layers(monitor: ProgressMonitor, steps: int, what: str) -> None:
-    """Count steps that are new."""
-    monitor.done += steps
-    if monitor.is_due():
-        monitor.tell(monitor.done, None)
+def reporter(monitor: ProgressMonitor) -> CountCallback:
+    """Return what reports the steps that are done, if a report is due."""
+
+    def report(done: int, total: int) -> None:
+        if monitor.is_due():
+            monitor.tell(done, None)
+
+    return report
 
 
 def heuristic_tour(distances: np.ndarray) -> np.ndarray:
-    """The best tour of those that go to the nearest city left, from every city; distances need not be symmetric."""
+    """The best nearest-neighbour tour, from every city; distances need not be symmetric."""
     tours = [nearest_neighbour_tour(distances, first) for first in range(len(distances))]
     return min(tours, key=lambda tour: tour_length(distances, tour))

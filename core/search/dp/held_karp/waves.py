@@ -1,12 +1,11 @@
 """Held and Karp's recursion on the generic engine: a launch for every size of sets, up to all cities, as in the paper.
 
-The engine keeps two layers, so a tour is traced by values: the last wave tells which city comes last, and the same
-problem without that city which one comes before. Each problem has half the sets of the one before it.
+`HeldKarpByWaves` keeps two layers on the device. `HeldKarpOnHost` is the paper's own mapping (`oconnell2014`, section
+IV.C.3): each launch computes "a new vector", and all of them go to the host. Both find the same of equal tours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import comb
 from typing import Any
 
@@ -15,12 +14,16 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
-from core.search.dp.engine.waves import MOST_CELLS, WaveEngine, Waves
-from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions
+from core.search.dp.engine.cells import CellEngine, CellWaves, HostCells
+from core.search.dp.engine.waves import MOST_CELLS, WaveEngine
+from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of
+from core.search.protocol import CountCallback
 
 
-class SubsetWaves(Waves):
+class SubsetWaves(CellWaves):
     """Paths from city 0 through sets of cities, a wave for every size: see `core.kernels.dp.held_karp`.
+
+    In whole teams a lane after the last one computes the last set again.
 
     Parameters
     ----------
@@ -59,7 +62,10 @@ class SubsetWaves(Waves):
 
 
 class HeldKarpByWaves:
-    """Find a shortest tour on the generic engine.
+    """A shortest tour, with two layers on the device.
+
+    A tour is traced by values: the last wave says which city comes last, and the same problem without that city which
+    one comes before. Each problem has half the sets of the one before it.
 
     Parameters
     ----------
@@ -78,10 +84,8 @@ class HeldKarpByWaves:
     """
 
     def __init__(self, backend: Any, communicator: Any, distances: np.ndarray, room: int) -> None:
-        self.distances = distances
-        n = len(distances)
-        if n * int(distances.max()) >= 2**31:
-            raise UserError(f"--tiling none: {n} distances of {int(distances.max())} have no sum of 31 bits")
+        self.distances, n = distances, len(distances)
+        self.steps, self.transitions = steps_of("--tiling none", distances)
         problem = SubsetWaves(distances)
         window, width = 2 * problem.width(), problem.width()
         if window > MOST_CELLS:
@@ -92,34 +96,99 @@ class HeldKarpByWaves:
         if 4 * window > room:
             raise UserError(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
         self.engine = WaveEngine(backend, communicator, problem)
-        self.steps = n - 1
-        self.transitions = sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
 
     def warm_up(self) -> None:
-        """Compile what a run launches, by a run with one city beside the first."""
+        """Compile what a run launches, by a run with one city besides the first."""
         self._last_wave([1])
 
-    def find(self, trace: bool, report: Callable[[int, str], None] | None) -> tuple[int, np.ndarray | None]:
+    def find(self, trace: bool, report: CountCallback | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
         cities = list(range(1, len(self.distances)))
-        total = None
-        tour: list[int] = []
-        following = 0
-        while cities and (trace or total is None):
-            lengths = self._last_wave(cities) + self.distances[cities, following]
-            if total is None:
-                total = int(lengths.min())
-                if report is not None:
-                    report(self.steps, "all layers")
-            following = cities.pop(int(lengths.argmin()))
-            tour.append(following)
-        return int(total or 0), np.array([0, *tour[::-1]], np.int64) if trace else None
+        lengths = self._last_wave(cities) + self.distances[cities, 0]
+        total = int(lengths.min())
+        if report is not None:
+            report(self.steps, self.steps)
+        if not trace:
+            return total, None
+        tour = [cities.pop(int(lengths.argmin()))]
+        while cities:
+            lengths = self._last_wave(cities) + self.distances[cities, tour[-1]]
+            tour.append(cities.pop(int(lengths.argmin())))
+        return total, np.array([0, *tour[::-1]], np.int64)
 
     def _last_wave(self, cities: list[int]) -> np.ndarray:
         """Lengths of the shortest paths from city 0 through these cities that end at each of them."""
         chosen = [0, *cities]
         self.engine.restate(SubsetWaves(self.distances[np.ix_(chosen, chosen)]))
         return self.engine.run(trace=False).last.astype(np.int64)
+
+
+class HeldKarpOnHost:
+    """A shortest tour, with all layers on the host.
+
+    Parameters
+    ----------
+    backend, communicator, folder, team_size
+        See `core.search.dp.engine.cells.CellEngine`, which refuses several ranks.
+    distances : ndarray, shape (n, n), integers
+        At least two cities.
+
+    Attributes
+    ----------
+    streamed_bytes : int
+        Bytes that left the device during the latest run.
+
+    Raises
+    ------
+    UserError
+        More cities than 32-bit indices or the device have room for, or too long distances.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        folder: str | None = None,
+        team_size: int | None = None,
+    ) -> None:
+        self.distances, self.streamed_bytes = distances, 0
+        self.steps, self.transitions = steps_of("--mapping published", distances)
+        self.engine = CellEngine(backend, communicator, SubsetWaves(distances), folder, team_size)
+        self.make_room = self.engine.make_room
+        self.two = CellEngine(backend, communicator, SubsetWaves(distances[:2, :2]), team_size=team_size)
+
+    def warm_up(self) -> None:
+        """Compile what a run launches, by a run with one city besides the first."""
+        self.two.run(keep=False)
+
+    def find(self, trace: bool, report: CountCallback | None) -> tuple[int, np.ndarray | None]:
+        """Length and cities of a shortest tour; None for the tour if it is not traced."""
+        last = self.engine.run(trace, report).astype(np.int64)
+        length = int((last + self.distances[1:, 0]).min())
+        cells = self.engine.cells if trace else None
+        self.streamed_bytes = 0 if cells is None else cells.streamed_bytes
+        return length, None if cells is None else self._tour(cells)
+
+    def _tour(self, cells: HostCells) -> np.ndarray:
+        """The city that comes last, the one before it among the rest, and so on; of equal ones the smallest."""
+        left, following, tour = list(range(len(self.distances) - 1)), 0, [0]
+        while left:
+            size = len(left)
+            row = rank_of(left) * size
+            lengths = cells.wave(size - 1)[row : row + size] + self.distances[[e + 1 for e in left], following]
+            following = left.pop(int(lengths.argmin())) + 1
+            tour.insert(1, following)
+        return np.array(tour, np.int64)
+
+
+def steps_of(option: str, distances: np.ndarray) -> tuple[int, int]:
+    """Steps and transitions of a run over all layers; refuses distances whose sums have more than 31 bits."""
+    n = len(distances)
+    if n * int(distances.max()) >= 2**31:
+        raise UserError(f"{option}: {n} distances of {int(distances.max())} have no sum of 31 bits")
+    return n - 1, sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
 
 
 def most_cities() -> int:

@@ -12,7 +12,7 @@ import backends
 from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal, TimedCommunicator
 from core.errors import UserError
-from core.search.dp.held_karp import table
+from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.plan import bytes_needed
 from core.search.dp.held_karp.search import HeldKarp
 from tests.core.search.dp.tables import random_distances
@@ -42,7 +42,7 @@ def refusals(backend, ranks):
 
 
 def main(names, hosts):
-    table.SMALL = table.SMALL_OF_A_CORE = 30
+    layers.SMALL = layers.SMALL_OF_A_CORE = 30
     ranks = TimedCommunicator(default_communicator())
     ranks.host = lambda: f"host {ranks.rank % int(hosts)}"
     names = names.split(",")

@@ -18,9 +18,9 @@ from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
 from core.search.dp.engine import cells, host_memory
 from core.search.dp.engine.cells import CellEngine
-from core.search.dp.held_karp.cells import HeldKarpOnHost
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.subset_ranks import subset_of_rank
+from core.search.dp.held_karp.waves import HeldKarpOnHost
 from core.search.dp.knapsack.diagonals import KnapsackByDiagonals, KnapsackDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs.diagonals import LcsByDiagonals, LcsDiagonals

@@ -17,7 +17,7 @@ from core.search.dp.engine import checkpoints, pauses
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.pauses import CheckpointPauses
 from core.search.dp.held_karp import checkpoint as held_karp_checkpoint
-from core.search.dp.held_karp import table
+from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack import search as knapsack_search
@@ -39,7 +39,7 @@ def many_pauses(monkeypatch):
     monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(held_karp_checkpoint, "PART", 100)
-    monkeypatch.setattr(table, "SMALL_OF_A_CORE", 64)
+    monkeypatch.setattr(layers, "SMALL_OF_A_CORE", 64)
     monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
 
 

@@ -10,7 +10,8 @@ import pytest
 from backends.device import Buffer
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp.held_karp import launcher, table
+from core.search.dp.held_karp import launcher, layers
+from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank
 from core.search.dp.held_karp.plan import (
     ALL,
     WITH_0,
@@ -21,7 +22,6 @@ from core.search.dp.held_karp.plan import (
     part_boundaries,
 )
 from core.search.dp.held_karp.search import RESERVE, HeldKarp
-from core.search.dp.held_karp.table import HeldKarpTable, bytes_of_rank
 from tests.core.search.dp.tables import random_distances
 
 H200 = 139 << 30
@@ -92,15 +92,15 @@ def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
         one = search.halves
         together = InTurn(backend, rank, ranks, arrays, is_one_memory)
-        one.table = HeldKarpTable(one.plan, one.launches, together, one.firsts, at_elements)
+        one.layers = HeldKarpLayers(one.plan, one.launches, together, one.firsts, at_elements)
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
         every.append(one)
-        assert bool(search.notes) == (one.table.is_alone or not is_one_memory)
-        assert sum(done for _, done, _ in one.table.steps) == one.steps - 1
-    for steps in zip(*(one.table.steps for one in every), strict=True):
+        assert bool(search.notes) == (one.layers.is_alone or not is_one_memory)
+        assert one.layers.steps[-1][1] == one.steps
+    for steps in zip(*(one.layers.steps for one in every), strict=True):
         for sequence, *_ in steps:
             sequence.replay()
-    assert len({json.dumps(one.table.together.gathered) for one in every}) == 1
+    assert len({json.dumps(one.layers.together.gathered) for one in every}) == 1
     return min(int(backend.download(one.launches.best)[0]) for one in every)
 
 
@@ -121,7 +121,7 @@ def alone(backend, distances):
     ],
 )
 def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_elements, least):
-    monkeypatch.setattr(table, "SMALL_OF_A_CORE", least)
+    monkeypatch.setattr(layers, "SMALL_OF_A_CORE", least)
     for n, most, directed in (
         (4, 9, False),
         (5, 9, True),
@@ -137,7 +137,7 @@ def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_eleme
 @pytest.mark.parametrize(("n", "directed", "is_one_memory"), [(7, True, False), (7, True, True), (8, False, True)])
 def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, is_one_memory):
     monkeypatch.setattr(launcher, "TEAM_SIZE", 4)
-    monkeypatch.setattr(table, "SMALL", 0)
+    monkeypatch.setattr(layers, "SMALL", 0)
     distances = random_distances(n, 5, 5, directed)
     assert in_turn(in_order, distances, 2, is_one_memory, at_elements=True) == alone(cpu, distances)
 
@@ -186,11 +186,11 @@ def test_gpus_share_at_elements_where_all_have_room(cpu):
     for room, expected in ((max(sizes[True]), True), (max(sizes[True]) - 1, False), (max(sizes[False]), False)):
         halves.room = room
         for rank in (0, 1):
-            assert halves._cut_at_elements(together_in(room, sizes, rank)) == expected
+            assert halves.cut_at_elements(together_in(room, sizes, rank)) == expected
     halves.room = max(sizes[False]) - 1
     refusal = f"need {max(sizes[False])} bytes of rank .'s device, and {halves.room} are there"
     with pytest.raises(UserError, match=refusal):
-        halves._cut_at_elements(together_in(halves.room, sizes, 0))
+        halves.cut_at_elements(together_in(halves.room, sizes, 0))
 
 
 def test_ranks_that_do_not_share_memory_hold_everything():

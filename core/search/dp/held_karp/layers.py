@@ -8,22 +8,35 @@ with the highest element, layers leave the first rank nothing to read elsewhere,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from core.kernels.dp.held_karp import Layer, Paths
 from core.search.dp.held_karp.launcher import HeldKarpLauncher
 from core.search.dp.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows
+from core.search.protocol import CountCallback
 
 SMALL, SMALL_OF_A_CORE = 1 << 22, 1 << 12
 """Layers of fewer cells are computed by every rank for itself, and recorded together.
 
-On a GPU, at 1 T transitions/s, half of such a layer takes some 20 us; to meet another rank takes some 4, to wait until
-it has come and to read what it has computed some more.
+On a GPU, at 1 T transitions/s, half of such a layer takes some 20 us; to synchronise with another rank takes some 4, to
+wait until it has come and to read what it has computed some more.
 """
+NOTHING = 2**64 - 1
+"""A key above that of every tour."""
+
+Parts = Callable[[int], Iterable[tuple[int, int, int]]]
+"""From a number of cells to parts of the work on them: the first part, the one after the last, and their number."""
+
+
+def undivided(cells: int) -> list[tuple[int, int, int]]:
+    """One part."""
+    return [(0, 1, 1)]
 
 
 class LayerBuffer:
@@ -38,9 +51,9 @@ class LayerBuffer:
     room
         Cells; as many as the most rows have, or more.
     least
-        Cells of rows from which on they are shared out.
+        Cells of rows from which on they are partitioned.
     at_elements
-        How the ranks' shares are cut, as in `SubsetRows.bounds`.
+        Partition of the rows, as in `SubsetRows.bounds`.
 
     """
 
@@ -53,12 +66,11 @@ class LayerBuffer:
         least: float,
         at_elements: bool,
     ) -> None:
-        self.together, self.at_elements = together, at_elements
+        self.together, self.at_elements, self.least = together, at_elements, least
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        self.least = least
-        small = [rows.cells for rows in every if rows.cells < self.least]
-        large = [rows for rows in every if rows.cells >= self.least]
+        small = [rows.cells for rows in every if rows.cells < least]
+        large = [rows for rows in every if rows.cells >= least]
         self.own = launches.backend.allocate(max(small), launches.dtype) if small else None
         self.common = None
         if large:
@@ -66,7 +78,7 @@ class LayerBuffer:
             self.common = together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
-        """Where rows lie; the first set that this rank computes, and the one after its last; and what follows that."""
+        """Return where rows lie, the first set of this rank and the one after its last, and the call that follows."""
         if rows.cells < self.least:
             return Layer(self.own, 0, rows.first), rows.first, rows.end, lambda: None
         bounds = rows.bounds(self.ranks, self.at_elements)
@@ -75,16 +87,12 @@ class LayerBuffer:
         middle = self.ranks // 2
         start = max(0, min(self.cuts[middle] - parts[middle], self.cuts[-1] - parts[-1]))
         parts = [start + part for part in parts]
-        return (
-            Layer(self.common, start, rows.first),
-            bounds[self.rank],
-            bounds[self.rank + 1],
-            lambda: self.together.gather(self.common, parts),
-        )
+        begin, end = bounds[self.rank : self.rank + 2]
+        return Layer(self.common, start, rows.first), begin, end, lambda: self.together.gather(self.common, parts)
 
 
 def memory_boundaries(every: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
-    """Where in an array of ``room`` cells the ranks' memory begins: as the most rows are shared out."""
+    """Where in an array of ``room`` cells the ranks' memory begins: at the shares of the most rows."""
     most = max(every, key=lambda rows: rows.cells)
     return [*share_boundaries(most, most.bounds(ranks, at_elements))[:-1], room]
 
@@ -94,8 +102,8 @@ def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
     return [(bound - rows.first) * rows.size for bound in bounds]
 
 
-class HeldKarpTable:
-    """All layers, and what is recorded to fill them and let them meet.
+class HeldKarpLayers:
+    """All layers, the part of this rank in them, and recorded launches of a whole run.
 
     Parameters
     ----------
@@ -108,14 +116,16 @@ class HeldKarpTable:
     firsts
         For each direction the paths to one city.
     at_elements
-        How the ranks' shares are cut, as in `SubsetRows.bounds`.
+        Partition of the rows, as in `SubsetRows.bounds`.
 
     Attributes
     ----------
-    steps : list of (Sequence, int, str)
-        What is replayed, one after the other; how many layers or meetings are done then, and which was the last.
+    paths : list of Paths
+        Of the latest layer, by direction.
+    steps : list of (Sequence, int)
+        Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
     why_not_shared : str
-        Why ranks do not share layers out; empty: they do.
+        Why layers are not partitioned over ranks; empty: they are.
 
     """
 
@@ -129,17 +139,17 @@ class HeldKarpTable:
     ) -> None:
         self.plan, self.launches, self.together, self.at_elements = plan, launches, together, at_elements
         small = SMALL if launches.is_wide else SMALL_OF_A_CORE
-        sizes = range(2, plan.size + 1)
-        self.is_alone = together.is_silent or all(plan.layer(size).cells < small for size in sizes)
-        least = least_shared(launches, together)
-        self.why_not_shared = ""
-        if self.is_alone and not together.is_silent:
-            least = inf
-            self.why_not_shared = "so small a problem every rank solves by itself"
+        is_small = all(plan.layer(size).cells < small for size in range(2, plan.size + 1))
+        least, self.why_not_shared = least_shared(launches, together), ""
+        if is_small and not together.is_silent:
+            least, self.why_not_shared = inf, "so small a problem every rank solves by itself"
         elif least == inf:
             self.why_not_shared = (
                 "ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"
             )
+        self.is_alone = together.is_silent or is_small
+        self.ranks: int = 1 if self.is_alone else together.size
+        self.rank: int = 0 if self.is_alone else together.rank
         self.turns = [
             [
                 LayerBuffer(launches, together, plan.rows(k, parity), plan.room(k, parity), least, at_elements)
@@ -147,55 +157,76 @@ class HeldKarpTable:
             ]
             for k in range(plan.directions)
         ]
-        self.steps: list[tuple[Any, int, str]] = []
-        paths = list(firsts)
-        for _, group in groupby(sizes, key=lambda size: size if plan.layer(size).cells >= small else 0):
-            several = [*group]
-            with self._step(len(several), f"layer {several[-1]} of {plan.size}"):
-                for size in several:
-                    paths = [self._extend(k, before, plan.layer(size)) for k, before in enumerate(paths)]
-        slices: list[SubsetRows | None] = [*plan.slices()] or [None]
+        self.paths = [*firsts]
+        self.steps: list[tuple[Any, int]] = []
+        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= small else 0):
+            sizes = [*group]
+            with self._step(sizes[-1]):
+                for size in sizes:
+                    self.extend_all(size)
+        slices = plan.slices()
         for rows in slices:
-            out = paths[0]
-            if rows is not None:
-                with self._step(0, ""):
-                    out = self._extend(0, out, rows)
+            out = self.paths[0]
+            if rows.cells:
+                with self._step(plan.size):
+                    out = self.extend(0, rows)
             is_last = rows is slices[-1]
-            with self._step(int(is_last), "the halves met" if is_last else ""):
+            with self._step(plan.size + is_last):
                 for gathering in plan.gatherings(rows):
-                    self._meet(out, paths[-1], gathering)
-                if self.is_alone:
-                    continue
-                if is_last:
-                    together.reduce(launches.best, "least")
-                else:
-                    together.barrier()  # before they are read, nobody puts other rows there
+                    self.meet(gathering, out, *gathering.rows.bounds(self.ranks, at_elements)[self.rank :][:2])
+                self.synchronise(is_last)
 
     @contextmanager
-    def _step(self, done: int, what: str) -> Iterator[None]:
-        """Record what is launched in the block."""
+    def _step(self, done: int) -> Iterator[None]:
+        """Record what is launched in the block, after which that many steps of a run are done."""
         with self.launches.backend.record() as sequence:
             yield
-        self.steps.append((sequence, done, what))
+        self.steps.append((sequence, done))
 
-    def _extend(self, direction: int, before: Paths, rows: SubsetRows) -> Paths:
-        """Queue this rank's share of some rows; where they are when all ranks have done theirs."""
+    def extend_all(self, size: int, parts: Parts = undivided) -> None:
+        """Compute the layer of a size from the one before it, in every direction."""
+        self.paths = [self.extend(k, self.plan.layer(size), parts) for k in range(self.plan.directions)]
+
+    def extend(self, direction: int, rows: SubsetRows, parts: Parts = undivided) -> Paths:
+        """Compute this rank's share of rows from the latest layer; return where they are when all ranks have."""
+        before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
-        if begin < end:
-            self.launches.extend(before, layer, rows, begin, end)
+        for part, until, count in parts(rows.cells):
+            first, last = (begin + (end - begin) * one // count for one in (part, until))
+            if first < last:
+                self.launches.extend(before, layer, rows, first, last)
         follow()
         return Paths(layer, before.steps)
 
-    def _meet(self, out: Paths, home: Paths, gathering: MeetingSets) -> None:
-        """Queue this rank's share of a meeting."""
-        ranks, rank = (1, 0) if self.is_alone else (self.together.size, self.together.rank)
-        begin, end = gathering.rows.bounds(ranks, self.at_elements)[rank:][:2]
+    def meet(self, gathering: MeetingSets, out: Paths, begin: int, end: int) -> None:
+        """Let the sets ``begin`` to ``end`` - 1 meet their complements, whose rows are in ``out``."""
         if begin < end:
-            self.launches.meet(self.plan, gathering, out, home, begin, end)
+            self.launches.meet(self.plan, gathering, out, self.paths[-1], begin, end)
+
+    def synchronise(self, is_last: bool) -> None:
+        """Reduce the ranks' keys after the last slice; wait after any other, before its rows are overwritten."""
+        if self.is_alone:
+            return
+        if is_last:
+            self.together.reduce(self.launches.best, "least")
+        else:
+            self.together.barrier()
+
+    def least_key(self, report: CountCallback | None) -> int:
+        """Replay a whole run; return the least key of all tours."""
+        backend, best = self.launches.backend, self.launches.best
+        backend.write(best, np.array([NOTHING], np.uint64))
+        for sequence, done in [(None, 1), *self.steps]:
+            if sequence is not None:
+                sequence.replay()
+            if report is not None:
+                backend.synchronize()
+                report(done, self.plan.size + 1)
+        return int(backend.download(best)[0])
 
 
 def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
-    """Cells of a layer from which on it is shared out; what is smaller every rank computes for itself.
+    """Cells of a layer from which on it is partitioned; what is smaller every rank computes for itself.
 
     GPUs that do not reach each other's memory do so with all layers: a cell is computed in some 15 ps and sent through
     the host in some 500, through NCCL between hosts in some 50.
@@ -208,7 +239,7 @@ def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
 
 
 def has_distributed_memory(launches: HeldKarpLauncher, together: Any) -> bool:
-    """Whether ranks have one memory that is not equally near to all: that of several GPUs."""
+    """Return True if ranks have one memory that is not equally near to all: that of several GPUs."""
     return launches.is_wide and together.is_one_memory and not together.is_silent
 
 
