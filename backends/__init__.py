@@ -1,6 +1,6 @@
 """Devices that run kernels: the registry (`create`, `survey`, `backend_class`) finds a backend by name in `CLASSES`.
 
-Other packages import this module, `device`, `launch`, `cpu_info`, `tuning` and `show`; no backend's own modules.
+Other packages import this module, `device`, `launch`, `kept`, `cpu_info`, `tuning` and `show`; no backend's modules.
 A backend is one class and one line in `CLASSES`. Algorithms, MPI and result files do not belong here.
 """
 

@@ -152,6 +152,8 @@ class Device:
     """True if kernels assert and print by default (`backends.device_output.checks_enabled`)."""
     packs = False
     """True if `pack` is implemented, so that launches which repeat an earlier one are not bound again."""
+    shares_executables = False
+    """True if all backends of a class and device in a process can use an executable; else it is one backend's own."""
     takes_cores = False
     """True if the number of cores can be chosen."""
     profiler = ""
@@ -379,7 +381,7 @@ class Device:
         return self.capabilities.lanes_resident
 
     def reload(self, saved: str) -> Any:
-        """Load an executable of another rank, one of its `compiled_earlier`; None if it cannot be used here."""
+        """Load an executable of another rank, one of its `compiled_here`; None if it cannot be used here."""
         return None
 
     def execute(self, launch: Launch) -> None:

@@ -57,7 +57,7 @@ class DeviceOutput:
             self.floats = self.backend.allocate(
                 device_messages.FLOATS_SIZE, types[device_messages.MESSAGES].floats.dtype
             )
-        key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
+        key = (kernel, kernel.revision, tuple(constants.values()), team_size, tuple(types.values()))
         number = self.numbers.setdefault(key, len(self.numbers) + 1)
         # The tree is needed only for messages, and machine code from the cache is launched without one.
         self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))

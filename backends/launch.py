@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backends.collectives import Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.device_output import DeviceOutput, checks_enabled, output_types
+from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
 from core.errors import LaunchRefused, TeamTooLarge
 from core.lang import tree
@@ -72,12 +73,29 @@ class Backend(Device):
 
     def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
         super().__init__(device, capabilities)
-        self._executables: dict[Any, Any] = {}
+        self.executables = executables_of_process(type(self), device) if self.shares_executables else Executables()
         self.compiled_earlier: dict[str, str] = {}
+        self.compiled_here: dict[str, str] = {}
         self.launch_cache = LaunchCache()
         self._recording: LaunchRecording | None = None
         self._collectives: dict[int, Collectives] = {}
         self.checks = self.is_reference or checks_enabled(self.checks)
+        self.device_output = DeviceOutput(self)
+        self.kept_as: Any = None
+        """The key by which `backends.kept` keeps it; None: it does not."""
+
+    @property
+    def can_rest(self) -> bool:
+        """True if a later run may use this backend: it has worked with no other rank."""
+        return all(one.size == 1 for one in self._collectives.values())
+
+    def rest(self) -> None:
+        """Forget what a run has left, except for compiled kernels."""
+        self.synchronize()
+        self.timings.reset()
+        self.compiled_earlier, self.compiled_here = {}, {}
+        self._collectives.clear()
+        self.launch_cache.forget_launches()
         self.device_output = DeviceOutput(self)
 
     def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
@@ -156,14 +174,14 @@ class Backend(Device):
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """Compile a kernel for these constants, this team size and these types of generic parameters, once."""
-        key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
-        made = self._executables.get(key)
+        key = (tuple(constants.values()), team_size, tuple(types.values()))
+        made = self.executables.of_kernel(kernel).get(key)
         if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             found = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
             if found is not None:
-                self._executables[key] = found
+                self.executables.keep(kernel, key, found)
                 self.timings.compile_s += time.perf_counter() - began
                 return found
             program = kernel.specialise(constants, team_size, types)
@@ -180,9 +198,9 @@ class Backend(Device):
                 self.timings.compile_s += time.perf_counter() - began
             if team_size > most:
                 raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
-            self._executables[key] = made
+            self.executables.keep(kernel, key, made)
             if isinstance(made, str) and kernel.identity is not None:
-                self.compiled_earlier[name] = made
+                self.compiled_here[name] = made
         return made
 
     def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from backends.device import Launch, PackedLaunch
 from core.lang.bundles import FORM_SUFFIX, BundleForm, Rows, RowsOf, sizes_of_rows, unbundled
@@ -50,6 +51,8 @@ class LaunchReader:
         From the team size and the arguments to a key, equal for launches that are alike, and to the other numbers.
     numbers : list of (int, kind)
         The place of every such number among the arguments of a `backends.device.Launch`.
+    revision : int
+        The kernel's (`core.lang.Kernel.revision`).
     kept : dict
         Launches by their keys, None for those seen once. Keys have the serial numbers of buffers: nothing is kept
         alive, and no buffer is taken for another that had its address.
@@ -57,6 +60,7 @@ class LaunchReader:
     """
 
     def __init__(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+        self.revision = kernel.revision
         kinds, _, forms = unbundled(kernel, arguments)
         key, paths = ["lanes"], list[tuple[str, bool]]()
         names = [name for name in kernel.signature if name != "return"]
@@ -101,15 +105,22 @@ def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, 
 
 
 class LaunchCache:
-    """A backend's packed launches."""
+    """A backend's packed launches: readers by kernel, and by the classes of its arguments."""
 
     def __init__(self) -> None:
-        self.readers: dict[Any, LaunchReader | None] = {}
+        self.readers: WeakKeyDictionary[Kernel, dict[Any, LaunchReader | None]] = WeakKeyDictionary()
+
+    def forget_launches(self) -> None:
+        """Drop all packed launches, whose buffers no longer exist, and keep the readers."""
+        for readers in self.readers.values():
+            for reader in filter(None, readers.values()):
+                reader.kept.clear()
 
     def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> CachedLaunch | None:
         """A launch that is like this one, with its numbers; None: it has to be bound, or refused, first."""
-        reader = self.readers.get(_classes(kernel, arguments))
-        if reader is None:
+        readers = self.readers.get(kernel)
+        reader = readers.get(_classes(arguments)) if readers is not None else None
+        if reader is None or reader.revision != kernel.revision:
             return None
         try:
             key, numbers = reader.read(team_size, *arguments)
@@ -127,14 +138,15 @@ class LaunchCache:
         pack: Callable[[Launch, list[int]], PackedLaunch],
     ) -> PackedLaunch:
         """Pack a launch; from the second time on, so that later ones are found: many launches are made only once."""
-        classes = _classes(kernel, arguments)
-        if classes not in self.readers:
-            self.readers[classes] = None
+        classes = _classes(arguments)
+        readers = self.readers.setdefault(kernel, {})
+        if classes not in readers:
+            readers[classes] = None
             return pack(launch, [])
-        reader = self.readers[classes]
+        reader = readers[classes]
         is_new = reader is None
-        if reader is None:
-            reader = self.readers[classes] = LaunchReader(kernel, arguments)
+        if reader is None or reader.revision != kernel.revision:
+            reader = readers[classes] = LaunchReader(kernel, arguments)
         key, _ = reader.read(team_size, *arguments)
         if key not in reader.kept and not is_new:
             if len(reader.kept) >= MAX_LAUNCHES:
@@ -151,6 +163,6 @@ class LaunchCache:
         return packed
 
 
-def _classes(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A kernel and the classes of its arguments, of rows that of their bundle."""
-    return (kernel, *[a.bundle.__class__ if a.__class__ is Rows else a.__class__ for a in arguments])
+def _classes(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The classes of arguments, of rows that of their bundle."""
+    return tuple([a.bundle.__class__ if a.__class__ is Rows else a.__class__ for a in arguments])

@@ -7,6 +7,7 @@ import time
 from backends.cpu.host_memory import HostMemory
 from backends.cpu_info import cpu_device
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch
+from backends.executables import Executables
 from core.lang import tree
 
 
@@ -32,6 +33,10 @@ class PythonBackend(HostMemory):
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
         return [cpu_device()._replace(name="plain Python on " + cpu_device().name, compute_units=1, kind="core")]
+
+    def rest(self) -> None:
+        super().rest()
+        self.executables = Executables()  # programs, which hold their kernels; the kernels keep them
 
     def compile(self, program: tree.Program) -> tree.Program:
         return program

@@ -44,7 +44,10 @@ class JoblibBackend(CpuBackend):
     same_as = "threads"
     takes_cores = True
     packs = False  # processes take arguments apart
+    shares_executables = False  # processes read files of the cache, which may have moved since
     replays_host_steps = False  # only this process meets other ranks
+
+    can_rest = False  # its processes end with the run
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)

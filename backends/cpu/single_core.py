@@ -23,6 +23,7 @@ class CpuBackend(HostMemory):
     checks = True
     replays_by_itself = True
     packs = True
+    shares_executables = True
     replays_host_steps = True
     workers = 1
 

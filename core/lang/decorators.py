@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core.lang.device_messages import message_kinds
+from core.lang.free_names import FreeNames
 from core.lang.source import Function, Source
 from core.lang.types import Const
 
 if TYPE_CHECKING:
     from core.lang import tree
+
+MOST_PROGRAMS = 8
+"""Translated programs kept for a kernel; one more replaces the oldest."""
 
 
 class Kernel(Source):
@@ -21,6 +24,23 @@ class Kernel(Source):
     def __init__(self, python: Any) -> None:
         super().__init__(python)
         self._programs: dict[Any, Any] = {}
+        self._says: tuple[str, ...] | None = None
+        self._free_names: FreeNames | None = None
+        self._revision = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what this process has found out about the kernel."""
+        return {**super().__getstate__(), "_programs": {}, "_says": None, "_free_names": None}
+
+    @property
+    def revision(self) -> int:
+        """Number of the kernel's present meaning: another one after a function or constant that it uses has changed."""
+        if self._free_names is None or not self._free_names.are_unchanged():
+            names = FreeNames(self)
+            self._revision += 1
+            self._programs, self._says = {}, None
+            self._free_names = names  # last: another thread that comes before must not take the old programs
+        return self._revision
 
     def specialise(
         self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None
@@ -29,15 +49,21 @@ class Kernel(Source):
         from core.lang.front.translator import translate  # late: a rank that finds its machine code never needs it
 
         types = types or {}
-        key = (tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
-        if key not in self._programs:
-            self._programs[key] = translate(self, constants, team_size, types)
-        return self._programs[key]
+        key = (self.revision, tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
+        programs = self._programs
+        found = programs.get(key)
+        if found is None:
+            found = programs[key] = translate(self, constants, team_size, types)
+            for oldest in list(programs)[:-MOST_PROGRAMS]:
+                programs.pop(oldest, None)
+        return found
 
-    @cached_property
+    @property
     def says(self) -> tuple[str, ...]:
         """Which of ``assert`` and ``print`` it has, or a function that it may call."""
-        return message_kinds(self)
+        if not self.revision or self._says is None:
+            self._says = message_kinds(self)
+        return self._says
 
     @property
     def constants(self) -> list[str]:

@@ -31,6 +31,7 @@ class Source:
         self.name: str = python.__name__
         self.path: str = python.__code__.co_filename
         self.first_line: int = python.__code__.co_firstlineno
+        _forget_older_text(self.path)
         if self.name in intrinsics.WORDS:
             self.refuse(None, f"{self.name} is a word of the kernel language; choose another name for the function")
         self.__doc__ = python.__doc__
@@ -263,6 +264,15 @@ def too_deep(source: Source, node: Any) -> NoReturn:
         f"statements, expressions and calls nested more than {MOST_LEVELS} levels deep; "
         "write several statements, or fewer functions that call each other",
     )
+
+
+def _forget_older_text(path: str) -> None:
+    """Let Python read a file again that has changed since: a function of it is being defined, so it is loaded again."""
+    import sys
+
+    cached = sys.modules.get("linecache")
+    if cached is not None and path in cached.cache:
+        cached.checkcache(path)
 
 
 _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}

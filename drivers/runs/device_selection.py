@@ -26,14 +26,14 @@ def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
         Whether `auto` means one core, whatever else is here; a number of cores that is asked for counts before it.
 
     """
-    import backends
+    from backends import kept
 
     if options.backend != "auto":
         return select_named_device(options, ranks)
     if options.cores is not None:
-        return backends.create(backend_for("cores"), None, options.cores)
+        return kept.take(backend_for("cores"), None, options.cores)
     if one_core:
-        return backends.create(backend_for("core"))
+        return kept.take(backend_for("core"))
     return select_automatic_device(options, ranks, gpus)
 
 
@@ -108,15 +108,16 @@ def backend_for(kind: str) -> str:
 def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
     """The best backend that works on this rank; says so on standard error where a GPU does not."""
     import backends
+    from backends import kept
 
     name = select_best_backend(ranks.size, ranks.local_rank, gpus)
     if ranks.local_rank < gpus:
         try:
-            return backends.create(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
+            return kept.take(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
         except backends.Unavailable as error:
             name = select_best_backend(ranks.size, ranks.local_rank, 0)
             print_note(f"{error}; {name} instead")
-    return backends.create(name, None)
+    return kept.take(name, None)
 
 
 def own_gpu(name: str, local_rank: int) -> str:
@@ -139,11 +140,12 @@ def own_gpu(name: str, local_rank: int) -> str:
 def select_named_device(options: Options, ranks: Any) -> Any:
     """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
     import backends
+    from backends import kept
 
     device = options.device
     if ranks.size > 1:
         device = device_of_rank(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
-    return backends.create(options.backend, device, options.cores)
+    return kept.take(options.backend, device, options.cores)
 
 
 def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:

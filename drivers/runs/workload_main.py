@@ -139,6 +139,7 @@ def prepare_repetitions(
         What this rank remembers of earlier attempts.
 
     """
+    from backends import kept
     from cluster import Solo
 
     first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
@@ -156,8 +157,10 @@ def prepare_repetitions(
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
         yield kind(workload, one, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
-    finally:
+    except BaseException:
         search.backend.close()
+        raise
+    kept.give_back(search.backend)
 
 
 def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
@@ -312,7 +315,7 @@ def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, opt
     compiled: dict[str, str] = {}
     if ranks.rank == 0:
         search = build(compiled)
-        compiled = search.backend.compiled_earlier
+        compiled = search.backend.compiled_here
     ranks.assemble()
     compiled = ranks.bcast(compiled)
     if search is None and compiles_for_others(ranks.local_rank, gpus):

@@ -177,5 +177,5 @@ def test_only_so_many_launches_are_kept():
         for _ in range(3):
             backend.launch(store, 1, 1, 1, 0, values)
         assert backend.download(values).tolist() == [k + 3]
-    (reader,) = backend.launch_cache.readers.values()
+    (reader,) = backend.launch_cache.readers[store].values()
     assert len(reader.kept) == 10

@@ -7,6 +7,7 @@ the lanes of a team stand on neighbouring rows and run through the columns as a 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from core.kernels.dp.waves import PackedChoices, Window
@@ -72,6 +73,7 @@ class Tiling:
     wide: i32
 
 
+@lru_cache(maxsize=32)
 def grid_cell(step: Any, border: Any) -> Any:
     """Make the function that `core.search.dp.engine.waves` needs, for waves that are diagonals i + j of a table, by i.
 
@@ -105,6 +107,7 @@ def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u3
     return packed
 
 
+@lru_cache(maxsize=32)
 def tile_kernel(step: Any) -> Any:
     """Make the kernel that computes a diagonal of tiles; ``step`` is that of `core.search.dp.engine.grid.Grid`."""
 

@@ -6,7 +6,7 @@ is as long as the widest wave, so that no lane needs a path of its own at the en
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from core.lang import (
@@ -67,7 +67,7 @@ def clear(cells: Array[V], count: i64):
         cells[k] = V(0)
 
 
-@cache
+@lru_cache(maxsize=32)
 def wave_kernel(cell: Any) -> Any:
     """Make the kernel that computes a wave of a problem; the same one for the same function.
 

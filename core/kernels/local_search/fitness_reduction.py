@@ -6,6 +6,7 @@ again, launch after launch, until there is one, which alone is copied to the hos
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from core.kernels.local_search.hooks import FIRST, NO_KEY
@@ -39,6 +40,7 @@ class ReductionKernels(NamedTuple):
     keys: Kernel
 
 
+@cache
 def reduction_kernels(rule: int) -> ReductionKernels:
     """Make the reduction for a rule of `core.kernels.local_search.hooks`, which says what a key is."""
 

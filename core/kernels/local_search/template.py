@@ -8,6 +8,7 @@ the algorithmic level); `scan` and `step` share one walk's neighbourhood out ove
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.kernels.local_search.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
@@ -79,8 +80,9 @@ class SearchKernels(NamedTuple):
     adopt: Kernel
 
 
+@lru_cache(maxsize=32)
 def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
-    """Make the kernels of one search, of the problem's functions and the algorithm's rules."""
+    """Make the kernels of one search, of the problem's functions and the algorithm's rules; equal ones once."""
     delta, quick, begin, refresh = hooks.delta, hooks.quick, hooks.begin, hooks.refresh
     change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
     is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs from one place to another

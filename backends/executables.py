@@ -1,0 +1,42 @@
+"""Compiled kernels of a device: kept for as long as the kernel exists and all names that it uses mean the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from backends.device import DeviceInfo
+    from core.lang import Kernel
+
+MOST_OF_A_KERNEL = 64
+"""Executables of one kernel, for other constants, team sizes and types; one more replaces the oldest."""
+
+
+class Executables:
+    """Executables by kernel, and by the constants, team size and types that they are compiled for."""
+
+    def __init__(self) -> None:
+        self.kernels: WeakKeyDictionary[Kernel, tuple[int, dict[Any, Any]]] = WeakKeyDictionary()
+
+    def of_kernel(self, kernel: Kernel) -> dict[Any, Any]:
+        """Return the executables of a kernel's present meaning."""
+        found = self.kernels.get(kernel)
+        if found is None or found[0] != kernel.revision:
+            found = self.kernels[kernel] = kernel.revision, {}
+        return found[1]
+
+    def keep(self, kernel: Kernel, key: Any, executable: Any) -> None:
+        """Keep an executable."""
+        kept = self.of_kernel(kernel)
+        kept[key] = executable
+        for oldest in list(kept)[:-MOST_OF_A_KERNEL]:
+            kept.pop(oldest, None)
+
+
+_of_process: dict[tuple[type, DeviceInfo], Executables] = {}
+
+
+def executables_of_process(backend: type, device: DeviceInfo) -> Executables:
+    """Return the executables that all backends of one class and device share."""
+    return _of_process.setdefault((backend, device), Executables())

@@ -1,0 +1,77 @@
+"""Backends that a process keeps: a run takes one of its device, and gives it back with its compiled kernels.
+
+A backend in use is never shared. Another thread, or a run within a run, gets a backend of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from backends import backend_class, create, require_stack
+from backends.device_output import VARIABLE
+from backends.launch import Backend
+
+MOST_IDLE = 2
+"""Idle backends that a thread keeps of one device."""
+
+
+class IdleBackends(threading.local):
+    """This thread's idle backends: GPUs' contexts belong to a thread."""
+
+    def __init__(self) -> None:
+        self.of_device: dict[Any, list[Backend]] = {}
+
+
+_idle = IdleBackends()
+
+
+def take(name: str, device: str | None = None, cores: int | None = None) -> Backend:
+    """Return an idle backend of a device, or a new one; pass it to `give_back` after the run.
+
+    Parameters
+    ----------
+    name, device, cores
+        As `backends.create` takes them.
+
+    Raises
+    ------
+    Unavailable
+        See `backends.create`.
+
+    """
+    require_stack()
+    idle = _idle.of_device.setdefault(_key(name, device, cores), [])
+    if idle:
+        return idle.pop()
+    backend = create(name, device, cores)
+    backend.kept_as = _key(name, device, cores)
+    return backend
+
+
+def give_back(backend: Backend) -> None:
+    """Keep a backend for the next run, with its compiled kernels and nothing else of the last one, or close it.
+
+    It is closed if it has worked with other ranks, has processes, or was not made by `take`. A backend whose run ended
+    by an error is better closed by its `close`.
+    """
+    idle = _idle.of_device.setdefault(backend.kept_as, [])
+    if backend.kept_as is None or not backend.can_rest or len(idle) == MOST_IDLE:
+        backend.close()
+    else:
+        backend.rest()
+        idle.append(backend)
+
+
+def close_idle() -> None:
+    """Close this thread's idle backends."""
+    while _idle.of_device:
+        for backend in _idle.of_device.popitem()[1]:
+            backend.close()
+
+
+def _key(name: str, device: str | None, cores: int | None) -> Any:
+    """The device, the process, and settings of the process that a backend takes over when it is made."""
+    allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    return backend_class(name), device, cores, os.getpid(), os.environ.get(VARIABLE), allowed

@@ -1,0 +1,65 @@
+"""Free names of a kernel and of the functions that it calls: constants, functions and bundles from outside.
+
+A program translated earlier is used again only while all of them stand for the same objects.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter, is_, itemgetter
+from typing import TYPE_CHECKING, Any
+
+from core.lang.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+contents = attrgetter("cell_contents")
+
+
+class FreeNames:
+    """Values of the free names of a function and of all functions that it may call.
+
+    Parameters
+    ----------
+    source
+        A kernel or function, whose variables of outer functions are all assigned.
+
+    """
+
+    def __init__(self, source: Source) -> None:
+        scopes: dict[int, tuple[dict[str, Any], set[str]]] = {}
+        cells: dict[int, Any] = {}
+        pending, seen = [source], {source}
+        while pending:
+            python = pending.pop().python
+            scope, names = scopes.setdefault(id(python.__globals__), (python.__globals__, set()))
+            own = [name for name in python.__code__.co_names if name in scope]  # the others are builtins and attributes
+            names.update(own)
+            cells |= {id(cell): cell for cell in python.__closure__ or ()}
+            values = [*map(scope.get, own), *map(contents, python.__closure__ or ())]
+            called = {one for one in sources_among(values) if one not in seen}
+            pending += called
+            seen |= called
+        # One name twice, since `itemgetter` of a single name returns no tuple.
+        readers = [(scope, itemgetter(min(names), *names)) for scope, names in scopes.values() if names]
+        self.scopes = [(scope, read, read(scope)) for scope, read in readers]
+        self.cells = list(cells.values())
+        self.contents = tuple(map(contents, self.cells))
+
+    def are_unchanged(self) -> bool:
+        """Return True if every name still stands for the object that it stood for."""
+        try:
+            return all(all(map(is_, read(scope), values)) for scope, read, values in self.scopes) and all(
+                map(is_, map(contents, self.cells), self.contents)
+            )
+        except (KeyError, ValueError):  # a variable was deleted
+            return False
+
+
+def sources_among(values: Iterable[Any]) -> Iterable[Source]:
+    """Yield the functions of the kernel language among some values and in tuples of them."""
+    for value in values:
+        if isinstance(value, Source):
+            yield value
+        elif isinstance(value, tuple):
+            yield from sources_among(value)
