@@ -1,4 +1,4 @@
-"""Batches of numbered items that ranks take from one counter, each as large as the rank's speed allows.
+"""Batches of numbered items: those of a rank's equal share, and those that ranks take from one counter by speed.
 
 Guided self-scheduling (Polychronopoulos and Kuck 1987) where every processor takes its part of what is left, so that
 batches shrink towards the end; the parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
@@ -16,10 +16,59 @@ from core.search.partition import equal_part
 
 GROWTH = 8
 """A batch is at most so many times as large as the one before: the speed of a small one says little of a large one."""
+SHARE_GROWTH = 2
+"""The same in an equal share, whose batches end soon for a callback or a time limit alone."""
 UNITS = 1000
 """Ranks tell their speeds in thousandths of an item per second."""
 MOST_SPEED = 1 << 46
 """In these units; the sum over ranks has 63 bits."""
+
+
+class EqualShare:
+    """Batches of this rank's equal share of items 0 to ``items`` - 1, for ranks with devices of one kind.
+
+    Parameters
+    ----------
+    ranks
+        A `cluster.Communicator`.
+    items
+        Number of items of all ranks.
+    least
+        Items of a batch, if so many are left.
+    seconds
+        Longest duration of a batch; infinite: one batch has all items.
+
+    """
+
+    def __init__(self, ranks: Any, items: int, *, least: int = 1, seconds: float = inf) -> None:
+        self.size = ranks.size
+        self.begin, self.end = equal_part(items, ranks.rank, ranks.size)
+        self.next = self.begin
+        self.least = max(1, least)
+        self.seconds = seconds
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Take batch after batch: the first item of each and the first behind it."""
+        wanted = self.least if self.seconds < inf else self.end - self.begin
+        while self.next < self.end:
+            begin, self.next = self.next, min(self.next + wanted, self.end)
+            count = self.next - begin
+            began = time.perf_counter()
+            yield begin, self.next
+            spent = max(time.perf_counter() - began, 1e-9)
+            wanted = max(self.least, min(SHARE_GROWTH * count, int(min(count * self.seconds / spent, self.end))))
+
+    @property
+    def has_more(self) -> bool:
+        """True if items are left for this rank."""
+        return self.next < self.end
+
+    def taken(self) -> int:
+        """Items that all ranks have taken so far, if they are as far as this one."""
+        return (self.next - self.begin) * self.size
+
+    def close(self) -> None:
+        """End the batches, as `Batches.close` does."""
 
 
 class Batches:
@@ -95,6 +144,11 @@ class Batches:
             self.spent += time.perf_counter() - began
             self.speed = self.done / max(self.spent, 1e-9)
             self._tell()
+
+    @property
+    def has_more(self) -> bool:
+        """True if no rank has taken the last item."""
+        return self.counter.taken() < self.items
 
     def taken(self) -> int:
         """How many items all ranks have taken so far; without a common counter as if all were as far as this one."""

@@ -167,7 +167,7 @@ def prepare_climbs(instance: Any, climbers: int, scan: str, seed: int, backend: 
 def read_outcome(
     instance: Any, counted: str, outcome: Any, digest: str, confirmed: bool | None, seed: int
 ) -> CandidateResult:
-    """What climbs came to; ``outcome`` has the fields of `core.search.hill_climbing.search.HillClimbOutcome`."""
+    """What climbs came to; ``outcome`` has the fields of `core.search.hill_climbing.outcome.HillClimbOutcome`."""
     result = {
         "seed": seed,
         "best_cost": outcome.length,
@@ -218,7 +218,7 @@ def write_instance(path: Path, distances: np.ndarray) -> None:
 
 def run_reference_program(program: Path, path: Path, climbers: int) -> tuple[Any, str, float]:
     """Run the C program on a file of `write_instance`: outcome, digest, and seconds of its climbs."""
-    from core.search.hill_climbing.search import HillClimbOutcome
+    from core.search.hill_climbing.outcome import HillClimbOutcome
 
     said = run_program(program, path, climbers)
     best, climber, steps, moves = (int(said[name]) for name in ("best", "climber", "steps", "moves"))

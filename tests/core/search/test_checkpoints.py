@@ -12,8 +12,8 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.checkpoint import SECONDS, Checkpointer
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
+from core.search.hill_climbing.outcome import HillClimbOutcome as Climbs
 from core.search.hill_climbing.search import HillClimbing
-from core.search.hill_climbing.search import HillClimbOutcome as Climbs
 from core.search.stop import Iterations, Stop
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin

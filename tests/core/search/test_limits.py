@@ -327,7 +327,7 @@ def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
     backend = SimpleNamespace(allocate=lambda size, dtype: Tours(size))
     scan = SimpleNamespace(fewest_climbers=lambda: 10**9)
     for asked, part in ((most, most), (most + 1, most)):
-        climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[])
+        climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[], room=LARGEST)
         assert search.HillClimbing._batch(climbing, asked) == part
         assert climbing.tours.size <= LARGEST
 

@@ -1,0 +1,136 @@
+"""Outcome and checkpoint of iterative hill climbing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.kernels.two_opt import climbs as two_opt_climbs
+from core.search.checkpoint_layout import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
+from core.search.intervals import Intervals
+from core.search.protocol import hex_digest
+
+NOTHING = np.iinfo(np.uint64).max
+
+
+class HillClimbOutcome(NamedTuple):
+    """The outcome of all climbs of all ranks.
+
+    Attributes
+    ----------
+    length, climber : int
+        The shortest tour, and the smallest number of a climber that reached it.
+    steps : int
+        Steps of all climbs, the last one of each, which finds no move, included.
+    evaluations : int
+        Moves evaluated, as the scan counts them.
+    digest : int
+        64-bit digest of the trajectories: a sum over climbs, so of no order.
+    climbs : int
+        How many were made.
+    tour : ndarray, shape (n,), int64, or None
+        The shortest tour, from city 0; None: not asked for.
+    history : list of list, optional
+        Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
+        `core.search.progress_samples`. None: not asked for.
+    finished : bool
+        See `core.search.protocol.SearchResult`.
+
+    """
+
+    length: int
+    climber: int
+    steps: int
+    evaluations: int
+    digest: int
+    climbs: int
+    tour: np.ndarray | None = None
+    history: list[list[Any]] | None = None
+    finished: bool = True
+
+    @property
+    def cost(self) -> int:
+        """The shortest length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The shortest tour."""
+        return self.tour
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return hex_digest(self.digest)
+
+
+class HillClimbState(NamedTuple):
+    """What climbers of all ranks have found, and who has yet to climb: the state of hill climbing.
+
+    Attributes
+    ----------
+    left : Intervals
+    length, climber, steps, evaluations, digest, history
+        See `HillClimbOutcome`; the history as an array of four columns.
+
+    """
+
+    left: Intervals
+    climbs: int = 0
+    length: int = int(NOTHING)
+    climber: int = 0
+    steps: int = 0
+    evaluations: int = 0
+    digest: int = 0
+    history: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, state: Checkpoint) -> HillClimbState:
+        """Return the content of a checkpoint."""
+        climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
+        return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, state.get("history"))
+
+    def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
+        """Declare the state of a run that begins with this."""
+        climbers = self.left.count
+        yield CheckpointArray(
+            "found", np.uint64, (6,),
+            [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY), (0, ANY), (0, ANY_WORD)],
+        )  # fmt: skip
+        climbs, length, _, _, evaluations, _ = (int(number) for number in state["found"])
+
+        def climbed(pairs: np.ndarray) -> str | None:
+            left = int((pairs[:, 1] - pairs[:, 0]).sum())
+            wanted = climbers - climbs
+            return None if left == wanted else f"found {left} climbers after {climbs} climbs, expected {wanted}"
+
+        yield interval_array("left", 0, climbers, climbed)
+        if history:
+            yield history_array("history", climbs, evaluations, before_s, length if climbs else None)
+
+    def state(self) -> Checkpoint:
+        """The same as arrays."""
+        rows = {} if self.history is None else {"history": self.history}
+        return {"left": self.left.array(), "found": np.array(self[1:7], np.uint64), **rows}
+
+    def with_more(self, best: tuple[int, int], totals: np.ndarray, left: Intervals) -> HillClimbState:
+        """This and what climbers have found since, of whom these are left."""
+        steps, evaluations, digest = (
+            int(totals[k]) for k in (two_opt_climbs.STEPS, two_opt_climbs.EVALUATIONS, two_opt_climbs.DIGEST)
+        )
+        return HillClimbState(
+            left,
+            self.climbs + self.left.count - left.count,
+            *min((self.length, self.climber), best),
+            self.steps + steps,
+            self.evaluations + evaluations,
+            (self.digest + digest) % 2**64,
+            self.history,
+        )
+
+
+def nothing_climbed(climbers: int) -> HillClimbState:
+    """Return the state before the first climb."""
+    return HillClimbState(Intervals([(0, climbers)]))

@@ -1,0 +1,440 @@
+"""The run loop of all searches: stop criteria, progress, history, checkpoints, and agreement between ranks.
+
+A search shows its algorithm: it begins, makes steps, and has a result. A `Run` owns everything else, and `execute` is
+the loop over both::
+
+    search.begin(run, checkpoint)                  # None: from the start
+    while not run.is_over:
+        step = search.step(run)                    # launches on the device
+        run.synchronise(step)                      # all ranks learn whether to end and whether a checkpoint is due
+        if run.is_checkpoint_due:
+            run.keep(search.checkpoint(run))
+    return search.result(run)
+
+Ranks synchronise in one of two ways.
+
+`SynchronousRun`
+    All ranks make the same steps, and a batch of them ends with a reduction. `SynchronousRun.budget` says how many
+    steps the next batch has: batches grow and shrink with the time of the slowest rank and with the time that is left.
+    Ants, local search and tables run like this.
+`AsynchronousRun`
+    Every rank works at its own pace. Between launches it calls `AsynchronousRun.report`; where that returns True, the
+    step ends and all ranks synchronise. A word that all ranks share tells them. Hill climbing and exact search run like
+    this.
+
+A run without history, callback, time limit, target and checkpointer has an infinite budget: `AsynchronousRun.launch_s`
+is infinite, so a search launches all of its work at once.
+
+A table is a search in bands of rows: it makes a `SynchronousRun` whose criteria are ``Stop(iterations=bands)``, where
+`BatchSizes` are all bands if there is no checkpointer, and a pause for checkpoints otherwise. It refuses the caller's
+stop criteria (`Stop.only`) and history (`refuse_history`), since its answer is known at its end alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from math import inf
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint_layout import Checkpoint, CheckpointArray, CheckpointLayout
+from core.search.progress_samples import ProgressSamples
+from core.search.protocol import PROGRESS_INTERVAL_S, Callback, ProgressMonitor
+from core.search.stop import Stop
+from core.search.time_limits import SAFETY_FACTOR, is_time_for, longest_launch_s
+
+Result_co = TypeVar("Result_co", covariant=True)
+SHORTEST_STEP_S = 1e-9
+"""A measured step takes at least as long, so that it divides."""
+
+
+class Step(NamedTuple):
+    """Outcome of one step on this rank, which `Run.synchronise` compares with that of the other ranks.
+
+    Attributes
+    ----------
+    steps : int
+        Iterations of a synchronous run that this rank made.
+    undone : int
+        Work that this rank has left, in any unit; the run is over when no rank has any.
+    is_ended : bool
+        True if this rank ends the run: a target is reached.
+    is_cut : bool
+        True if this rank broke off its last iteration, since the time was over.
+    is_divisible : bool
+        True if the search breaks off an iteration by itself when the time is over, however long the iteration takes.
+    uneven : float
+        Factor by which the next batch may exceed the estimate that follows from this one.
+    words : tuple of int
+        Numbers of the search, whose sums over all ranks are `SynchronousRun.words`.
+
+    """
+
+    steps: int = 0
+    undone: int = 1
+    is_ended: bool = False
+    is_cut: bool = False
+    is_divisible: bool = False
+    uneven: float = SAFETY_FACTOR
+    words: tuple[int, ...] = ()
+
+
+class Budget(NamedTuple):
+    """What the next batch of a synchronous run may take.
+
+    Attributes
+    ----------
+    steps : int
+        Iterations, at least 1.
+    seconds : float
+        Most seconds at which a launch may be estimated; infinite without a time limit.
+
+    """
+
+    steps: int
+    seconds: float
+
+
+class Steps(Protocol[Result_co]):
+    """A search as `execute` sees it. All ranks call the same methods in the same order."""
+
+    def begin(self, run: Any, checkpoint: Checkpoint | None) -> None:
+        """Set the state to that of a checkpoint, which has this search's layout; None: to the start."""
+
+    def step(self, run: Any) -> Step:
+        """Make the next step, within the budget of the run."""
+
+    def checkpoint(self, run: Any) -> Checkpoint | None:
+        """Return the state of all ranks, on the first rank at least."""
+
+    def layout(self, run: Any, state: Checkpoint) -> Iterable[CheckpointArray]:
+        """Declare the arrays of a checkpoint."""
+
+    def result(self, run: Any) -> Result_co:
+        """Return the result of all ranks."""
+
+
+def execute(search: Steps[Result_co], run: Run) -> Result_co:
+    """Run a search from its start, or from the checkpoint of the run, to its end."""
+    search.begin(run, run.take(partial(search.layout, run)))
+    advance(search, run)
+    return search.result(run)
+
+
+def advance(search: Steps[Any], run: Run) -> None:
+    """Make steps until the run is over: a stop criterion holds, the callback ends it, or no work is left."""
+    while not run.is_over:
+        run.synchronise(search.step(run))
+        if run.is_checkpoint_due:
+            run.keep(search.checkpoint(run))
+
+
+class Run:
+    """One run of a search, on one rank.
+
+    Parameters
+    ----------
+    ranks
+        The communicator of all ranks that search together; all of them make the run with equal arguments.
+    stop
+        Stop criteria. The run looks at time and iterations, the search at target and patience.
+    callback
+        See `core.search.protocol.Callback`.
+    total : int, optional
+        Steps of the whole run, for the callback; None: unknown.
+    checkpointer : Checkpointer, optional
+        See `core.search.protocol.Search.run`.
+    history : bool
+        True if samples of progress are wanted, for searches without a history of their own.
+
+    Attributes
+    ----------
+    monitor : core.search.protocol.ProgressMonitor
+        Clock and callback.
+    samples : ProgressSamples or None
+        See `begin_samples`.
+    undone : int
+        Work that all ranks have left, as of the last synchronisation.
+    is_ended : bool
+        True if a stop criterion or the callback has ended the run.
+    is_interrupted : bool
+        True if the first rank's callback has ended the run.
+    is_checkpoint_due : bool
+        True if all ranks keep a checkpoint now.
+
+    """
+
+    def __init__(
+        self,
+        ranks: Any,
+        stop: Stop,
+        callback: Callback | None = None,
+        *,
+        total: int | None = None,
+        checkpointer: Checkpointer | None = None,
+        history: bool = False,
+    ) -> None:
+        self.ranks, self.stop, self.checkpointer, self.has_history = ranks, stop, checkpointer, history
+        self.before_s = seconds_before(checkpointer)
+        self.monitor = ProgressMonitor(stop, callback, total, self.before_s)
+        self.samples: ProgressSamples | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Let the search do further work in the same run, such as another walk or another phase."""
+        self.undone = 1
+        self.is_ended = self.is_interrupted = self.is_checkpoint_due = False
+
+    @property
+    def is_over(self) -> bool:
+        """True if no further step is made."""
+        return self.is_ended or self.undone == 0
+
+    @property
+    def leads(self) -> bool:
+        """True on the first rank, whose callback counts."""
+        return bool(self.ranks.rank == 0)
+
+    # --- checkpoints ---
+
+    def take(self, layout: CheckpointLayout) -> Checkpoint | None:
+        """Return the checkpoint from which the run resumes, if it has this layout; None where it begins."""
+        return take_checkpoint(self.checkpointer, layout)
+
+    def keep(self, state: Checkpoint | None) -> None:
+        """Keep the state that the first rank gives; all ranks call this together."""
+        assert self.checkpointer is not None
+        self.is_checkpoint_due = False
+        self.checkpointer.keep(self.ranks, state)
+
+    def has_checkpoint_due(self) -> bool:
+        """Return True if a checkpoint is due on this rank."""
+        return self.checkpointer is not None and self.checkpointer.is_due()
+
+    # --- history ---
+
+    def begin_samples(
+        self, cost: int | None = None, earlier: np.ndarray | None = None, done: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Begin the history, if one is wanted; see `core.search.progress_samples.ProgressSamples`."""
+        if self.has_history:
+            self.samples = ProgressSamples(self.monitor.began, cost, earlier, done)
+
+    def history(self, *, numbered: bool) -> list[list[Any]] | None:
+        """Return the history of all ranks on each of them, or None; see `ProgressSamples.history`."""
+        return None if self.samples is None else self.samples.history(self.ranks, numbered=numbered)
+
+    def history_rows(self, *, numbered: bool) -> np.ndarray | None:
+        """Return the same as an array, for a checkpoint."""
+        return None if self.samples is None else self.samples.rows(self.ranks, numbered=numbered)
+
+    # --- synchronisation ---
+
+    def synchronise(self, step: Step) -> None:
+        """Compare this rank's step with those of the other ranks, and decide whether the run goes on; all call this."""
+        raise NotImplementedError
+
+
+class BatchSizes:
+    """Number of steps from one synchronisation to the next: a batch takes about the same time, and less at the end.
+
+    Parameters
+    ----------
+    first
+        Steps of the first batch.
+    growth
+        A batch has at most this multiple of the steps of the one before.
+    seconds
+        Duration of a batch.
+
+    """
+
+    def __init__(self, first: int = 1, growth: int = 4, seconds: float = 0.2) -> None:
+        self.first, self.growth, self.seconds = first, growth, seconds
+        self.next = first
+
+    def learn(self, step_s: float, longest_s: float) -> None:
+        """Choose the next size from the seconds of a step, and from the most seconds that a batch may take."""
+        self.next = max(1, min(self.growth * self.next, int(min(self.seconds, longest_s) / step_s)))
+
+
+class SynchronousRun(Run):
+    """A run whose ranks all make the same steps, and compare their state after each batch in one reduction.
+
+    Its iterations are bounded by ``stop.iterations``. The first rank's clock counts for all, and the slowest rank's
+    time for a batch; so all ranks choose the same batches and end after the same step.
+
+    Parameters
+    ----------
+    ranks, stop, callback, total, checkpointer, history
+        See `Run`.
+    sizes
+        Sizes of batches.
+
+    Attributes
+    ----------
+    done : int
+        Steps made so far; a search that resumes sets it in `Steps.begin`.
+    step_s : float
+        Seconds of a step in the last batch, on the slowest rank.
+    words : tuple of int
+        Sums of `Step.words` over all ranks.
+    by_time : bool
+        True if the time limit ended the run: another run with the same seed ends elsewhere.
+
+    """
+
+    def __init__(self, *given: Any, sizes: BatchSizes | None = None, **options: Any) -> None:
+        self.sizes = sizes or BatchSizes()
+        super().__init__(*given, **options)
+
+    def restart(self) -> None:
+        """See `Run`: from step 0, with the first batch size."""
+        super().restart()
+        self.done, self.by_time = 0, False
+        self.step_s = 0.0
+        self.words: tuple[int, ...] = ()
+        self.longest_s = longest_launch_s(self.stop.seconds, self.monitor.seconds)
+        self.sizes.next = self.sizes.first
+
+    @property
+    def is_over(self) -> bool:
+        """See `Run`: or if all steps are made."""
+        return super().is_over or self.done >= self.stop.iterations
+
+    def budget(self) -> Budget:
+        """Return what the next batch may take, and start its clock."""
+        self.began_s, self.batch_began = self.monitor.seconds, time.perf_counter()
+        return Budget(min(self.sizes.next, self.stop.iterations - self.done), self.longest_s)
+
+    def report(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
+        """Report progress to the callback; to be called where `ProgressMonitor.is_due`."""
+        self.monitor.tell(done, cost, evaluations, bound)
+
+    def synchronise(self, step: Step) -> None:
+        """See `Run`: one reduction of flags, clocks and the words of the search."""
+        seconds = time.perf_counter() - self.batch_began
+        rank, size = self.ranks.rank, self.ranks.size
+        sent = np.zeros(6 + 2 * size + len(step.words), np.int64)
+        sent[:4] = self.leads and self.monitor.interrupted, step.is_ended, step.is_cut, self.has_checkpoint_due()
+        sent[4] = round(self.began_s * 1e9) if self.leads else 0
+        sent[5] = step.undone
+        sent[6 + rank] = round(seconds * 1e9)
+        sent[6 + size + rank] = round(step.uneven * 1e3)
+        sent[6 + 2 * size :] = step.words
+        self.ranks.reduce(sent, "sum")
+        is_interrupted, is_ended, is_cut, is_due = (bool(flag) for flag in sent[:4])
+        slowest_s = float(sent[6 : 6 + size].max()) / 1e9
+        spent_s = float(sent[4]) / 1e9 + slowest_s
+        self.words = tuple(int(word) for word in sent[6 + 2 * size :])
+        self.done += step.steps
+        self.undone = int(sent[5])
+        self.step_s = max(slowest_s / step.steps, SHORTEST_STEP_S)
+        self.longest_s = longest_launch_s(self.stop.seconds, spent_s, float(sent[6 + size : 6 + 2 * size].max()) / 1e3)
+        self.sizes.learn(self.step_s, self.longest_s)
+        has_time = step.is_divisible or is_time_for(self.stop.seconds, spent_s, self.step_s)
+        is_late = is_cut or (not self.is_over and (spent_s > self.stop.seconds or not has_time))
+        self.is_interrupted = self.is_interrupted or is_interrupted
+        self.by_time = is_late and not (is_interrupted or is_ended)
+        self.is_ended = is_interrupted or is_ended or is_late
+        self.is_checkpoint_due = is_due and not self.is_over
+
+
+class AsynchronousRun(Run):
+    """A run whose ranks synchronise only where one of them has a reason to; a shared word tells the others.
+
+    The first rank's callback ends the run, and so does any rank's clock or target. Where a rank's checkpoint is due,
+    all ranks synchronise, keep it and continue.
+
+    Parameters
+    ----------
+    ranks, stop, callback, total, checkpointer, history
+        See `Run`.
+
+    Attributes
+    ----------
+    is_watched : bool
+        True if something can end a step early or is reported. Otherwise ranks never synchronise before the end.
+
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        early = self.stop.seconds != inf or self.stop.target != Stop().target or self.checkpointer is not None
+        self.is_watched = bool(self.ranks.bcast(early or self.monitor.callback is not None))
+        self.is_called = self.ends_run = False
+        self.word = self.ranks.word() if self.is_watched else None
+        if self.word is not None:
+            self.word.reset(0)
+
+    @property
+    def launch_s(self) -> float:
+        """Most seconds at which the next launch may be estimated; infinite where nothing waits for its end."""
+        if not self.is_watched and self.samples is None:
+            return inf
+        return self.longest_launch_s(PROGRESS_INTERVAL_S)
+
+    def longest_launch_s(self, most: float) -> float:
+        """Return the most seconds at which the next launch may be estimated, up to ``most``."""
+        return self.monitor.longest_launch_s(most)
+
+    def sample(self, cost: int, evaluations: int, steps: int = 0) -> None:
+        """Record a sample of this rank's progress in this process, if a history is wanted."""
+        if self.samples is not None:
+            self.samples.see(cost, evaluations, steps)
+
+    def report(
+        self,
+        done: int,
+        cost: int,
+        evaluations: int | None = None,
+        bound: int | None = None,
+        *,
+        next_s: float = 0.0,
+    ) -> bool:
+        """Report progress between two launches. Return True if the step must end, since all ranks synchronise.
+
+        Parameters
+        ----------
+        done, cost, evaluations, bound
+            See `core.search.protocol.Progress`.
+        next_s
+            Least seconds of the next launch.
+
+        """
+        if self.word is None:
+            return False
+        monitor, limit_s = self.monitor, self.stop.seconds
+        if monitor.is_due():
+            monitor.tell(done, cost, evaluations, bound)
+        is_late = monitor.seconds > limit_s or not monitor.is_time_for(next_s)
+        self.ends_run = self.ends_run or is_late or cost <= self.stop.target or (self.leads and monitor.interrupted)
+        calls = self.ends_run or self.has_checkpoint_due()
+        self.is_called = self.is_called or self.word.add(int(calls)) > 0 or calls
+        return self.is_called
+
+    def synchronise(self, step: Step) -> None:
+        """See `Run`: nothing is exchanged where nothing can have ended a step early."""
+        if self.word is None:
+            self.undone = step.undone
+            return
+        is_interrupted = self.leads and self.monitor.interrupted
+        sent = [self.ends_run, self.has_checkpoint_due(), is_interrupted, step.undone > 0]
+        ended, due, interrupted, undone = (int(number) for number in self.ranks.sum(np.array(sent, np.int64)))
+        self.undone, self.is_ended = undone, ended > 0
+        self.is_interrupted = self.is_interrupted or interrupted > 0
+        self.is_checkpoint_due = due > 0 and not self.is_over
+        if not self.is_over:
+            self.word.reset(0)
+            self.is_called = False
+
+    def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
+        """Report the end to the callback, and give the shared word back; all ranks call this."""
+        if self.word is not None:
+            self.monitor.tell_end(done, cost, evaluations, bound)
+            self.word.close()
+            self.word = None
