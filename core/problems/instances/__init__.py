@@ -1,4 +1,4 @@
-"""Instances as files: folders, readers of TSPLIB, generators, downloads with pinned digests, and published optima.
+"""Instances as files: folders, base of readers, TSPLIB, downloads with pinned digests, and published optima.
 
 Others import `errors`, `files`, `sources`, `optima` and `matrix_text`; readers of all problems import the rest.
 Classes of problems and readers of one problem's own format do not belong here.

@@ -7,12 +7,12 @@ mirror is as good as the publisher. Which instance of which collection a paper u
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from core.problems.instances import folders, matrix_text, optima, sources, tsplib
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.readers import InstanceReader
 from core.problems.instances.tokens import quoted
 from core.problems.qap import qaplib
 
@@ -31,10 +31,10 @@ class Collection(NamedTuple):
         Of the file of {name}, the publisher's first; what ends in .gz is packed.
     suffix : str
         Of a file as it is kept here, unpacked.
-    parse : function of a text, and of `path` for messages
+    parse : function of a text and of `path` for messages
         Returns an instance, whose `sha256` is compared.
-    finder : module
-        Its functions `find` and `read` get the file of a name that is on this machine.
+    reader : InstanceReader
+        Finds and reads the file of a name that is on this machine.
     digests : function
         Returns the digest of each name's content.
     """
@@ -43,7 +43,7 @@ class Collection(NamedTuple):
     addresses: tuple[str, ...]
     suffix: str
     parse: Callable[..., Any]
-    finder: ModuleType
+    reader: InstanceReader
     digests: Callable[[], Mapping[str, str]]
 
 
@@ -60,7 +60,7 @@ COLLECTIONS = {
         ),
         ".tsp",
         tsplib.parse,
-        sources,
+        sources.READER,
         _digests("tsplib"),
     ),
     "vrp": Collection(
@@ -71,7 +71,7 @@ COLLECTIONS = {
         ),
         ".vrp",
         tsplib.parse,
-        sources,
+        sources.READER,
         _digests("vrp"),
     ),
     "national": Collection(
@@ -79,7 +79,7 @@ COLLECTIONS = {
         ("https://www.math.uwaterloo.ca/tsp/world/{name}.tsp",),
         ".tsp",
         tsplib.parse,
-        sources,
+        sources.READER,
         _digests("national"),
     ),
     "burkardt": Collection(
@@ -87,7 +87,7 @@ COLLECTIONS = {
         ("https://people.sc.fsu.edu/~jburkardt/datasets/tsp/{name}_d.txt",),
         matrix_text.SUFFIX,
         matrix_text.parse,
-        sources,
+        sources.READER,
         _digests("burkardt"),
     ),
     "qaplib": Collection(
@@ -98,7 +98,7 @@ COLLECTIONS = {
         ),
         ".dat",
         qaplib.parse,
-        qaplib,
+        qaplib.READER,
         lambda: {row.name: row.sha256 for row in qaplib.published().values()},
     ),
 }

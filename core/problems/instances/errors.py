@@ -1,5 +1,7 @@
 """The errors that loading or fetching an instance can end with, each worded as one line for the user."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 
 from core.errors import UserError
@@ -29,6 +31,15 @@ class InstanceError(UserError, ValueError):
     def __reduce__(self) -> tuple:
         """Pickle by the four parts, so that the error crosses process borders."""
         return InstanceError, (self.path, self.line, self.found, self.expected)
+
+
+@contextmanager
+def errors_at(path: object) -> Iterator[None]:
+    """Name a file as the place of the errors that making its instance ends with."""
+    try:
+        yield
+    except InstanceError as error:
+        raise InstanceError(path, None, error.found, error.expected) from None
 
 
 def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:

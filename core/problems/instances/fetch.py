@@ -94,7 +94,7 @@ def _fetch_all(
             yield name, papers.GENERATED[collection]
             continue
         path = Path(folder or catalogue.cache_subfolder(collection), name + COLLECTIONS[collection].suffix)
-        there = path if folder is not None else COLLECTIONS[collection].finder.find(name)
+        there = path if folder is not None else COLLECTIONS[collection].reader.find(name)
         if there is not None and _is_pinned_content(there, name, collection):
             yield name, f"kept {there}"
             continue
@@ -118,7 +118,7 @@ def _is_pinned_content(path: Path, name: str, collection: str) -> bool:
     if not os.path.isfile(path):
         return False
     try:
-        found: str = COLLECTIONS[collection].finder.read(path).sha256
+        found: str = COLLECTIONS[collection].reader.read(path).sha256
     except InstanceError:
         return False
     return found == COLLECTIONS[collection].digests()[name]

@@ -6,9 +6,9 @@ from typing import NoReturn
 import numpy as np
 
 from core.problems.instances import optima
-from core.problems.instances.errors import InstanceError, escape_unprintable
-from core.problems.instances.files import read_text
-from core.problems.instances.tokens import quoted
+from core.problems.instances.errors import InstanceError, errors_at, escape_unprintable
+from core.problems.instances.readers import InstanceFormat
+from core.problems.instances.tokens import lines_of, quoted
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import TspInstance
 
@@ -16,16 +16,13 @@ SUFFIX = "_d.txt"
 """Of Burkardt's files: p01_d.txt holds the distances of p01."""
 
 
-def load(path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a file, p01 of p01_d.txt.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
+def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
+    """Return the instance of a file's text, p01 of p01_d.txt."""
     name = escape_unprintable(os.path.basename(path).removesuffix(SUFFIX))
-    return parse(read_text(path, "a text file with a matrix"), path=path, name=name, source=f"file {os.fspath(path)}")
+    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}")
+
+
+FORMAT = InstanceFormat("a text file with a matrix", (SUFFIX,), parse_file)
 
 
 def parse(
@@ -54,10 +51,8 @@ def parse(
         Names path, line, what was found and what was expected.
     """
     distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
-    try:
+    with errors_at(path):
         instance = TspInstance(name, distances=distances, source=source)
-    except InstanceError as error:
-        raise InstanceError(path, None, error.found, error.expected) from None
     instance.optimum = optima.optimum(instance.sha256)
     return instance
 
@@ -70,10 +65,9 @@ def parse_rows(text: str, path: str | os.PathLike) -> tuple[np.ndarray, list[int
     InstanceError
         No numbers, something else than numbers, or rows that make no square.
     """
-    content = text.replace("\r\n", "\n").replace("\r", "\n")
     matrix: list[list[float]] = []
     lines: list[int] = []
-    for number, line in enumerate(content.split("\n"), 1):
+    for number, line in enumerate(lines_of(text), 1):
         words = line.partition("#")[0].replace(",", " ").split()
         if words:
             matrix.append([_number(word, path, number) for word in words])

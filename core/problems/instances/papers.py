@@ -59,7 +59,7 @@ class PaperInstance(NamedTuple):
         """
         if self.collection in GENERATED:
             return None
-        path = catalogue.COLLECTIONS[self.collection].finder.find(self.name, data)
+        path = catalogue.COLLECTIONS[self.collection].reader.find(self.name, data)
         return None if path is None else os.fspath(path)
 
     def at_hand(self, data: str | os.PathLike | None = None) -> bool:

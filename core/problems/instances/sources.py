@@ -4,68 +4,16 @@ import difflib
 import os
 from pathlib import Path
 
-from core.problems.instances import folders, generators, matrix_text, optima, tsplib
+from core.problems.instances import folders, matrix_text, optima, tsplib
 from core.problems.instances.errors import InstanceError
-from core.problems.tsp.instance import TspInstance
+from core.problems.instances.readers import InstanceReader
+from core.problems.tsp import generators
 
-SUFFIXES = (".tsp", ".vrp", ".tsp.gz", ".vrp.gz", matrix_text.SUFFIX)
 SUBFOLDERS = ("", "tsplib", "archive", "national", "burkardt", "vrp")
 
 DEFAULT = "kroA100"
 DEFAULT_ARCHIVED = "pcb442"
 DEFAULT_GENERATED = "uniform:100:seed=1"
-
-
-def load(spec: str, data: str | os.PathLike | None = None) -> TspInstance:
-    """Return an instance by path, name or generator specification.
-
-    A name is looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's cache, which
-    `python -m core.problems fetch` fills; in each of them and in its SUBFOLDERS.
-
-    Parameters
-    ----------
-    spec : str
-    data : path, optional
-        Folder to search first.
-
-    Raises
-    ------
-    InstanceError
-        Nothing of that name at hand, or a file that is not a valid instance.
-    """
-    if generators.is_spec(spec) and not os.path.isfile(spec):
-        return generators.generate(spec)
-    if os.path.isfile(spec) or os.path.basename(spec) != spec or spec.endswith(SUFFIXES):
-        return read(spec)
-    path = find(spec, data)
-    if path is None and os.path.exists(spec):
-        path = Path(spec)
-    if path is None:
-        raise _not_found_error(spec, data)
-    return read(path)
-
-
-def read(path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a file, whose name says in which of the SUFFIXES' forms it is.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    reader = matrix_text if os.fspath(path).endswith(matrix_text.SUFFIX) else tsplib
-    return reader.load(path)
-
-
-def find(name: str, data: str | os.PathLike | None = None) -> Path | None:
-    """Return the file of a named instance that is on this machine, or None.
-
-    Raises
-    ------
-    InstanceError
-        `data` is not a folder.
-    """
-    return folders.find(name, data, SUBFOLDERS, SUFFIXES)
 
 
 def local_files(data: str | os.PathLike | None = None) -> dict[str, Path]:
@@ -79,7 +27,7 @@ def local_files(data: str | os.PathLike | None = None) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in [root / subfolder for root in folders.search_path(data) for subfolder in SUBFOLDERS]:
         files = [folder / name for name in _names(folder)]
-        for suffix in SUFFIXES:
+        for suffix in READER.suffixes:
             for path in files:
                 if path.name.endswith(suffix) and os.path.isfile(path):
                     found.setdefault(path.name.removesuffix(suffix), path)
@@ -120,7 +68,10 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _not_found_error(name: str, data: str | os.PathLike | None) -> InstanceError:
+def _missing(name: str, data: str | os.PathLike | None) -> InstanceError:
+    path_error = READER.path_error(name)
+    if path_error is not None:
+        return path_error
     published = {row.name: row.collection for row in optima.table()}
     names = [*published, *local_files(data)]
     lower = {known_name.lower(): known_name for known_name in names}
@@ -129,9 +80,18 @@ def _not_found_error(name: str, data: str | os.PathLike | None) -> InstanceError
     if name in published:
         either = ", or `fetch archive`," if name in optima.ARCHIVED else ""
         advice = f" (`python -m core.problems fetch {published[name]} {name}`{either} gets it)"
-    return InstanceError(
-        name,
-        None,
-        f"no such instance in {folders.describe_search_path(data)}{advice}",
-        f"a file, the name of an instance, or a generator such as {DEFAULT_GENERATED}",
-    )
+    found = f"no such instance in {folders.describe_search_path(data)}{advice}"
+    return InstanceError(name, None, found, READER.expected)
+
+
+READER = InstanceReader(
+    tsplib.FORMAT,
+    matrix_text.FORMAT,
+    expected=f"a file, the name of an instance, or a generator such as {DEFAULT_GENERATED}",
+    subfolders=SUBFOLDERS,
+    specification=generators.SPECIFICATION,
+    generate=generators.generate,
+    missing=_missing,
+)
+"""Files such as kroA100, which `python -m core.problems fetch` puts into the cache; "uniform:100:seed=1"."""
+load, read, find = READER.load, READER.read, READER.find

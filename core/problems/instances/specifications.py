@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -78,3 +78,49 @@ def parse_specification(
     values = [one.read(spec, text) for one, text in zip(sizes, parts, strict=False)]
     values += [one.read(spec, texts[one.name]) for one in options]
     return ":".join([family, *parts[: len(sizes)], *(f"{name}={text}" for name, text in texts.items())]), values
+
+
+def integer_options(
+    spec: str, name: str, parts: Sequence[str], known: Mapping[str, tuple[int, int, int]]
+) -> tuple[str, dict[str, int]]:
+    """Read the parts OPTION=INTEGER of a specification.
+
+    Parameters
+    ----------
+    spec : str
+        For messages.
+    name : str
+        Family and size of the instance.
+    parts : sequence of str
+    known : mapping
+        Default, smallest and largest value of each option.
+
+    Returns
+    -------
+    name : str
+        The same with all options, so that equal names mean equal instances.
+    options : dict of int
+
+    Raises
+    ------
+    InstanceError
+        An option that is unknown or there twice, a value out of range.
+    """
+    options = {option: default for option, (default, _, _) in known.items()}
+    given: set[str] = set()
+    for part in parts:
+        option, _, value = part.partition("=")
+        if option not in known or option in given:
+            wrong = "again" if option in given else "unknown"
+            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
+            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
+        given.add(option)
+        options[option] = specified_integer(spec, option, value, *known[option][1:])
+    return ":".join([name, *(f"{option}={value}" for option, value in options.items())]), options
+
+
+def specified_integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
+    """Return the integer of a text in a specification, or raise `InstanceError`."""
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
+        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
+    return int(text)

@@ -11,6 +11,16 @@ LONGEST_NUMBER = 64
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text, whatever ends them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def rows_of(text: str) -> list[tuple[int, list[str]]]:
+    """Return the tokens of each line that has some, and its number, from 1."""
+    return [(number, line.split()) for number, line in enumerate(lines_of(text), 1) if line.strip()]
+
+
 def quoted(text: str) -> str:
     """Return `text` in quotes for a message, shortened to what fits on a line."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -12,28 +12,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from core.problems.instances import optima
-from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.files import instance_name
+from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import quoted
-from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, scan
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
+from core.problems.tsp.tsplib_layout import TsplibLayout, TsplibSection, scan
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-
-
-def load(path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a .tsp or .vrp file, which may be packed with gzip.
-
-    The instance takes the file's name, since linhp318.tsp calls itself lin318. Of a CVRP the travelling
-    salesman's part is kept: coordinates or distances of all nodes, the depot included.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    name = instance_name(path, r"\.(tsp|vrp|txt)")
-    return parse(read_text(path, "a TSPLIB file"), path=path, name=name, source=f"file {os.fspath(path)}")
 
 
 def parse(
@@ -93,6 +79,20 @@ def parse(
         )
     instance.optimum = optima.optimum(instance.sha256)
     return instance
+
+
+def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
+    """Return the instance of a file's text.
+
+    The instance takes the file's name, since linhp318.tsp calls itself lin318. Of a CVRP the travelling
+    salesman's part is kept: coordinates or distances of all nodes, the depot included.
+    """
+    return parse(text, path=path, name=instance_name(path, r"\.(tsp|vrp|txt)"), source=f"file {os.fspath(path)}")
+
+
+FORMAT = InstanceFormat("a TSPLIB file", (".tsp", ".vrp", ".tsp.gz", ".vrp.gz"), parse_file)
+load = InstanceReader[TspInstance](FORMAT, expected=FORMAT.contents).read
+"""Return the instance of a .tsp or .vrp file, which may be packed with gzip."""
 
 
 def _check_type(layout: TsplibLayout) -> None:

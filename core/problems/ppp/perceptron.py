@@ -15,9 +15,10 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, require_integer
-from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
+from core.problems.instances.files import describe_non_file, instance_name
 from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
-from core.problems.instances.tokens import quoted
+from core.problems.instances.readers import InstanceFormat, InstanceReader
+from core.problems.instances.tokens import quoted, rows_of
 
 LARGEST_WEIGHT = 10**6
 MOST_ENTRIES = 2**26
@@ -208,18 +209,7 @@ def load(
     InstanceError
         No such file, a name that is malformed, a size, seed or weight out of range, or an invalid file.
     """
-    if data_folder is not None and not os.path.isdir(data_folder):
-        raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
-    places = [spec, os.path.join(data_folder or "", spec)]
-    path = first_file(places)
-    if path is not None:
-        return read(path, negative_weight, histogram_weight)
-    size = _SPEC.fullmatch(spec)
-    if size is None:
-        found = f"{describe_non_file(places)} and no such size"
-        raise InstanceError(spec, None, found, "a file, or m-n or m-n:seed=INTEGER")
-    chosen = seed if size[3] is None else int(size[3])
-    return generate(int(size[1]), int(size[2]), chosen, negative_weight, histogram_weight)
+    return READER.load(spec, data_folder, seed=seed, negative_weight=negative_weight, histogram_weight=histogram_weight)
 
 
 def generate(
@@ -266,20 +256,6 @@ def _random_signs(seed: int, count: int) -> np.ndarray:
     return bits.astype(np.int8) * 2 - 1
 
 
-def read(
-    path: str | os.PathLike, negative_weight: int = NEGATIVE_WEIGHT, histogram_weight: int = HISTOGRAM_WEIGHT
-) -> PerceptronInstance:
-    """Return the instance of a file as `parse` reads it, which may be packed with gzip.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    text = read_text(path, "a perceptron file")
-    return parse(text, path, negative_weight, histogram_weight)
-
-
 def parse(
     text: str,
     path: str | os.PathLike = "text",
@@ -303,8 +279,7 @@ def parse(
     InstanceError
         Names path, line, what was found and what was expected.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    rows = [(line, row.split()) for line, row in enumerate(lines, 1) if row.strip()]
+    rows = rows_of(text)
     if not rows:
         raise InstanceError(path, 1, "an empty file", "a line 'm n'")
     m, n = _parse_size(path, *rows[0])
@@ -419,3 +394,32 @@ def histogram(values: np.ndarray, n: int) -> np.ndarray:
 def _products(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
     # the sum of bytes would wrap around
     return np.matmul(matrix, signs, dtype=np.int32)
+
+
+def _parse_file(
+    text: str, path: str | os.PathLike, seed: int, negative_weight: int, histogram_weight: int
+) -> PerceptronInstance:
+    """Return the instance of a text, which needs no seed."""
+    return parse(text, path, negative_weight, histogram_weight)
+
+
+def _generate(spec: str, seed: int, negative_weight: int, histogram_weight: int) -> PerceptronInstance:
+    """Return the instance of a size m-n or m-n:seed=INTEGER; the seed of the text comes first."""
+    size = _SPEC.fullmatch(spec)
+    assert size is not None
+    chosen = seed if size[3] is None else int(size[3])
+    return generate(int(size[1]), int(size[2]), chosen, negative_weight, histogram_weight)
+
+
+def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
+    found = f"{describe_non_file([spec, os.path.join(data or '', spec)])} and no such size"
+    return InstanceError(spec, None, found, READER.expected)
+
+
+READER = InstanceReader(
+    InstanceFormat("a perceptron file", (".ppp", ".txt"), _parse_file),
+    expected="a file, or m-n or m-n:seed=INTEGER",
+    specification=_SPEC,
+    generate=_generate,
+    missing=_missing,
+)

@@ -15,6 +15,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.limits import LARGEST_COST
+from core.problems.permutations import check_permutation
 
 MOST_FACILITIES = 4096
 
@@ -114,28 +115,6 @@ def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     location = check_permutation(permutation, instance.n)
     between = instance.distances[np.ix_(location, location)]
     return int(np.multiply(instance.flows, between, dtype=np.int64).sum())
-
-
-def check_permutation(permutation: np.ndarray, n: int) -> np.ndarray:
-    """Return a permutation as int64 after making sure that it holds each of 0 to `n - 1` once.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation; says which location is missing, repeated or outside.
-    """
-    location = np.asarray(permutation)
-    if location.shape != (n,):
-        raise ValueError(f"found a permutation of shape {location.shape}, expected ({n},)")
-    if not np.issubdtype(location.dtype, np.integer):
-        raise ValueError(f"found a permutation of {location.dtype}, expected integers")
-    outside = (location < 0) | (location >= n)
-    if outside.any():
-        raise ValueError(f"found location {location[outside.argmax()]}, expected 0 to {n - 1}")
-    uses = np.bincount(location.astype(np.int64), minlength=n)
-    if (uses != 1).any():
-        raise ValueError(f"found location {uses.argmax()} repeated and {uses.argmin()} missing, expected each once")
-    return location.astype(np.int64)
 
 
 def largest_difference(flows: np.ndarray, distances: np.ndarray) -> int:

@@ -12,6 +12,9 @@ from core.problems.instances.errors import InstanceError
 from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.qap.instance import MOST_FACILITIES, QapInstance
 
+SPECIFICATION = re.compile("taillard(:.*)?", re.DOTALL)
+"""Texts that ask for this generator, well-formed or not."""
+
 # By name: size, then the seeds of flows (the file's first matrix) and distances.
 SEEDS = {
     "tai10a": (10, 457263688, 123456789),
@@ -39,11 +42,6 @@ def matrix(n: int, seed: int) -> np.ndarray:
     entries = np.zeros((n, n), dtype=np.int32)
     entries[rows, columns] = 100 * lehmer_words(seed, len(rows)) // MODULUS
     return entries + entries.T
-
-
-def is_spec(text: str) -> bool:
-    """Return whether a text asks for this generator, well-formed or not."""
-    return text.partition(":")[0] == "taillard"
 
 
 def generate(spec: str) -> QapInstance:

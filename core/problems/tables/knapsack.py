@@ -13,10 +13,12 @@ import re
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
-from core.problems.instances.files import describe_non_file, first_file, read_text
+from core.problems.instances.kept import kept
 from core.problems.instances.limits import LARGEST_SEED
-from core.problems.instances.tokens import LONGEST_NUMBER, quoted
+from core.problems.instances.readers import InstanceFormat, InstanceReader
+from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
 
 MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
@@ -182,15 +184,20 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         require_integer(name, f"{what} {number}", number, low, high)
     if kind not in CLASSES:
         raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
-    words = np.random.Philox(key=seed).random_raw(2 * items)
     if kind == PAPER:
         found = "no capacity" if capacity is None else f"capacity {capacity}"
         require_integer(name, found, capacity, 4, MOST_CAPACITY)
+    elif largest != RANGE:
+        name += f":range={largest}"
+    return kept((generate, name), lambda: _draw(name, kind, items, capacity, seed, largest))
+
+
+def _draw(name: str, kind: str, items: int, capacity: int | None, seed: int, largest: int) -> Knapsack:
+    words = np.random.Philox(key=seed).random_raw(2 * items)
+    if kind == PAPER:
         assert capacity is not None
         weights, values = _drawn(words, 1, (3 * capacity - 1) // 10).reshape(2, items)
     else:
-        if largest != RANGE:
-            name += f":range={largest}"
         weights, values = _pisinger(kind, words[:items], words[items:], largest)
     if capacity is None:
         capacity = int(weights.sum()) // 2
@@ -223,47 +230,41 @@ def _drawn(words: np.ndarray, low: int, high: int) -> np.ndarray:
 # --- files ---
 
 
-def load(path: str, data: str | os.PathLike | None = None) -> Knapsack:
-    """Return the instance of a file, here or in the folder `data`.
-
-    Raises
-    ------
-    InstanceError
-        No such file or folder, or an invalid file.
-    """
-    if data is not None and not os.path.isdir(data):
-        raise InstanceError(data, None, "no such folder", "a folder of instances")
-    places = [path, os.path.join(data or "", path)]
-    place = first_file(places)
-    if place is not None:
-        return read(place)
-    raise InstanceError(path, None, describe_non_file(places), "a file of a knapsack instance")
-
-
-def read(path: str | os.PathLike) -> Knapsack:
-    """Return the instance of a file in one of two formats.
+def parse(text: str, path: str | os.PathLike = "text") -> Knapsack:
+    """Return the instance of a text in one of two formats.
 
     The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``,
     ``c 995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
-    instances in a file the first is read, and its z, if it is not 0, taken as the optimum. Either may be gzipped.
+    instances in a file the first is read, and its z, if it is not 0, taken as the optimum.
+
+    Parameters
+    ----------
+    text : str
+    path : path
+        Stands for the text in error messages, and names the instance.
 
     Raises
     ------
     InstanceError
-        The file is missing or not as described; says in which line.
+        Not as described; says in which line.
     """
-    lines = _Lines(path)
+    lines = _Lines(text, path)
     name = escape_unprintable(os.path.basename(path))
     return _read_pisinger(lines) if lines.looks_like_pisinger() else _read_plain(lines, name)
 
 
-class _Lines:
-    """The lines of a file that are not empty, taken one by one."""
+READER: InstanceReader[Knapsack] = InstanceReader(
+    InstanceFormat("a file of a knapsack instance", (), parse), expected="a file of a knapsack instance"
+)
+load, read = READER.load, READER.read
 
-    def __init__(self, path: str | os.PathLike) -> None:
+
+class _Lines:
+    """The lines of a text that are not empty, taken one by one."""
+
+    def __init__(self, text: str, path: str | os.PathLike) -> None:
         self.path = path
-        text = read_text(path, "a file of a knapsack instance").replace("\r\n", "\n").replace("\r", "\n")
-        self.rows = [(number, row.strip()) for number, row in enumerate(text.split("\n"), 1) if row.strip()]
+        self.rows = [(number, row.strip()) for number, row in enumerate(lines_of(text), 1) if row.strip()]
         self.at = 0
 
     def looks_like_pisinger(self) -> bool:
@@ -357,4 +358,4 @@ def _checked(name: str, what: str, given: np.ndarray) -> np.ndarray:
     worst = int(given.min()) if given.min() < 0 else int(given.max())
     if not 0 <= worst <= LARGEST:
         raise InstanceError(name, None, f"{what} {worst}", f"an integer from 0 to {LARGEST}")
-    return np.ascontiguousarray(given, dtype=np.uint32)
+    return frozen(given, np.uint32)

@@ -16,8 +16,10 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
+from core.problems.instances.kept import file_key, kept
 from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.random_words import random_words
+from core.problems.instances.specifications import integer_options, specified_integer
 
 LONGEST = 2**31 - 65
 """Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
@@ -30,7 +32,8 @@ ALPHABET = _UPPER + bytes(code for code in range(256) if code not in _UPPER)
 _COMMON, _FIRST, _SECOND = b"ACGT", b"BDEF", b"HIJK"
 """Letters of `half:N`: of the hidden subsequence, and the others of either string."""
 
-_SPEC = re.compile(r"(random|half)(?::(.*))?")
+SPECIFICATION = re.compile(r"(random|half)(?::(.*))?")
+"""Texts that ask for generated strings, well-formed or not."""
 _SUFFIX = re.compile(rf"({'|'.join(map(re.escape, (*FASTA_SUFFIXES, '.txt')))})?(\.gz)?$", re.IGNORECASE)
 _SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
 _SPACE = b" \t\v\f"
@@ -195,11 +198,6 @@ def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:
     return drawn
 
 
-def is_spec(text: str) -> bool:
-    """Return whether a name asks for generated strings."""
-    return _SPEC.fullmatch(text) is not None
-
-
 def generate(spec: str) -> StringPair:
     """Return the strings of a specification FAMILY:N[:OPTION=INTEGER]...
 
@@ -214,35 +212,19 @@ def generate(spec: str) -> StringPair:
     InstanceError
         Unknown family or option, or a value out of range.
     """
-    if not is_spec(spec):
+    if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", "random:N or half:N")
     family, _, rest = spec.partition(":")
     size, *parts = rest.split(":")
-    length = _integer(spec, "length", size, 0, LONGEST)
+    length = specified_integer(spec, "length", size, 0, LONGEST)
     known = {"seed": (1, 0, LARGEST_SEED)}
     if family == "random":
         known = {"other": (length, 0, LONGEST), "letters": (4, 1, 256)} | known
-    options = {name: default for name, (default, _, _) in known.items()}
-    given = set()
-    for part in parts:
-        name, _, value = part.partition("=")
-        if name not in known or name in given:
-            wrong = "again" if name in given else "unknown"
-            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
-            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
-        given.add(name)
-        options[name] = _integer(spec, name, value, *known[name][1:])
-    full = ":".join([family, str(length), *(f"{name}={value}" for name, value in options.items())])
+    name, options = integer_options(spec, f"{family}:{length}", parts, known)
     strings = (random_strings if family == "random" else half_strings)(length, **options)
     return StringPair(
-        full, *strings, known_length=length // 2 if family == "half" else None, source="generated from its name"
+        name, *strings, known_length=length // 2 if family == "half" else None, source="generated from its name"
     )
-
-
-def _integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
-        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
-    return int(text)
 
 
 # --- files and texts ---
@@ -275,9 +257,14 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
     if second is not None:
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
         return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
-    if is_spec(first) and _file(first, data) is None:
-        return generate(first)
+    if SPECIFICATION.fullmatch(first) and _file(first, data) is None:
+        return kept((load, first), lambda: generate(first))
     path, wanted = _file_and_record(first, data)
+    return kept(file_key(path, load, wanted), lambda: _first_two(path, wanted))
+
+
+def _first_two(path: str, wanted: str | None) -> StringPair:
+    """Return the first two records of a FASTA file, of which no single one is `wanted`."""
     content = _content(path)
     if not _is_fasta(path, content):
         raise InstanceError(path, None, "one string", "two files, or a FASTA file with two records")
@@ -360,9 +347,12 @@ def from_texts(a: str, b: str) -> StringPair:
 
 
 def _letters(string: bytes | np.ndarray) -> np.ndarray:
+    """Return the bytes as an array that cannot be written; no copy, as strings are long."""
     if isinstance(string, bytes):
         return np.frombuffer(string, np.uint8)
-    return np.ascontiguousarray(string, np.uint8)
+    letters = np.ascontiguousarray(string, np.uint8).view()
+    letters.flags.writeable = False
+    return letters
 
 
 def _is_fasta(path: str, content: bytes) -> bool:

@@ -1,14 +1,15 @@
 """Travelling salesman problem: instance and scorer, distances, tour files, and the problem for local search.
 
 `load` makes an instance by name; others also import `instance`, `problem`, `distances`, `tour_files`, `small_tours`.
-Readers of TSPLIB files belong in `core.problems.instances`, kernels of other searches in `core.kernels`.
+Readers of instances import `generators` and `tsplib_layout`; they belong in `core.problems.instances`. Kernels of other
+searches belong in `core.kernels`.
 """
 
 import os
 
-from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance, checked_tour, tour_length
+from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance, tour_length
 
-__all__ = ["FEWEST_CITIES", "MOST_CITIES", "TspInstance", "checked_tour", "load", "tour_length"]
+__all__ = ["FEWEST_CITIES", "MOST_CITIES", "TspInstance", "load", "tour_length"]
 
 
 def load(spec: str, data: str | os.PathLike | None = None) -> TspInstance:
@@ -18,7 +19,7 @@ def load(spec: str, data: str | os.PathLike | None = None) -> TspInstance:
     ----------
     spec : str
         A TSPLIB file; a name such as "kroA100", looked up as `core.problems.instances.sources.load` says; or
-        "uniform:100:seed=1" and its like, see `core.problems.instances.generators`.
+        "uniform:100:seed=1" and its like, see `core.problems.tsp.generators`.
     data : path, optional
         Folder of instances, searched first.
 

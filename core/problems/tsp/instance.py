@@ -10,6 +10,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.permutations import check_tour
 from core.problems.tsp import distances as metric
 
 FEWEST_CITIES = 3
@@ -118,6 +119,7 @@ class TspInstance:
                     f"at most {LARGEST_MATRIX / 2**30:.0f} GiB (compute from the coordinates instead)",
                 )
             self._distances = metric.matrix(self.coordinates, self.edge_weight_type)
+            self._distances.flags.writeable = False
         return self._distances
 
     @property
@@ -144,7 +146,7 @@ class TspInstance:
         """
         if self.coordinates is None:
             return tour_length(self.distances, tour)
-        order = checked_tour(tour, self.n)
+        order = check_tour(tour, self.n)
         return int(metric.edge_lengths(self.coordinates, self.edge_weight_type, order).sum())
 
     def tour_lengths(self, tours: np.ndarray) -> np.ndarray:
@@ -177,31 +179,8 @@ def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
     ValueError
         Not a permutation.
     """
-    order = checked_tour(tour, len(distances))
+    order = check_tour(tour, len(distances))
     return int(distances[order, np.roll(order, -1)].astype(np.int64).sum())
-
-
-def checked_tour(tour: np.ndarray, n: int) -> np.ndarray:
-    """Return a tour as int64 after making sure that it visits each of `n` cities, from 0, once.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation; says which city is missing, repeated or outside.
-    """
-    order = np.asarray(tour)
-    if order.shape != (n,):
-        raise ValueError(f"found a tour of shape {order.shape}, expected ({n},)")
-    if not np.issubdtype(order.dtype, np.integer):
-        raise ValueError(f"found a tour of {order.dtype}, expected integers")
-    outside = (order < 0) | (order >= n)
-    if outside.any():
-        raise ValueError(f"found city {order[outside.argmax()]}, expected 0 to {n - 1}")
-    visits = np.bincount(order.astype(np.int64), minlength=n)
-    if (visits != 1).any():
-        missing, repeated = visits.argmin(), visits.argmax()
-        raise ValueError(f"found city {repeated} repeated and {missing} missing, expected each once")
-    return order.astype(np.int64)
 
 
 def _checked_size(name: str, n: int) -> None:

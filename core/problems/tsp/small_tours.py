@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.problems.permutations import check_tour
 from core.problems.tsp.distances import LARGEST_DISTANCE
-from core.problems.tsp.instance import checked_tour
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20
@@ -110,7 +110,7 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
     """
     table = _checked_symmetric(distances)
     n = len(table)
-    order = checked_tour(tour, n).copy()
+    order = check_tour(tour, n).copy()
     pairs = np.triu(np.ones((n, n), bool), 1)
     while True:
         following = np.roll(order, -1)

@@ -7,8 +7,9 @@ import numpy as np
 
 from core.problems.instances.files import read_text
 from core.problems.instances.tokens import quoted
-from core.problems.instances.tsplib_layout import TsplibLayout, TsplibSection, scan
-from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, checked_tour
+from core.problems.permutations import check_tour
+from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES
+from core.problems.tsp.tsplib_layout import TsplibLayout, TsplibSection, scan
 
 
 def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:
@@ -28,7 +29,7 @@ def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str 
     ValueError
         Not a permutation, or a name or comment of several lines.
     """
-    order = checked_tour(tour, np.size(tour))
+    order = check_tour(tour, np.size(tour))
     if not name.isprintable() or not comment.isprintable():
         raise ValueError(f"found name {name!r} and comment {comment!r}, expected one line each")
     lines = [f"NAME : {name}", *([f"COMMENT : {comment}"] if comment else []), "TYPE : TOUR"]

@@ -25,7 +25,7 @@ def five(monkeypatch):
 
 def published(name, collection, shared_data):
     """The text that its publisher has of an instance."""
-    path = catalogue.COLLECTIONS[collection].finder.find(name, shared_data)
+    path = catalogue.COLLECTIONS[collection].reader.find(name, shared_data)
     text = path.read_text()
     if collection == "burkardt":
         # beside the checkout p01 is a TSPLIB file, whose matrix is that of p01_d.txt
@@ -50,7 +50,7 @@ def test_an_instance_of_each_collection_arrives_and_is_found_by_its_name(site, s
         site.hold(name, published(name, collection, shared_data), collection)
         path = folders.cache_folder() / collection / f"{name}{catalogue.COLLECTIONS[collection].suffix}"
         assert list(fetch.fetch_collection(collection, [name])) == [(name, f"fetched {path}")]
-        finder = catalogue.COLLECTIONS[collection].finder
+        finder = catalogue.COLLECTIONS[collection].reader
         assert finder.find(name) == path
         instance = finder.load(name)
         assert (instance.name, instance.source) == (name, f"file {path}")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from core.problems import tsp
-from core.problems.instances import matrix_text, tsplib
+from core.problems.instances import matrix_text, sources, tsplib
 from core.problems.instances.errors import InstanceError
 from core.problems.more.linear_ordering import matrices
 from core.problems.more.max_cut import beasley, graphs
@@ -246,7 +246,7 @@ READERS = {
     "FASTA pair": Reader(".fasta", texts(FASTA), strings.load, check_pair),
     "string": Reader(".txt", texts("kitten\n", "sitting", "\r\n", FASTA), strings.load_string, check_text),
     "matrix": Reader(".txt", texts(*MATRICES), load_matrix, check_matrix),
-    "matrix of an instance": Reader(matrix_text.SUFFIX, texts(*TABLES, *BURKARDT), matrix_text.load, check_matrix),
+    "matrix of an instance": Reader(matrix_text.SUFFIX, texts(*TABLES, *BURKARDT), sources.read, check_matrix),
     "array": Reader(".npy", arrays(*ARRAYS), load_matrix, check_array),
 }
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from core.problems import tsp
-from core.problems.instances import generators
 from core.problems.instances.random_words import random_words
+from core.problems.tsp import generators
 
 
 def split_mix(seed: int, count: int) -> list[int]:

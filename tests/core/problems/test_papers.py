@@ -40,7 +40,7 @@ def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
             assert one.at_hand() and one.file(shared_data) is None
             continue
         assert not one.at_hand() and one.at_hand(shared_data)
-        instance = catalogue.COLLECTIONS[one.collection].finder.read(one.file(shared_data))
+        instance = catalogue.COLLECTIONS[one.collection].reader.read(one.file(shared_data))
         assert instance.sha256 == catalogue.COLLECTIONS[one.collection].digests()[one.name]
         assert instance.sha256 == tsp.load(one.name, shared_data).sha256 and instance.optimum is not None
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from core.problems import tsp
-from core.problems.instances import generators
 from core.problems.instances.errors import InstanceError
 from core.problems.more.flow_shop import shops
 from core.problems.more.labs.problem import LONGEST, Labs
@@ -20,6 +19,7 @@ from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
 from core.problems.tables import strings as pairs
 from core.problems.tables.knapsack import MOST_CAPACITY, Knapsack, generate
+from core.problems.tsp import generators
 from core.problems.weierstrass import scorer as weierstrass
 from tests.core.problems import samples
 from tests.core.problems.test_fuzz import PISINGER, READERS, TOUR

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.kept import kept
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.instances.specifications import Quantity, parse_specification
@@ -145,6 +146,10 @@ def load(spec: str) -> FlowShopInstance:
     InstanceError
         Unknown name, or a size or seed out of range.
     """
+    return kept((load, spec), lambda: _generate(spec))
+
+
+def _generate(spec: str) -> FlowShopInstance:
     if spec in PUBLISHED:
         jobs, machines, seed, optimum = PUBLISHED[spec]
         return FlowShopInstance(spec, times(jobs, machines, seed), optimum, f"Taillard's generator, seed {seed}")

@@ -13,19 +13,17 @@ import re
 import numpy as np
 
 from core.arguments import frozen
-from core.problems.instances import folders
-from core.problems.instances.errors import InstanceError
-from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.errors import InstanceError, errors_at
+from core.problems.instances.files import instance_name
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.random_words import random_words
+from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tokens import LONGEST_NUMBER, parse_integer, quoted
+from core.problems.instances.tokens import LONGEST_NUMBER, parse_integer, quoted, rows_of
 
 MOST_ELEMENTS = 4096
 
 SUFFIXES = (".mat", ".lop", ".txt", ".mat.gz", ".lop.gz", ".txt.gz")
-SUBFOLDERS = ("", "lolib")
-GENERATOR = "random:40:seed=1"
 _SIZE = Quantity("elements", 1, MOST_ELEMENTS)
 _OPTIONS = (Quantity("largest", 0, 10**6, "100"), SEED)
 
@@ -95,27 +93,6 @@ class OrderingInstance:
         return int(smaller), int(larger)
 
 
-def load(spec: str, data: str | os.PathLike | None = None) -> OrderingInstance:
-    """Return an instance by path, name or generator specification.
-
-    Parameters
-    ----------
-    spec : str
-        A file of LOLIB; a name such as "be75eec", looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's
-        cache; or what `generate` makes without a file.
-    data : path, optional
-        Folder of instances, searched first, together with its subfolder lolib.
-
-    Raises
-    ------
-    InstanceError
-        Nothing of that name at hand, or a file that is not a valid instance.
-    """
-    if spec.startswith("random:") and not os.path.isfile(spec):
-        return generate(spec)
-    return read(folders.locate_file(spec, data, SUBFOLDERS, SUFFIXES, GENERATOR))
-
-
 def generate(spec: str) -> OrderingInstance:
     """Return the matrix of a specification random:ELEMENTS[:largest=INTEGER][:seed=INTEGER].
 
@@ -135,17 +112,6 @@ def generate(spec: str) -> OrderingInstance:
     return OrderingInstance(name, weights, "generated from its name")
 
 
-def read(path: str | os.PathLike) -> OrderingInstance:
-    """Return the instance of a file of LOLIB, which may be packed with gzip.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    return parse(read_text(path, "a file of LOLIB"), path)
-
-
 def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     """Return the instance of a text: a title or none, then n, then n * n entries row by row, in free layout.
 
@@ -161,10 +127,7 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     InstanceError
         Names path, line, what was found and what was expected.
     """
-    rows = [
-        (line, row.split()) for line, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1)
-    ]
-    rows = [(line, tokens) for line, tokens in rows if tokens]
+    rows = rows_of(text)
     if rows and not all(map(_INTEGER.fullmatch, rows[0][1])):
         del rows[0]
     line, n = 1, 0
@@ -182,7 +145,16 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     if len(entries) < n * n:
         raise InstanceError(path, line, f"the end after {len(entries)} entries", f"{n * n} of a square matrix")
     name = instance_name(path, r"\.(mat|lop|txt)")
-    try:
+    with errors_at(path):
         return OrderingInstance(name, np.array(entries, np.int64).reshape(n, n), f"file {os.fspath(path)}")
-    except InstanceError as error:
-        raise InstanceError(path, None, error.found, error.expected) from None
+
+
+READER = InstanceReader(
+    InstanceFormat("a file of LOLIB", SUFFIXES, parse),
+    expected="a file, the name of an instance, or a generator such as random:40:seed=1",
+    subfolders=("", "lolib"),
+    specification=re.compile("random:.*", re.DOTALL),
+    generate=generate,
+)
+"""Files such as be75eec; "random:40:seed=1"."""
+load = READER.load

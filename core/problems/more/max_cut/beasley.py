@@ -12,19 +12,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.problems.instances import folders
-from core.problems.instances.errors import InstanceError
-from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.errors import InstanceError, errors_at
+from core.problems.instances.files import instance_name
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.random_words import random_words
+from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tokens import quoted
+from core.problems.instances.tokens import quoted, rows_of
 from core.problems.more.max_cut import quadratic_forms
 from core.problems.more.max_cut.quadratic_forms import MOST_BITS, QuadraticForm
 
-SUFFIXES = (".txt", ".txt.gz")
-SUBFOLDERS = ("", "orlib")
-GENERATOR = "random:50:density=0.1"
 MOST_PROBLEMS = 1000
 """Of one file."""
 _SIZE = Quantity("bits", 1, MOST_BITS)
@@ -49,13 +46,9 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QuadraticForm:
     InstanceError
         Nothing of that name at hand, or a file that is not valid.
     """
-    if spec.startswith("random:") and not os.path.isfile(spec):
-        return generate(spec)
     file, _, number = spec.rpartition(":")
-    if os.path.isfile(spec) or not re.fullmatch("[0-9]{1,9}", number):
-        file, number = spec, "1"
-    path = folders.locate_file(file, data, SUBFOLDERS, SUFFIXES, GENERATOR)
-    return parse(read_text(path, "a file of the OR-Library"), int(number), path)
+    is_whole = os.path.isfile(spec) or spec.startswith("random:") or not re.fullmatch("[0-9]{1,9}", number)
+    return READER.load(spec, data) if is_whole else READER.load(file, data, number=int(number))
 
 
 def generate(spec: str) -> QuadraticForm:
@@ -121,10 +114,8 @@ def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> Quadr
     if number == problems and after.token:
         raise InstanceError(path, after.line, f"{quoted(after.token)} after them", f"{problems} problems")
     name = instance_name(path, r"\.txt")
-    try:
+    with errors_at(path):
         return of_maximum(f"{name}:{number}", upper, f"file {os.fspath(path)}")
-    except InstanceError as error:
-        raise InstanceError(path, None, error.found, error.expected) from None
 
 
 class _Number:
@@ -144,9 +135,18 @@ class _Number:
 def _numbers(text: str, path: str | os.PathLike) -> Iterator[_Number]:
     """All tokens of a text, and for ever one that is none behind them."""
     last = 1
-    for line, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
-        for token in row.split():
+    for line, tokens in rows_of(text):
+        for token in tokens:
             last = line
             yield _Number(path, line, token)
     while True:
         yield _Number(path, last, "")
+
+
+READER = InstanceReader(
+    InstanceFormat("a file of the OR-Library", (".txt", ".txt.gz"), parse),
+    expected="a file, the name of an instance, or a generator such as random:50:density=0.1",
+    subfolders=("", "orlib"),
+    specification=re.compile("random:.*", re.DOTALL),
+    generate=generate,
+)

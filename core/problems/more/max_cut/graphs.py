@@ -13,12 +13,12 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from core.arguments import frozen
-from core.problems.instances import folders
-from core.problems.instances.errors import InstanceError, require_integer
-from core.problems.instances.files import describe_non_file, first_file, instance_name, read_text
+from core.problems.instances.errors import InstanceError, errors_at, require_integer
+from core.problems.instances.files import describe_non_file, instance_name
 from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
 from core.problems.instances.random_words import random_words
-from core.problems.instances.tokens import quoted
+from core.problems.instances.readers import InstanceFormat, InstanceReader
+from core.problems.instances.tokens import quoted, rows_of
 
 MOST_VERTICES = 20_000
 """The largest graph of Gset; its weights take 1.5 GiB."""
@@ -26,8 +26,7 @@ MOST_VERTICES = 20_000
 MOST_PARTS = 100_000
 """Keeps the number of neighbours, (k - 1) n, within 31 bits for every graph."""
 
-SUFFIXES = ("", ".txt", ".rud", ".rudy", ".mc", ".txt.gz", ".rud.gz", ".rudy.gz", ".mc.gz")
-SUBFOLDERS = ("", "gset")
+SUFFIXES = (".txt", ".rud", ".rudy", ".mc", ".txt.gz", ".rud.gz", ".rudy.gz", ".mc.gz")
 _FORM = "maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH]"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _DENSITY = re.compile(r"[01](\.[0-9]{1,9})?")
@@ -152,25 +151,7 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
     InstanceError
         No such file, a specification that is malformed or out of range, or an invalid file.
     """
-    if data_folder is not None and not os.path.isdir(data_folder):
-        raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
-    places = [spec, os.path.join(data_folder or "", spec)]
-    file = first_file(places)
-    if file is not None:
-        return read(file, k)
-    if spec.startswith("random:"):
-        _check_parts(spec, k)
-        _, size, *options = spec.split(":")
-        try:
-            return generate(":".join(["maxcut", size, str(k), *options]), seed)
-        except InstanceError as error:
-            raise InstanceError(spec, None, error.found, error.expected) from None
-    if spec.startswith("maxcut:"):
-        return generate(spec, seed)
-    path = folders.find(spec, data_folder, SUBFOLDERS, SUFFIXES) if os.path.basename(spec) == spec else None
-    if path is not None:
-        return read(path, k)
-    raise InstanceError(spec, None, describe_non_file(places), f"a file, or {_FORM}")
+    return READER.load(spec, data_folder, seed=seed, k=k)
 
 
 def generate(spec: str, seed: int = 0) -> GraphInstance:
@@ -253,18 +234,6 @@ def _random_weights(n: int, options: _Options) -> np.ndarray:
     return weights
 
 
-def read(path: str | os.PathLike, k: int = 2) -> GraphInstance:
-    """Return the graph of a rudy file, which may be packed with gzip, to be cut into `k` parts.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    text = read_text(path, "a rudy file")
-    return parse(text, k, path)
-
-
 def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInstance:
     """Return the graph of a rudy text: a line "n m", then m lines "i j w", vertices from 1, w = 1 if left out.
 
@@ -283,8 +252,7 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
     """
     # before a large matrix is filled
     _check_parts(str(path), k)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    rows = [(line, row.split()) for line, row in enumerate(lines, 1) if row.strip()]
+    rows = rows_of(text)
     if not rows:
         raise InstanceError(path, 1, "an empty file", "a line 'n m': numbers of vertices and edges")
     n, m = _parse_size(path, *rows[0])
@@ -301,10 +269,8 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
     if len(seen) < m:
         raise InstanceError(path, rows[-1][0], f"the end after {len(seen)} edges", f"{m} edges")
     name = instance_name(path, r"\.(rud|rudy|txt|mc)")
-    try:
+    with errors_at(path):
         return GraphInstance(name, weights, k, source=f"file {os.fspath(path)}")
-    except InstanceError as error:
-        raise InstanceError(path, None, error.found, error.expected) from None
 
 
 def _check_parts(name: str, k: int) -> None:
@@ -375,3 +341,32 @@ def checked_values(values: np.ndarray, n: int, k: int) -> np.ndarray:
     if outside.any():
         raise ValueError(f"found value {given[outside.argmax()]}, expected 0 to {k - 1}")
     return given.astype(np.int64)
+
+
+def _parse_file(text: str, path: str | os.PathLike, seed: int, k: int) -> GraphInstance:
+    """Return the graph of a rudy text, which needs no seed."""
+    return parse(text, k, path)
+
+
+def _generate(spec: str, seed: int, k: int) -> GraphInstance:
+    """Return the graph of a specification: maxcut:N:K as `generate` does, or random:N for `k` parts."""
+    if spec.startswith("maxcut:"):
+        return generate(spec, seed)
+    _check_parts(spec, k)
+    _, size, *options = spec.split(":")
+    with errors_at(spec):
+        return generate(":".join(["maxcut", size, str(k), *options]), seed)
+
+
+def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
+    return InstanceError(spec, None, describe_non_file([spec, os.path.join(data or "", spec)]), READER.expected)
+
+
+READER = InstanceReader(
+    InstanceFormat("a rudy file", SUFFIXES, _parse_file),
+    expected=f"a file, or {_FORM}",
+    subfolders=("", "gset"),
+    specification=re.compile("(maxcut|random):.*", re.DOTALL),
+    generate=_generate,
+    missing=_missing,
+)

@@ -14,21 +14,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from core.arguments import frozen
-from core.problems.instances import folders
-from core.problems.instances.errors import InstanceError
-from core.problems.instances.files import instance_name, read_text
+from core.problems.instances.errors import InstanceError, errors_at
+from core.problems.instances.files import instance_name
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.random_words import random_words
+from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tokens import parse_integer, quoted
+from core.problems.instances.tokens import lines_of, parse_integer, quoted
 
 MOST_VARIABLES = 65_535
 """As many bits as a solution has at most."""
 MOST_CLAUSES = 10_000_000
 
-SUFFIXES = (".cnf", ".wcnf", ".cnf.gz", ".wcnf.gz")
-SUBFOLDERS = ("", "satlib")
-GENERATOR = "random:50:ratio=4.2:seed=1"
 _SIZE = Quantity("variables", 1, MOST_VARIABLES)
 _OPTIONS = (Quantity("ratio", 0, 1000, "4.2", decimals=6), Quantity("length", 1, 100, "3"), SEED)
 
@@ -131,27 +128,6 @@ def clauses_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
     return clauses, np.concatenate([[0], np.cumsum(uses)]).astype(np.int32)
 
 
-def load(spec: str, data: str | os.PathLike | None = None) -> SatInstance:
-    """Return an instance by path, name or generator specification.
-
-    Parameters
-    ----------
-    spec : str
-        A DIMACS file; a name such as "uf20-01", looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's
-        cache; or what `generate` makes without a file.
-    data : path, optional
-        Folder of instances, searched first, together with its subfolder satlib.
-
-    Raises
-    ------
-    InstanceError
-        Nothing of that name at hand, or a file that is not a valid instance.
-    """
-    if spec.startswith("random:") and not os.path.isfile(spec):
-        return generate(spec)
-    return read(folders.locate_file(spec, data, SUBFOLDERS, SUFFIXES, GENERATOR))
-
-
 def generate(spec: str) -> SatInstance:
     """Return the random formula of a specification random:VARIABLES[:ratio=DECIMAL][:length=INTEGER][:seed=INTEGER].
 
@@ -178,17 +154,6 @@ def generate(spec: str) -> SatInstance:
     negated = (words & np.uint64(1)).astype(np.int64)
     clauses = (chosen + 1) * (1 - 2 * negated)
     return SatInstance(name, n, clauses.tolist(), source="generated from its name")
-
-
-def read(path: str | os.PathLike) -> SatInstance:
-    """Return the instance of a DIMACS file, which may be packed with gzip.
-
-    Raises
-    ------
-    InstanceError
-        Names file, line, what was found and what was expected.
-    """
-    return parse(read_text(path, "a DIMACS file"), path)
 
 
 def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
@@ -241,17 +206,26 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
         within = " and a part of one" if clause or weighted and weight else ""
         raise InstanceError(path, line, f"the end after {len(clauses)} clauses{within}", f"{m} clauses, each up to a 0")
     name = instance_name(path, r"\.w?cnf")
-    try:
+    with errors_at(path):
         return SatInstance(name, n, clauses, weights, f"file {os.fspath(path)}")
-    except InstanceError as error:
-        raise InstanceError(path, None, error.found, error.expected) from None
 
 
 def _rows(text: str) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, without comments and empty ones, up to the one that begins with %."""
-    for line, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+    for line, row in enumerate(lines_of(text), 1):
         row = row.strip()
         if row.startswith("%"):
             return
         if row and not row.startswith("c"):
             yield line, row
+
+
+READER = InstanceReader(
+    InstanceFormat("a DIMACS file", (".cnf", ".wcnf", ".cnf.gz", ".wcnf.gz"), parse),
+    expected="a file, the name of an instance, or a generator such as random:50:ratio=4.2:seed=1",
+    subfolders=("", "satlib"),
+    specification=re.compile("random:.*", re.DOTALL),
+    generate=generate,
+)
+"""Files such as uf20-01; "random:50:ratio=4.2:seed=1"."""
+load = READER.load

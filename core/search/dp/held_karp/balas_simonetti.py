@@ -432,10 +432,10 @@ class BalasSimonettiSearch:
         """The start tour, checked, or one that every rank finds alike."""
         if given is None:
             return np.asarray(start_tour(self.backend, self.distances, self.name))
-        from core.problems.tsp import checked_tour
+        from core.problems.permutations import check_tour
 
         try:
-            return checked_tour(given, self.n)
+            return check_tour(given, self.n)
         except ValueError as error:
             raise UserError(f"start tour: {error}") from error
 

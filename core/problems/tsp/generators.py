@@ -12,9 +12,8 @@ import numpy as np
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.random_words import random_words
+from core.problems.instances.specifications import integer_options, specified_integer
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
-
-_SPEC = re.compile(r"([a-z]+)(?::(.*))?")
 
 
 def _below(words: np.ndarray, bound: int) -> np.ndarray:
@@ -56,16 +55,16 @@ def _grid_optimum(n: int, step: int) -> int | None:
     return n * step if n % _columns(n) == 0 and n % 2 == 0 else None
 
 
-def _uniform_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+def _uniform_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
     return _instance(spec, uniform(n, options["seed"], options["side"]))
 
 
-def _clustered_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+def _clustered_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
     names = ("seed", "side", "clusters", "spread")
     return _instance(spec, clustered(n, *(options[name] for name in names)))
 
 
-def _grid_instance(spec: str, n: int, options: dict[str, int]) -> TspInstance:
+def _grid_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
     instance = _instance(spec, grid(n, options["seed"], options["step"]))
     instance.optimum = _grid_optimum(n, options["step"])
     return instance
@@ -87,12 +86,8 @@ FAMILIES: dict[str, tuple[dict[str, tuple[int, int]], Callable[..., TspInstance]
     ),
     "grid": (_SEED | {"step": (100, 10**6)}, _grid_instance),
 }
-
-
-def is_spec(text: str) -> bool:
-    """Return whether a name asks for a generated instance."""
-    matched = _SPEC.fullmatch(text)
-    return matched is not None and matched[1] in FAMILIES
+SPECIFICATION = re.compile(rf"({'|'.join(FAMILIES)})(:.*)?")
+"""Texts that ask for a generated instance, well-formed or not."""
 
 
 def generate(spec: str) -> TspInstance:
@@ -110,28 +105,11 @@ def generate(spec: str) -> TspInstance:
     InstanceError
         Unknown family or option, or a value out of range.
     """
-    if not is_spec(spec):
+    if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")
     family, *parts = spec.split(":")
     known, make = FAMILIES[family]
     size = parts[0] if parts else ""
-    n = _integer(spec, "size", size, FEWEST_CITIES, MOST_CITIES)
-    options = {name: default for name, (default, _) in known.items()}
-    given = set()
-    for part in parts[1:]:
-        name, _, value = part.partition("=")
-        if name not in known or name in given:
-            wrong = "again" if name in given else "unknown"
-            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
-            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
-        given.add(name)
-        smallest = 0 if name == "seed" else 1
-        options[name] = _integer(spec, name, value, smallest, known[name][1])
-    full = ":".join([family, str(n), *(f"{name}={value}" for name, value in options.items())])
-    return make(full, n, options)
-
-
-def _integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
-        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
-    return int(text)
+    n = specified_integer(spec, "size", size, FEWEST_CITIES, MOST_CITIES)
+    limits = {name: (default, 0 if name == "seed" else 1, largest) for name, (default, largest) in known.items()}
+    return make(*integer_options(spec, f"{family}:{n}", parts[1:], limits), n)

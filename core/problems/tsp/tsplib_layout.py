@@ -7,7 +7,7 @@ import os
 import re
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.tokens import LONGEST_NUMBER, quoted
+from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
 
 KEYS = frozenset(
     [
@@ -120,7 +120,7 @@ def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
     """
     layout = TsplibLayout(str(path))
     section: TsplibSection | None = None
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = lines_of(text)
     for number, raw in enumerate(lines, 1):
         row = raw.strip(" \t")
         if not row:

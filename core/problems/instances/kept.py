@@ -1,0 +1,68 @@
+"""Instances that a process keeps, so that the same file or specification is not read again.
+
+Instances are immutable, so that every caller may have the same object.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import numpy as np
+
+Instance = TypeVar("Instance")
+
+MOST_INSTANCES = 16
+MOST_BYTES = 256 * 2**20
+"""Size of their arrays, of all instances together."""
+SETTLED_NANOSECONDS = 2 * 10**9
+"""Age from which a file's time stamp tells versions apart: file systems count in steps of up to two seconds."""
+
+_instances: OrderedDict[Hashable, Any] = OrderedDict()
+
+
+def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
+    """Return the instance of a key, made now if it is not kept yet.
+
+    The instance that was not asked for longest gives way to a new one. Without a key, and for an instance larger than
+    `MOST_BYTES`, nothing is kept.
+    """
+    if key is None:
+        return make()
+    if key in _instances:
+        _instances.move_to_end(key)
+        found: Instance = _instances[key]
+        return found
+    instance = make()
+    size = _array_bytes(instance)
+    if size <= MOST_BYTES:
+        while len(_instances) >= MOST_INSTANCES or size + sum(map(_array_bytes, _instances.values())) > MOST_BYTES:
+            _instances.popitem(last=False)
+        _instances[key] = instance
+    return instance
+
+
+def file_key(path: str | os.PathLike, *more: Hashable) -> Hashable | None:
+    """Return the key of a file's present version, or None if there is no file or it was written just now.
+
+    Parameters
+    ----------
+    path : path
+    *more
+        Whatever else the instance depends on.
+    """
+    try:
+        stamp = os.stat(path)
+    except OSError:
+        return None
+    if time.time_ns() - stamp.st_mtime_ns < SETTLED_NANOSECONDS:
+        return None
+    return (os.fspath(path), stamp.st_dev, stamp.st_ino, stamp.st_mtime_ns, stamp.st_size, *more)
+
+
+def _array_bytes(instance: object) -> int:
+    """Return the memory of an instance's arrays, those computed since it was made included."""
+    return sum(value.nbytes for value in vars(instance).values() if isinstance(value, np.ndarray))

@@ -1,0 +1,164 @@
+"""Base of all instance readers: load by path, name or generator specification, and keep what was loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from core.problems.instances import folders
+from core.problems.instances.errors import InstanceError
+from core.problems.instances.files import describe_non_file, read_text
+from core.problems.instances.kept import file_key, kept
+
+Instance = TypeVar("Instance")
+
+
+class InstanceFormat(NamedTuple):
+    """A text format of instances.
+
+    Attributes
+    ----------
+    contents : str
+        What a file should be, for messages: "a QAPLIB file".
+    suffixes : tuple of str
+        Ends of its files' names.
+    parse : function of a text, a keyword `path` for messages, and the keywords given to the reader
+        Returns an instance, or raises `InstanceError`.
+    """
+
+    contents: str
+    suffixes: tuple[str, ...]
+    parse: Callable[..., Any]
+
+
+class InstanceReader(Generic[Instance]):
+    """Load, generate and read the instances of one problem.
+
+    Parameters
+    ----------
+    formats : InstanceFormat
+        Formats of its files; the first one reads files of other suffixes, too.
+    expected : str
+        What a text may be, for messages: "a file, or a generator such as random:40".
+    subfolders : tuple of str
+        Places of named instances in each folder of the search path; without them, names are not looked up there.
+    specification : Pattern, optional
+        Matches the texts that `generate` takes, well-formed or not.
+    published : container of str
+        Names that `generate` knows, for which no file is needed.
+    generate : function of a specification and the keywords given to the reader, optional
+        Returns an instance, or raises `InstanceError`.
+    missing : function of a text and a data folder, optional
+        Returns the error for a text that is no instance.
+    """
+
+    def __init__(
+        self,
+        *formats: InstanceFormat,
+        expected: str,
+        subfolders: tuple[str, ...] = (),
+        specification: re.Pattern[str] | None = None,
+        published: Container[str] = (),
+        generate: Callable[..., Instance] | None = None,
+        missing: Callable[[str, str | os.PathLike | None], InstanceError] | None = None,
+    ) -> None:
+        self.formats = formats
+        self.expected = expected
+        self.subfolders = subfolders
+        self.specification = specification
+        self.published = published
+        self.generate = generate
+        self.missing = missing or self._missing
+        self.suffixes = tuple(suffix for one in formats for suffix in one.suffixes)
+
+    def load(self, spec: str, data: str | os.PathLike | None = None, **parameters: object) -> Instance:
+        """Return an instance by path, name or generator specification.
+
+        Parameters
+        ----------
+        spec : str
+            A file; a name, looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's cache; or a
+            specification such as "random:40:seed=1", unless a file is called so.
+        data : path, optional
+            Folder of instances, searched first.
+        **parameters
+            Of the instance, for `parse` and `generate`.
+
+        Raises
+        ------
+        InstanceError
+            Nothing of that name at hand, or a file that is not a valid instance.
+        """
+        path = self.locate(spec, data)
+        if path is not None:
+            return self.read(path, **parameters)
+        assert self.generate is not None
+        generate = self.generate
+        return kept((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
+
+    def locate(self, spec: str, data: str | os.PathLike | None = None) -> str | None:
+        """Return the path of the file that a text names, or None if the instance is generated.
+
+        Raises
+        ------
+        InstanceError
+            Neither, or `data` is not a folder.
+        """
+        if data is not None and not os.path.isdir(data):
+            raise InstanceError(data, None, "no such folder", "a folder of instances")
+        for place in (spec,) if data is None else (spec, os.path.join(data, spec)):
+            if os.path.isfile(place):
+                return place
+        if self.specification is not None and self.specification.fullmatch(spec):
+            return None
+        if self.subfolders and os.path.basename(spec) == spec:
+            found = folders.find(spec, data, self.subfolders, (*self.suffixes, ""))
+            if found is not None:
+                return os.fspath(found)
+        if spec in self.published:
+            return None
+        raise self.missing(spec, data)
+
+    def find(self, name: str, data: str | os.PathLike | None = None) -> Path | None:
+        """Return the file of a named instance that is on this machine, or None.
+
+        Raises
+        ------
+        InstanceError
+            `data` is not a folder.
+        """
+        return folders.find(name, data, self.subfolders, self.suffixes)
+
+    def read(self, path: str | os.PathLike, **parameters: object) -> Instance:
+        """Return the instance of a file, which may be packed with gzip.
+
+        Raises
+        ------
+        InstanceError
+            Names file, line, what was found and what was expected.
+        """
+        return kept(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
+
+    def _read(self, path: str | os.PathLike, **parameters: object) -> Instance:
+        form = self._format_of(os.fspath(path))
+        instance: Instance = form.parse(read_text(path, form.contents), path=path, **parameters)
+        return instance
+
+    def _format_of(self, path: str) -> InstanceFormat:
+        return next((one for one in self.formats if path.endswith(one.suffixes)), self.formats[0])
+
+    def path_error(self, spec: str) -> InstanceError | None:
+        """Return the error for a text that can only be a path: it has a folder or a suffix, or something is there."""
+        if os.path.basename(spec) == spec and not spec.endswith(self.suffixes) and not os.path.exists(spec):
+            return None
+        return InstanceError(spec, None, describe_non_file([spec]), self._format_of(spec).contents)
+
+    def _missing(self, spec: str, data: str | os.PathLike | None) -> InstanceError:
+        if self.subfolders and os.path.basename(spec) == spec and not os.path.exists(spec):
+            found = f"no such instance in {folders.describe_search_path(data)}"
+        else:
+            found = describe_non_file([spec, os.path.join(data or "", spec)])
+        return InstanceError(spec, None, found, self.expected)

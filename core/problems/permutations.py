@@ -1,0 +1,40 @@
+"""Check that a solution is a permutation: a tour of cities, locations of facilities.
+
+Light on purpose, as `core.problems.tsp.instance` is.
+"""
+
+import numpy as np
+
+
+def check_permutation(values: np.ndarray, n: int, name: str = "permutation", element: str = "location") -> np.ndarray:
+    """Return a permutation as int64 after making sure that it holds each of 0 to `n - 1` once.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    n : int
+    name, element : str
+        What it is called in messages, and what each of its numbers.
+
+    Raises
+    ------
+    ValueError
+        Not a permutation; says which element is missing, repeated or outside.
+    """
+    order = np.asarray(values)
+    if order.shape != (n,):
+        raise ValueError(f"found a {name} of shape {order.shape}, expected ({n},)")
+    if not np.issubdtype(order.dtype, np.integer):
+        raise ValueError(f"found a {name} of {order.dtype}, expected integers")
+    outside = (order < 0) | (order >= n)
+    if outside.any():
+        raise ValueError(f"found {element} {order[outside.argmax()]}, expected 0 to {n - 1}")
+    uses = np.bincount(order.astype(np.int64), minlength=n)
+    if (uses != 1).any():
+        raise ValueError(f"found {element} {uses.argmax()} repeated and {uses.argmin()} missing, expected each once")
+    return order.astype(np.int64)
+
+
+def check_tour(tour: np.ndarray, n: int) -> np.ndarray:
+    """Return a tour as int64 after making sure that it visits each of `n` cities, from 0, once."""
+    return check_permutation(tour, n, "tour", "city")
