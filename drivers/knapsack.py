@@ -49,7 +49,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
 
         made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
     elif options.published:
-        from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
+        from core.search.dp.knapsack.waves import KnapsackByDiagonals
 
         made = KnapsackByDiagonals(backend, ranks, problem, folder=options.spill)
         if options.trace:

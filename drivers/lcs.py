@@ -44,8 +44,8 @@ def load(options: LcsOptions, ranks: int) -> Task:
 def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
     from cluster.mpi.proxies import Rehearsal
-    from core.search.dp.lcs.diagonals import LcsByDiagonals
     from core.search.dp.lcs.search import LongestCommonSubsequence
+    from core.search.dp.lcs.waves import LcsByDiagonals
 
     made: Any
     if options.published:

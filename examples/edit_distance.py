@@ -5,7 +5,7 @@ import numpy as np
 from backends import create
 from cluster import default_communicator
 from core.lang import Array, bundle, function, i32, min, u8, u32
-from core.search.dp import Grid, GridEngine, Near
+from core.search.dp import Grid, Near, WaveEngine
 
 
 @bundle
@@ -40,5 +40,5 @@ class EditDistance(Grid):
 
 
 if __name__ == "__main__":
-    found = GridEngine(create("threads"), default_communicator(), EditDistance(b"kitten", b"sitting")).run()
+    found = WaveEngine(create("threads"), default_communicator(), EditDistance(b"kitten", b"sitting")).run()
     print(found.value, found.choice(6, 7))

@@ -16,10 +16,10 @@ from core.search.dp import LongestCommonSubsequence
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.waves import HeldKarpOnHost
-from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.lcs.diagonals import LcsByDiagonals
+from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape
+from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan
 from core.search.hill_climbing.search import HillClimbing

@@ -75,9 +75,9 @@ class Tiling:
 
 @lru_cache(maxsize=32)
 def grid_cell(step: Any, border: Any) -> Any:
-    """Make the function that `core.search.dp.engine.waves` needs, for waves that are diagonals i + j of a table, by i.
+    """Make the `cell` of a `core.search.dp.engine.recurrences.Grid` whose waves are diagonals i + j, numbered by i.
 
-    ``step`` and ``border`` are those of `core.search.dp.engine.grid.Grid`.
+    ``step`` and ``border`` are those of the grid.
     """
 
     @function
@@ -109,7 +109,7 @@ def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u3
 
 @lru_cache(maxsize=32)
 def tile_kernel(step: Any) -> Any:
-    """Make the kernel that computes a diagonal of tiles; ``step`` is that of `core.search.dp.engine.grid.Grid`."""
+    """Make the kernel of a diagonal of tiles; ``step`` is that of `core.search.dp.engine.recurrences.Grid`."""
 
     @kernel
     def grid_tile(

@@ -66,7 +66,7 @@ class Strings:
 
 @function
 def lcs_step(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
-    """S(i, j) from its neighbours; see `core.search.dp.engine.grid.Grid`."""
+    """S(i, j) from its neighbours; see `core.search.dp.engine.recurrences.Grid`."""
     best = max(near.left, near.up)
     if strings.a[i - 1] == strings.b[j - 1]:
         best = near.corner + 1

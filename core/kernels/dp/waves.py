@@ -74,7 +74,7 @@ def wave_kernel(cell: Any) -> Any:
     Parameters
     ----------
     cell
-        ``cell(wave, number, window, choice, data) -> V``; see `core.search.dp.engine.waves.Waves`.
+        ``cell(wave, number, window, choice, data) -> V``; see `core.search.dp.engine.recurrences.Waves`.
 
     """
 

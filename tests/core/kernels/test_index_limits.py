@@ -32,7 +32,7 @@ from core.problems.tables.knapsack import LARGEST, MOST_CAPACITY
 from core.problems.tsp.problem import DistanceTable as Distances
 from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
-from core.search.dp.engine.waves import MOST_CELLS
+from core.search.dp.engine.recurrences import MOST_CELLS
 from core.search.dp.held_karp.balas_simonetti import MOST_K, RotationLayers
 from core.search.dp.held_karp.plan import HeldKarpPlan
 from core.search.dp.held_karp.subset_ranks import rank_of

@@ -11,10 +11,10 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.knapsack import branch_and_bound
-from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs import search as lcs_search
-from core.search.dp.lcs.diagonals import LcsByDiagonals
+from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch

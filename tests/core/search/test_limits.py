@@ -21,9 +21,9 @@ from core.problems.tsp import problem as tsp_problem
 from core.problems.tsp.distance_matrices import checked_distances
 from core.search.ant_colony import AntColony, Settings
 from core.search.ant_colony.launch_shape import shape_for
-from core.search.dp.engine import grid
-from core.search.dp.engine.cells import CellEngine, CellWaves
-from core.search.dp.engine.waves import MOST_CELLS, WaveEngine, Waves
+from core.search.dp.engine.recurrences import MOST_CELLS, Waves
+from core.search.dp.engine.tiles import TileShape
+from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp import waves as waves_module
@@ -125,13 +125,13 @@ def cells_engine(waves=9, rows=40):
     """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
     from core.kernels.dp.knapsack import KnapsackItems, best_value
 
-    class Kept(Long, CellWaves):
+    class Kept(Long):
         lookback = rows - 1 - 32
 
     problem = Kept(waves, 1)
     problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
-        CellEngine(Full(), Solo(), problem, team_size=1)
+        WaveEngine(Full(), Solo(), problem, "published", shape=(1,))
 
 
 def by_cells(n):
@@ -282,8 +282,8 @@ LIMITS = {
         Limit(lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
     ],
     ("generic engine", "whole tiles < 2^31 rows and columns"): [
-        Limit(lambda n: grid.GridTiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
-        Limit(lambda n: grid.GridTiles(n, 5, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
+        Limit(lambda n: TileShape(5, n, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
+        Limit(lambda n: TileShape(n, 5, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
     ],
     ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
     ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "elements; expected 1 to 65535")],

@@ -220,7 +220,7 @@ class HeldKarp:
         return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
     def make_room(self) -> None:
-        """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.cells.CellEngine`."""
+        """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.waves.WaveEngine`."""
         if self.mapping == "published" and self.way:
             self.way.make_room()
 

@@ -14,13 +14,14 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
-from core.search.dp.engine.cells import CellEngine, CellWaves, HostCells
-from core.search.dp.engine.waves import MOST_CELLS, WaveEngine
+from core.search.dp.engine.recurrences import MOST_CELLS, Waves
+from core.search.dp.engine.results import HostCells
+from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of
 from core.search.protocol import CountCallback
 
 
-class SubsetWaves(CellWaves):
+class SubsetWaves(Waves):
     """Paths from city 0 through sets of cities, a wave for every size: see `core.kernels.dp.held_karp`.
 
     In whole teams a lane after the last one computes the last set again.
@@ -129,7 +130,7 @@ class HeldKarpOnHost:
     Parameters
     ----------
     backend, communicator, folder, team_size
-        See `core.search.dp.engine.cells.CellEngine`, which refuses several ranks.
+        See `core.search.dp.engine.waves.WaveEngine`, which refuses several ranks.
     distances : ndarray, shape (n, n), integers
         At least two cities.
 
@@ -155,21 +156,23 @@ class HeldKarpOnHost:
     ) -> None:
         self.distances, self.streamed_bytes = distances, 0
         self.steps, self.transitions = steps_of("--mapping published", distances)
-        self.engine = CellEngine(backend, communicator, SubsetWaves(distances), folder, team_size)
+        shape = None if team_size is None else (team_size,)
+        self.engine, self.two = (
+            WaveEngine(backend, communicator, SubsetWaves(these), "published", folder=folder, shape=shape)
+            for these in (distances, distances[:2, :2])
+        )
         self.make_room = self.engine.make_room
-        self.two = CellEngine(backend, communicator, SubsetWaves(distances[:2, :2]), team_size=team_size)
 
     def warm_up(self) -> None:
         """Compile what a run launches, by a run with one city besides the first."""
-        self.two.run(keep=False)
+        self.two.run(trace=False)
 
     def find(self, trace: bool, report: CountCallback | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        last = self.engine.run(trace, report).astype(np.int64)
-        length = int((last + self.distances[1:, 0]).min())
-        cells = self.engine.cells if trace else None
-        self.streamed_bytes = 0 if cells is None else cells.streamed_bytes
-        return length, None if cells is None else self._tour(cells)
+        found = self.engine.run(trace, report)
+        length = int((found.last.astype(np.int64) + self.distances[1:, 0]).min())
+        self.streamed_bytes = found.streamed_bytes
+        return length, None if found.cells is None else self._tour(found.cells)
 
     def _tour(self, cells: HostCells) -> np.ndarray:
         """The city that comes last, the one before it among the rest, and so on; of equal ones the smallest."""

@@ -7,109 +7,26 @@ The order also keeps the cells that a pass reads for its two items close togethe
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack
-from core.search.checkpoint import Checkpointer, seconds_before
-from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.engine.table_search import TableRun, TableSearch
 from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
+from core.search.dp.knapsack.result import Selection, make_selection
 from core.search.dp.knapsack.table import LEAST_PART, KnapsackTable, KnapsackTableItems, RowBlocking
-from core.search.dp.knapsack.waves import KnapsackByWaves, KnapsackWaves
-from core.search.protocol import Callback, CountCallback, hex_digest, table_monitor
-from core.search.stop import Stop
+
+if TYPE_CHECKING:
+    from core.search.dp.engine.waves import WaveEngine
 
 TILINGS = ("auto", "none")
 
 
-class Selection(NamedTuple):
-    """What a search found.
-
-    Attributes
-    ----------
-    value : int
-        The largest value that fits.
-    weight : int or None
-        Of the selection; None if it was not traced.
-    chosen : ndarray, shape (n,), bool, or None
-        One selection of that value, by item number; None if it was not traced.
-    optimal : bool
-        Whether the value is proved to be the largest.
-    cells : int
-        Cells of the whole table, n * (capacity + 1), also those that nobody needs; 0 without a table.
-    nodes : int
-        Nodes of a branch and bound; 0 with a table.
-    streamed_bytes : int
-        Decisions that left the device for the host.
-    digest : int
-        64-bit digest of the value and the selection.
-
-    """
-
-    value: int
-    weight: int | None
-    chosen: np.ndarray | None
-    optimal: bool
-    cells: int
-    nodes: int
-    streamed_bytes: int
-    digest: int
-
-    @property
-    def cost(self) -> int:
-        """The value."""
-        return self.value
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The selection."""
-        return self.chosen
-
-    @property
-    def evaluations(self) -> int:
-        """Cells of a table, also those that nobody needs, or nodes."""
-        return self.cells or self.nodes
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether the value is proved."""
-        return self.optimal
-
-
-def make_selection(
-    instance: Knapsack,
-    value: int,
-    chosen: np.ndarray | None,
-    *,
-    optimal: bool = True,
-    cells: int = 0,
-    nodes: int = 0,
-    streamed_bytes: int = 0,
-) -> Selection:
-    """A `Selection` with its weight and digest."""
-    weight = None if chosen is None else instance.weight_and_value(chosen)[0]
-    found = hashlib.blake2b(str(value).encode(), digest_size=8)
-    if chosen is not None:
-        found.update(np.packbits(chosen).tobytes())
-    digest = int.from_bytes(found.digest(), "big")
-    return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, digest)
-
-
-class KnapsackSearch:
+class KnapsackSearch(TableSearch[Selection]):
     """Dynamic programming on one instance and one device per rank, ready to be repeated.
 
     Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
@@ -143,7 +60,7 @@ class KnapsackSearch:
 
     """
 
-    work_unit = "cells"
+    subject = "the knapsack problem's table"
 
     def __init__(
         self,
@@ -164,10 +81,14 @@ class KnapsackSearch:
         self.cells = instance.n * (instance.capacity + 1)
         self.value_type: Any
         self.value_type = u32 if instance.upper_bound() < 2**32 else u64
-        self.by_waves: KnapsackByWaves | None = None
+        self.engine: WaveEngine | None = None
         if tiling == "none":
-            problem = KnapsackWaves(instance, self.items, self.value_type)
-            self.by_waves = KnapsackByWaves(backend, communicator, problem, room, folder)
+            from core.search.dp.engine.waves import WaveEngine
+            from core.search.dp.knapsack.waves import KnapsackWaves
+
+            self.without_checkpoints = "--tiling none", "--tiling auto"
+            self.waves = KnapsackWaves(instance, self.items)
+            self.engine = WaveEngine(backend, communicator, self.waves, room=room, folder=folder)
             self.work = len(self.items) * (instance.capacity + 1)
             return
         # No selection is heavier than all items together.
@@ -218,9 +139,14 @@ class KnapsackSearch:
         """Teams of a pass."""
         return self.table.teams
 
+    @property
+    def evaluations(self) -> int:
+        """Cells of the whole table, also those that are not computed."""
+        return self.cells
+
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
-        if self.by_waves is not None:
+        if self.engine is not None:
             return
         table = self.table
         table.make_rows(self.backend.collectives(self.communicator))
@@ -232,48 +158,15 @@ class KnapsackSearch:
             if self.half is not None:
                 self.half.warm_up()
 
-    def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Any = None,
-        checkpointer: Checkpointer | None = None,
-        trace: bool = True,
-    ) -> Selection:
-        """Find the largest value, and with ``trace`` a selection that has it.
-
-        Parameters
-        ----------
-        stop, history
-            Refused: the answer is known at the end, which comes by itself.
-        callback
-            See `core.search.protocol.Callback`: its steps are items. It cannot end the search.
-        ranks
-            The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
-            it is by default.
-        checkpointer
-            See `core.search.protocol.Search.run` and `core.search.dp.knapsack.checkpoint`.
-        trace
-            Whether the selection is wanted too.
-
-        """
-        monitor = table_monitor(stop, history, callback, "the knapsack problem's table", seconds_before(checkpointer))
-        ranks = self.communicator if ranks is None else ranks
-        if self.by_waves is not None:
-            refuse_checkpoints(checkpointer, "--tiling none", "--tiling auto")
-        found = self.packed(trace, monitor.counts(self.cells), ranks, checkpointer)
-        monitor.tell_all(found.value, self.cells)
-        return found
-
-    def packed(
-        self, trace: bool, progress: CountCallback | None, ranks: Any, checkpointer: Checkpointer | None = None
-    ) -> Selection:
-        """The largest value and, with ``trace``, a selection that has it; ``progress(done, all)`` is told of items."""
-        if self.by_waves is not None:
-            value, chosen, streamed = self.by_waves.run(trace, progress)
-            return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
+    def compute(self, run: TableRun) -> Selection:
+        """The largest value and, with a trace, a selection that has it; progress counts items."""
+        trace, progress, ranks, checkpointer = run
+        if self.engine is not None:
+            found = self.engine.run(trace, progress)
+            chosen = self.waves.chosen(found)
+            return make_selection(
+                self.instance, found.value, chosen, cells=self.cells, streamed_bytes=found.streamed_bytes
+            )
         if checkpointer is not None:
             value, chosen, streamed = CheckpointedKnapsack(self, ranks, checkpointer).run(trace, progress)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)

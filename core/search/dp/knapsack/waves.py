@@ -1,4 +1,4 @@
-"""The 0-1 knapsack problem on the generic engine: a launch for every item, as in the paper (`oconnell2014`)."""
+"""The 0-1 knapsack problem on the generic engine, by items and by diagonals (`oconnell2014`, equation 4)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,39 @@ from typing import Any
 
 import numpy as np
 
+from core.kernels.dp.diagonals import ItemColumns, packed_value
 from core.kernels.dp.knapsack import KnapsackItems, best_value
+from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack
-from core.search.dp.engine.waves import WaveEngine, Waves
-from core.search.protocol import CountCallback
+from core.search.dp.engine.published_table import PublishedTable
+from core.search.dp.engine.recurrences import Diagonals, WaveRing, Waves
+from core.search.dp.engine.results import HostCells, WaveResult
+from core.search.dp.knapsack.result import Selection, make_selection
+
+
+def value_type(instance: Knapsack) -> Any:
+    """The language's type of a cell."""
+    return u32 if instance.upper_bound() < 2**32 else u64
 
 
 class KnapsackWaves(Waves):
-    """Equation 4 of the paper for its engine: a wave is an item, and its cells are the capacities.
+    """A wave is an item, and its cells are the capacities.
 
     Parameters
     ----------
     instance : Knapsack
     items : ndarray, int64
         Their numbers, in the order in which they are taken.
-    value_type
-        ``u32`` or ``u64``.
 
     """
 
-    lookback = 1
     choices = 1
     cell = best_value
 
-    def __init__(self, instance: Knapsack, items: np.ndarray, value_type: Any) -> None:
-        self.value = value_type
+    def __init__(self, instance: Knapsack, items: np.ndarray) -> None:
+        self.value = value_type(instance)
         self.instance, self.items = instance, items
-        weights, values = np.zeros(self.waves(), np.int32), np.zeros(self.waves(), value_type.dtype)
+        weights, values = np.zeros(self.waves(), np.int32), np.zeros(self.waves(), self.value.dtype)
         weights[: len(items)] = instance.weights[items]
         values[: len(items)] = instance.values[items]
         self.data = KnapsackItems(weights, values)
@@ -49,35 +55,89 @@ class KnapsackWaves(Waves):
         """As many in every wave."""
         return self.instance.capacity + 1
 
+    def chosen(self, result: WaveResult) -> np.ndarray | None:
+        """The selection, if choices were kept."""
+        if result.choice is None:
+            return None
+        chosen, cell = np.zeros(self.instance.n, bool), self.instance.capacity
+        for wave in reversed(range(len(self.items))):
+            if result.choice(wave, cell):
+                chosen[self.items[wave]] = True
+                cell -= int(self.instance.weights[self.items[wave]])
+        return chosen
 
-class KnapsackByWaves:
-    """Computes the table wave by wave, and traces it on the host.
 
-    Parameters
-    ----------
-    backend, communicator, room, folder
-        See `core.search.dp.engine.waves.WaveEngine`, which refuses several ranks.
-    problem : KnapsackWaves
+class KnapsackDiagonals(Diagonals):
+    """The best values of the first items within all capacities, with a lane for each item.
 
+    Items come in the suite's order, by weight and then by number, of which its rule for ties speaks. Those that do not
+    fit, or are worth nothing, change no cell. The diagonal of an item i and a capacity j follows from those before it
+    back to j minus the heaviest weight, so the device keeps one more than that weight; the paper keeps all "until the
+    halfway point".
     """
 
-    def __init__(
-        self, backend: Any, communicator: Any, problem: KnapsackWaves, room: int | None, folder: str | None
-    ) -> None:
-        self.problem = problem
-        self.engine = WaveEngine(backend, communicator, problem, room, folder)
+    cell = packed_value
 
-    def run(self, trace: bool, progress: CountCallback | None) -> tuple[int, np.ndarray | None, int]:
-        """The largest value, the selection if it is traced, and the bytes of decisions that left the device."""
-        instance, items = self.problem.instance, self.problem.items
-        result = self.engine.run(trace, progress)
-        value = int(result.last[-1])
-        if result.decisions is None:
-            return value, None, 0
-        chosen = np.zeros(instance.n, bool)
-        cell = instance.capacity
-        for wave in reversed(range(len(items))):
-            if result.decisions.at(wave, cell):
-                chosen[items[wave]] = True
-                cell -= int(instance.weights[items[wave]])
-        return value, chosen, result.decisions.rows.streamed_bytes
+    def __init__(self, instance: Knapsack) -> None:
+        self.value = value_type(instance)
+        self.instance = instance
+        self.order = np.argsort(instance.weights, kind="stable")
+        fits = instance.weights[self.order] <= instance.capacity
+        self.weights = np.where(fits, instance.weights[self.order], 0).astype(np.int64)
+        self.values = np.where(fits, instance.values[self.order], 0)
+        self.lookback = 1 + int(self.weights.max())
+
+    def sides(self) -> tuple[int, int]:
+        """Items, and capacities."""
+        return self.instance.n, self.instance.capacity + 1
+
+    def lie(self, ring: WaveRing) -> None:
+        """Place the items, and the distance of the cells that they follow from."""
+        weights, values = np.zeros(ring.lanes, np.int32), np.zeros(ring.lanes, self.value.dtype)
+        weights[: self.instance.n], values[: self.instance.n] = self.weights, self.values
+        self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
+
+    def chosen(self, cells: HostCells) -> np.ndarray:
+        """The selection: of the last item first, each is taken where that is worth more than leaving it."""
+        chosen, left = np.zeros(self.instance.n, bool), self.instance.capacity
+        for k in reversed(range(self.instance.n)):
+            without = cells.at(k - 1 + left, k - 1) if k else 0
+            if cells.at(k + left, k) > without:
+                chosen[self.order[k]] = True
+                left -= int(self.weights[k])
+        return chosen
+
+
+class KnapsackByDiagonals(PublishedTable[Selection]):
+    """The 0-1 knapsack problem by the paper's mapping; see `PublishedTable`.
+
+    The answer is that of `core.search.dp.knapsack.search.KnapsackSearch`.
+    """
+
+    subject = "the knapsack problem's table"
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        instance: Knapsack,
+        *,
+        folder: str | None = None,
+        team_size: int | None = None,
+    ) -> None:
+        self.instance = instance
+        self.work = instance.n * (instance.capacity + 1)
+        self.table = KnapsackDiagonals(instance)
+        super().__init__(backend, communicator, self.table, folder, team_size)
+
+    def smallest(self) -> KnapsackDiagonals:
+        """A knapsack of one item, with values of the same type."""
+        few = KnapsackDiagonals(Knapsack("one item", np.ones(1, int), np.ones(1, int), 1))
+        few.value = self.table.value
+        return few
+
+    def found(self, last: WaveResult | None, trace: bool) -> Selection:
+        """The value from the last cell, and the selection from all cells."""
+        assert last is not None
+        chosen = None if last.cells is None else self.table.chosen(last.cells)
+        return make_selection(self.instance, last.value, chosen, cells=self.work, streamed_bytes=last.streamed_bytes)

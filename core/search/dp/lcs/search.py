@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
-from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.decisions import decision_room
-from core.search.dp.engine.grid import GridEngine
-from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.engine.table_search import TableRun, TableSearch
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
 from core.search.dp.lcs.blocks import LcsBlock, LcsBlockTracer
 from core.search.dp.lcs.checkpoint import CheckpointedLcs
-from core.search.dp.lcs.grid import LcsGrid
+from core.search.dp.lcs.result import CommonSubsequence, check_letters
 from core.search.dp.lcs.table import (
     Alphabet,
     CarryRanks,
@@ -28,8 +24,6 @@ from core.search.dp.lcs.table import (
     layout_for,
     message_batches,
 )
-from core.search.protocol import Callback, table_monitor
-from core.search.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,68 +39,9 @@ FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
 UNKNOWN = -1
 """How many pairs a trace has left where nobody knows."""
-MOST_LETTERS = 2**31 - COLUMNS - 1
-"""Positions, rounded up to whole words, have 31 bits."""
 
 
-class CommonSubsequence(NamedTuple):
-    """What a run found.
-
-    Attributes
-    ----------
-    length
-        Of a longest common subsequence.
-    pairs : None or (length, 2), i64
-        The positions of its letters in both strings, ascending.
-    method
-        How it was traced.
-    cells
-        Of the table, len(a) * len(b); a trace in linear space computes some of them again.
-    streamed_bytes
-        Bits that left the device during the run.
-
-    """
-
-    length: int
-    pairs: np.ndarray | None
-    method: str
-    cells: int
-    streamed_bytes: int
-
-    @property
-    def cost(self) -> int:
-        """The length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The pairs."""
-        return self.pairs
-
-    @property
-    def evaluations(self) -> int:
-        """All cells, however few a tiling had to compute."""
-        return self.cells
-
-    @property
-    def hash(self) -> str:
-        """64 bits of the length and of the pairs, if they were traced: equal for everybody who traced the same."""
-        found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
-        if self.pairs is not None:
-            found.update(self.pairs.astype("<i8").tobytes())
-        return found.hexdigest()
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        """True: a table is computed to its end."""
-        return True
-
-
-class LongestCommonSubsequence:
+class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     """The search over one pair of strings.
 
     For a subsequence the ranks share the columns, and hand carries from left to right. For the length alone they come
@@ -120,7 +55,7 @@ class LongestCommonSubsequence:
         The strings; a gives the rows of the table, b the columns.
     tiling
         ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
-        the same cells, many diagonals per launch (see `core.search.dp.engine.grid`).
+        the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`).
     room
         Bytes of device memory for what a trace needs; by default half of the device's memory.
     folder
@@ -144,7 +79,7 @@ class LongestCommonSubsequence:
 
     """
 
-    work_unit = "cells"
+    subject = "a longest common subsequence"
 
     def __init__(
         self,
@@ -162,6 +97,8 @@ class LongestCommonSubsequence:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         check_letters(a.size, b.size)
+        if tiling != "auto":
+            self.without_checkpoints = f"--tiling {tiling}", "--tiling auto"
         self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
         self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
         self.work = a.size * b.size
@@ -179,83 +116,55 @@ class LongestCommonSubsequence:
 
         All columns take part, because their number and their letters choose the program; without tiling neither does.
         """
-        began = time.perf_counter()
         columns = self.b[:FIRST_ROWS] if self.tiling == "none" else self.b
-        LongestCommonSubsequence(
-            self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
-        ).run(trace=trace)
-        self.backend.synchronize()
-        self.backend.timings.reset()
-        self.backend.timings.compile_s = time.perf_counter() - began
+        with self.backend.warming_up():
+            LongestCommonSubsequence(
+                self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
+            ).run(trace=trace)
 
-    def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Any = None,
-        checkpointer: Checkpointer | None = None,
-        trace: bool = True,
-    ) -> CommonSubsequence:
-        """Compute the length and, with ``trace``, a subsequence.
-
-        Parameters
-        ----------
-        stop, history
-            Refused: the answer is known at the end, which comes by itself.
-        callback
-            See `core.search.protocol.Callback`: its steps are launches. It cannot end the search.
-        ranks
-            The communicator whose ranks do this together, each of which calls it; by default the constructor's.
-        checkpointer
-            See `core.search.protocol.Search.run` and `core.search.dp.lcs.checkpoint`: the steps are rows then.
-        trace
-            Whether the subsequence is wanted too.
-
-        """
-        if self.tiling != "auto":
-            refuse_checkpoints(checkpointer, f"--tiling {self.tiling}", "--tiling auto")
-        monitor = table_monitor(stop, history, callback, "a longest common subsequence", seconds_before(checkpointer))
-        found = self.computed(
-            trace, monitor.counts(self.work), self.communicator if ranks is None else ranks, checkpointer
-        )
-        monitor.tell_all(found.length, self.work)
-        return found
-
-    def computed(
-        self, trace: bool, progress: CountCallback | None, ranks: Any, checkpointer: Checkpointer | None = None
-    ) -> CommonSubsequence:
-        """The length and, with ``trace``, a subsequence; ``progress(done, all)`` is told of launches."""
+    def compute(self, run: TableRun) -> CommonSubsequence:
+        """The length and, with a trace, a subsequence; progress counts launches, with checkpoints rows."""
         self.streamed_bytes = 0
-        a, b = self.a, self.b
-        if a.size == 0 or b.size == 0:
-            return CommonSubsequence(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
+        if self.work == 0:
+            return CommonSubsequence.of_nothing(run.trace)
         if self.tiling != "auto":
-            grid = LcsGrid(a, b)
-            engine = GridEngine(self.backend, ranks, grid, self.tiling, self.given_room, self.folder)
-            found = engine.run(trace, progress)
-            pairs = grid.pairs(found.choice) if found.choice is not None else None
-            method = "by diagonals" if self.tiling == "none" else "by tiles"
-            return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
-        if checkpointer is not None:
-            self.whole.clear()
-            self.both_ends = None
-            length, some = CheckpointedLcs(self, ranks, checkpointer).run(trace, progress)
+            return self.by_waves(run)
+        ranks = run.ranks
+        if run.checkpointer is not None:
+            self.free_tables()
+            length, some = CheckpointedLcs(self, ranks, run.checkpointer).run(run.trace, run.progress)
             return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
-        if not trace:
-            return CommonSubsequence(self.length(ranks, progress), None, "length only", self.work, 0)
-        whole = np.array([a.size, 0, 0, UNKNOWN], np.int32)
-        pairs, _, is_kept = self.traced(ranks, progress, whole)
+        if not run.trace:
+            return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
+        whole = np.array([self.a.size, 0, 0, UNKNOWN], np.int32)
+        pairs, _, is_kept = self.traced(ranks, run.progress, whole)
         method = "stored bits" if is_kept else "stored bits, in blocks"
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
+
+    def by_waves(self, run: TableRun) -> CommonSubsequence:
+        """The same cell by cell, on the generic engine."""
+        from core.search.dp.engine.waves import WaveEngine
+        from core.search.dp.lcs.waves import LcsGrid
+
+        grid = LcsGrid(self.a, self.b)
+        mapping = "waves" if self.tiling == "none" else self.tiling
+        found = WaveEngine(self.backend, run.ranks, grid, mapping, self.given_room, self.folder).run(
+            run.trace, run.progress
+        )
+        pairs = None if found.choice is None else grid.pairs(found.choice)
+        method = "by diagonals" if self.tiling == "none" else "by tiles"
+        return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
+
+    def free_tables(self) -> None:
+        """Give back the memory of whole tables; a run takes it anew."""
+        self.whole.clear()
+        self.both_ends = None
 
     def length(self, ranks: Any, progress: CountCallback | None) -> int:
         """Compute the length alone."""
         if ranks.size > 1:
             if self.both_ends is None or self.both_ends.ranks is not ranks:
-                self.whole.clear()
-                self.both_ends = None
+                self.free_tables()
                 self.both_ends = BidirectionalLcs(self.backend, ranks, self.alphabet, self.a, self.b, self.shape)
             return self.both_ends.run(progress)
         table = self.whole_table(NO_ROWS)
@@ -297,8 +206,7 @@ class LongestCommonSubsequence:
     def whole_table(self, keep: int) -> LcsTable:
         """The table of all rows and this rank's columns, whose memory is taken once."""
         if keep not in self.whole:
-            self.whole.clear()
-            self.both_ends = None
+            self.free_tables()
             self.whole[keep] = LcsTable(
                 self.backend, self.alphabet, self.a, self.own(), self.layout(keep), keep,
                 room=self.room, folder=self.folder, above=self.above,
@@ -321,7 +229,7 @@ class LongestCommonSubsequence:
         Parameters
         ----------
         progress
-            See `computed`.
+            See `TableRun`.
         state : (4,), i32
             Where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); the pairs that are left are
             `UNKNOWN` where the table is a whole one.
@@ -376,8 +284,7 @@ class LongestCommonSubsequence:
     def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
         """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
         blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
-        self.whole.clear()
-        self.both_ends = None
+        self.free_tables()
         block = LcsBlock(self.a, self.own(), self.above)
         marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
         marked.table.compute(progress, self.neighbours(ranks, marked.layout))
@@ -390,12 +297,6 @@ class LongestCommonSubsequence:
             return found
 
         return marked.table, follow
-
-
-def check_letters(a: int, b: int) -> None:
-    """Raise `UserError` unless strings of so many letters can be searched."""
-    if max(a, b) > MOST_LETTERS:
-        raise UserError(f"strings of {a} and {b} letters; both must be shorter than 2^31 - {COLUMNS}")
 
 
 def own_columns(columns: int, ranks: Any) -> tuple[int, int]:

@@ -16,15 +16,15 @@ from core.errors import UserError
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
-from core.search.dp.engine import cells, host_memory
-from core.search.dp.engine.cells import CellEngine
+from core.search.dp.engine import host_memory, recurrences
+from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.subset_ranks import subset_of_rank
 from core.search.dp.held_karp.waves import HeldKarpOnHost
-from core.search.dp.knapsack.diagonals import KnapsackByDiagonals, KnapsackDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.lcs.diagonals import LcsByDiagonals, LcsDiagonals
+from core.search.dp.knapsack.waves import KnapsackByDiagonals, KnapsackDiagonals
 from core.search.dp.lcs.search import LongestCommonSubsequence
+from core.search.dp.lcs.waves import LcsByDiagonals, LcsDiagonals
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
@@ -59,25 +59,29 @@ def pairs_of(found):
 # --- every cell of the tables is on the host, whatever the device and its lanes ---
 
 
+def every_cell(backend, problem, lanes):
+    """The result of a run whose cells are on the host."""
+    shape = None if lanes is None else (lanes,)
+    return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
+
+
 def check_common_cells(backend, n, m, lanes=None):
     a, b = strings(n, n, m)
-    engine = CellEngine(backend, Solo(), LcsDiagonals(a, b), team_size=lanes)
-    last = engine.run()
+    found = every_cell(backend, LcsDiagonals(a, b), lanes)
     table = common_table(a, b)
     for i, j in itertools.product(range(n), range(m)):
-        assert engine.cells.at(i + j, j if m <= n else i) == table[i + 1, j + 1], (i, j)
-    assert last.tolist() == [table[-1, -1]]
-    assert engine.cells.streamed_bytes == 4 * n * m
+        assert found.cells.at(i + j, j if m <= n else i) == table[i + 1, j + 1], (i, j)
+    assert found.last.tolist() == [table[-1, -1]]
+    assert found.streamed_bytes == 4 * n * m
 
 
 def check_packed_cells(backend, instance, value_type, lanes=None):
-    engine = CellEngine(backend, Solo(), KnapsackDiagonals(instance, value_type), team_size=lanes)
-    last = engine.run()
+    found = every_cell(backend, KnapsackDiagonals(instance), lanes)
     table, _ = packed_table(instance)
     for k, capacity in itertools.product(range(instance.n), range(instance.capacity + 1)):
-        assert engine.cells.at(k + capacity, k) == table[k + 1, capacity], (k, capacity)
-    assert last.tolist() == [table[-1, -1]]
-    assert engine.cells.streamed_bytes == value_type.bits // 8 * instance.n * (instance.capacity + 1)
+        assert found.cells.at(k + capacity, k) == table[k + 1, capacity], (k, capacity)
+    assert found.last.tolist() == [table[-1, -1]]
+    assert found.streamed_bytes == value_type.bits // 8 * instance.n * (instance.capacity + 1)
 
 
 def check_path_cells(backend, n, lanes=None):
@@ -86,7 +90,7 @@ def check_path_cells(backend, n, lanes=None):
     way.find(True, None)
     expected = path_lengths(distances)
     for size in range(1, n):
-        layer = way.engine.cells.wave(size - 1).reshape(-1, size)
+        layer = way.engine.mapping.cells.wave(size - 1).reshape(-1, size)
         for rank, row in enumerate(layer.tolist()):
             cities = [element + 1 for element in subset_of_rank(rank, size)]
             assert row == [expected[frozenset(cities), i] for i in cities]
@@ -247,9 +251,9 @@ def late(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("most", [0, 1, cells.MOST_IN_FLIGHT])
+@pytest.mark.parametrize("most", [0, 1, recurrences.MOST_IN_FLIGHT])
 def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch, most):
-    monkeypatch.setattr(cells, "MOST_IN_FLIGHT", most)
+    monkeypatch.setattr(recurrences, "MOST_IN_FLIGHT", most)
     check_common_cells(late, 50, 70)
     check_packed_cells(late, generate("paper", 20, 70, seed=2), u32)
     check_path_cells(late, 8)
@@ -307,7 +311,7 @@ def test_several_ranks_are_refused(cpu):
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
     ):
         with pytest.raises(
-            UserError, match="--mapping published is one launch per wave on one device: expected --mapping native"
+            UserError, match="--mapping published computes a table on one device: expected --mapping native"
         ):
             made()
 

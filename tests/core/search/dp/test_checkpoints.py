@@ -21,12 +21,12 @@ from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack import search as knapsack_search
-from core.search.dp.knapsack.diagonals import KnapsackByDiagonals
 from core.search.dp.knapsack.search import KnapsackSearch
+from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from core.search.dp.lcs import search as lcs_search
-from core.search.dp.lcs.diagonals import LcsByDiagonals
 from core.search.dp.lcs.search import LongestCommonSubsequence
+from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
 from tests.core.search.dp.tables import knapsack as made

@@ -12,7 +12,7 @@ from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.dp import grid, waves
-from core.search.dp import Grid, GridEngine
+from core.search.dp import Grid, WaveEngine
 
 PYTHON, CPU = (kind(kind.devices()[0]) for kind in (PythonBackend, CpuBackend))
 
@@ -89,18 +89,18 @@ class Table(Grid):
         return table[-1, -1]
 
 
-SHAPES = {"tiles": (2, 2, 3), "none": None}
+SHAPES = {"tiles": (2, 2, 3), "waves": None}
 
 
 @pytest.mark.parametrize("tiling", SHAPES)
 def test_a_table_does_not_depend_on_what_data_are_called(tmp_path, tiling):
     assert {"c", "above", "wave", "here", "V", "min", "frontier", "cells", "data"} < set(ALL)
     table = Table(functions(tmp_path, ALL), ALL)
-    assert GridEngine(PYTHON, Solo(), table, tiling, shape=SHAPES[tiling]).run().value == table.value_by_numpy()
+    assert WaveEngine(PYTHON, Solo(), table, tiling, shape=SHAPES[tiling]).run().value == table.value_by_numpy()
 
 
 @pytest.mark.parametrize("tiling", SHAPES)
 def test_machine_code_does_not_depend_on_what_data_and_parameters_are_called(tmp_path, tiling):
     own = {"i": "left", "j": "up", "near": "frontier", "choice": "kept", "data": "corner"}
     table = Table(functions(tmp_path, SOME, **own), SOME)
-    assert GridEngine(CPU, Solo(), table, tiling).run().value == table.value_by_numpy()
+    assert WaveEngine(CPU, Solo(), table, tiling).run().value == table.value_by_numpy()

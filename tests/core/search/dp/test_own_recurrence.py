@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import GridEngine
-from core.search.dp.engine import waves
+from core.search.dp import WaveEngine
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
@@ -52,10 +51,10 @@ def check(found, a, b):
     assert cost + i + j == found.value
 
 
-@pytest.mark.parametrize(("tiling", "room"), [("tiles", None), ("tiles", 2000), ("none", 2000)])
-def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
+@pytest.mark.parametrize(("mapping", "room"), [("tiles", None), ("tiles", 2000), ("waves", 2000)])
+def test_every_backend_computes_the_recurrence(backend, edit, mapping, room):
     for a, b in WORDS[:3] if backend.name == "python" else WORDS:
-        engine = GridEngine(backend, Solo(), edit(a, b), tiling, room)
+        engine = WaveEngine(backend, Solo(), edit(a, b), mapping, room)
         check(engine.run(), a, b)
         alone = engine.run(trace=False)
         assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
@@ -71,7 +70,7 @@ SLOW_SHAPES = [(4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16)]
 )
 def test_lanes_of_a_tile_do_not_race(edit, in_order, shape):
     for a, b in [*WORDS[:3], (b"abcabcabcabcabcab", b"bcacbacabbcabacbc")]:
-        check(GridEngine(in_order, Solo(), edit(a, b), shape=shape).run(), a, b)
+        check(WaveEngine(in_order, Solo(), edit(a, b), shape=shape).run(), a, b)
 
 
 def test_any_two_strings(cpu, edit):
@@ -80,23 +79,22 @@ def test_any_two_strings(cpu, edit):
     @settings(max_examples=80, deadline=None)
     @given(words, words, st.sampled_from([None, (1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
     def compare(a, b, shape):
-        check(GridEngine(cpu, Solo(), edit(a, b), "tiles" if shape else "none", shape=shape).run(), a, b)
+        check(WaveEngine(cpu, Solo(), edit(a, b), "tiles" if shape else "waves", shape=shape).run(), a, b)
 
     compare()
 
 
-def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order, edit, monkeypatch):
+def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order, edit):
     rng = np.random.default_rng(3)
     a, b = (bytes(rng.integers(97, 101, n, np.uint8)) for n in (320, 400))
-    check(GridEngine(cpu, Solo(), edit(a, b), "none").run(), a, b)
-    monkeypatch.setattr(waves, "TEAM_SIZE", 4)
-    check(GridEngine(in_order, Solo(), edit(*WORDS[0]), "none").run(), *WORDS[0])
+    check(WaveEngine(cpu, Solo(), edit(a, b), "waves").run(), a, b)
+    check(WaveEngine(in_order, Solo(), edit(*WORDS[0]), "waves", shape=(4,)).run(), *WORDS[0])
 
 
 def test_several_ranks_are_refused(cpu, edit):
     class Several(Solo):
         size = 2
 
-    for tiling in ("tiles", "none"):
+    for mapping, tiling in (("tiles", "tiles"), ("waves", "none")):
         with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
-            GridEngine(cpu, Several(), edit(b"a", b"b"), tiling)
+            WaveEngine(cpu, Several(), edit(b"a", b"b"), mapping)

@@ -12,8 +12,8 @@ from cluster import Solo
 from core.errors import UserError
 from core.lang import Array, bundle, function, i32, i64, u32
 from core.search.dp import Window
-from core.search.dp.engine import waves
-from core.search.dp.engine.waves import WaveEngine, Waves
+from core.search.dp.engine.recurrences import Waves
+from core.search.dp.engine.waves import WaveEngine
 
 
 @bundle
@@ -88,18 +88,18 @@ def automaton_by_numpy(seeds, steps):
 
 
 def check_run(backend, cells, steps, **window):
-    """Compare all cells of an automaton's run, from its decisions, and its last wave with NumPy's; returns the engine."""
+    """Compare all cells of an automaton's run, from its decisions, and its last wave with NumPy's; returns the result."""
     seeds = np.random.default_rng(cells).integers(0, 2, cells, np.uint32)
     engine, expected = WaveEngine(backend, Solo(), Automaton(seeds, steps), **window), automaton_by_numpy(seeds, steps)
     for _ in range(2):
         found = engine.run()
-        rows = [[found.decisions.at(wave, k) for k in range(cells)] for wave in reversed(range(steps))][::-1]
+        rows = [[found.choice(wave, k) for k in range(cells)] for wave in reversed(range(steps))][::-1]
         assert np.array_equal(rows, expected)
         assert np.array_equal(found.last, expected[-1])
     untraced = engine.run(trace=False)
-    assert untraced.decisions is None
+    assert untraced.choice is None
     assert np.array_equal(untraced.last, expected[-1])
-    return engine
+    return found
 
 
 def test_decisions_of_one_bit_are_kept_at_any_width(cpu):
@@ -107,14 +107,13 @@ def test_decisions_of_one_bit_are_kept_at_any_width(cpu):
         check_run(cpu, cells, 4)
 
 
-def test_lanes_of_a_team_may_run_in_any_order(in_order, monkeypatch):
-    monkeypatch.setattr(waves, "TEAM_SIZE", 4)
-    check_run(in_order, 70, 3)
+def test_lanes_of_a_team_may_run_in_any_order(in_order):
+    check_run(in_order, 70, 3, shape=(4,))
 
 
 def test_a_window_smaller_than_the_problem_changes_nothing(device, tmp_path):
     for folder in (None, str(tmp_path)):
-        assert check_run(device, 40, 9, room=512, folder=folder).rows.streamed_bytes > 0
+        assert check_run(device, 40, 9, room=512, folder=folder).streamed_bytes > 0
     assert os.listdir(tmp_path) == []
 
 
@@ -125,7 +124,7 @@ def test_a_wave_may_hold_numbers_of_64_bits(device):
         row = [1, *(a + b for a, b in zip(row, row[1:], strict=False)), 1]
     assert found.last.tolist() == row
     assert row[18] > 2**32
-    assert found.decisions is None
+    assert found.choice is None
 
 
 def test_progress_comes_by_waves(cpu):
@@ -167,5 +166,5 @@ def test_several_ranks_are_refused(cpu):
     class Two(Solo):
         size = 2
 
-    with pytest.raises(UserError, match="--tiling auto with several ranks"):
+    with pytest.raises(UserError, match="--tiling auto on several ranks"):
         WaveEngine(cpu, Two(), Pascal(3))

@@ -1,0 +1,223 @@
+"""Recurrences by waves: classes from which a problem derives."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.grid import grid_cell
+from core.lang import i32
+from core.lang.bundles import is_bundle, placed
+
+TEAM_SIZE = 128
+MOST_CELLS = 2**31 - 1
+
+
+MOST_IN_FLIGHT = 32
+"""Most waves that may be on their way to the host beside those that are still read."""
+MOST_BYTES_IN_FLIGHT = 64 << 20
+"""Most bytes of them: of wide waves none has to wait longer than it takes to compute one."""
+
+
+class WaveRing(NamedTuple):
+    """Places of waves on the device.
+
+    Attributes
+    ----------
+    rows : int
+        Waves that it holds; the wave after them takes the place of the first.
+    border : int
+        Cells of each row before number 0, never written and 0: the border of a table, and a whole team of cells, so
+        that rows begin where a memory transaction does.
+    lanes : int
+        Cells from number 0 on, whole teams.
+
+    """
+
+    rows: int
+    border: int
+    lanes: int
+
+    @property
+    def stride(self) -> int:
+        """Cells from one row to the next."""
+        return self.border + self.lanes
+
+    @property
+    def cells(self) -> int:
+        """Cells of all rows."""
+        return self.rows * self.stride
+
+    def row(self, wave: int) -> int:
+        """The place of a wave's cell 0."""
+        return wave % self.rows * self.stride + self.border
+
+    @classmethod
+    def of(cls, problem: Waves, team_size: int) -> WaveRing:
+        """Rows for the waves that a wave reads, for itself, and for some that are on their way to the host."""
+        lanes = -(-problem.numbers() // team_size) * team_size
+        row_bytes = (team_size + lanes) * problem.value.dtype.itemsize
+        waiting = min(MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT // row_bytes)
+        return cls(problem.lookback + 1 + waiting, team_size, lanes)
+
+
+class Waves:
+    """A recurrence over waves; subclasses define the cells.
+
+    Attributes
+    ----------
+    mapping
+        The default mapping of `core.search.dp.engine.waves.WaveEngine`.
+    value
+        The language's type of a cell.
+    lookback
+        Number of earlier waves that a cell reads: 1 or 2, or any number with the published mapping.
+    choices : 0, 1 or 2
+        Bits of choice kept of a cell; 0 if nothing is traced.
+    data
+        The data of ``cell``: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
+    cell
+        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
+        -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
+        ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
+        The published mapping computes whole teams: also numbers before the first of a wave and behind its last, whose
+        values are not used. The cell -1 of a wave is 0 there, as is everything that no lane has written.
+
+    """
+
+    mapping = "waves"
+    value: Any = i32
+    lookback = 1
+    choices = 0
+    data: Any
+    cell: Any
+
+    def waves(self) -> int:
+        """Number of waves."""
+        raise NotImplementedError
+
+    def cells(self, wave: int) -> int:
+        """Number of cells of a wave; at least one."""
+        raise NotImplementedError
+
+    def first(self, wave: int) -> int:
+        """The number of a wave's first cell; defined for the two waves before the first one too."""
+        return 0
+
+    def width(self) -> int:
+        """Cells of the widest wave."""
+        return max(self.cells(wave) for wave in range(self.waves()))
+
+    def numbers(self) -> int:
+        """One more than the largest number of a cell."""
+        return self.width()
+
+    def begin(self, wave: int) -> int:
+        """Cells of all waves before this one; of all waves, if it is the one after the last."""
+        return sum(self.cells(earlier) for earlier in range(wave))
+
+    def place(self, wave: int, index: int) -> tuple[int, int]:
+        """Wave and index of the cell that a trace names by two numbers."""
+        return wave, index
+
+    def lie(self, ring: WaveRing) -> None:
+        """Make ``data`` for the published mapping, whose waves lie in this ring."""
+
+
+class Diagonals(Waves):
+    """A table by diagonals, a lane for each cell of one side: lane k is at place wave - k of the other side."""
+
+    def sides(self) -> tuple[int, int]:
+        """Lanes, and places of each."""
+        raise NotImplementedError
+
+    def waves(self) -> int:
+        """All diagonals."""
+        return sum(self.sides()) - 1
+
+    def first(self, wave: int) -> int:
+        """The first lane in the table."""
+        return max(0, wave - self.sides()[1] + 1)
+
+    def cells(self, wave: int) -> int:
+        """Lanes in the table."""
+        return min(wave, self.sides()[0] - 1) - self.first(wave) + 1
+
+    def width(self) -> int:
+        """Cells of the longest diagonal."""
+        return min(self.sides())
+
+    def numbers(self) -> int:
+        """One for each lane."""
+        return self.sides()[0]
+
+    def begin(self, wave: int) -> int:
+        """Cells of the diagonals before this one: they grow, stay as long as the shorter side, and shrink."""
+        short, long = sorted(self.sides())
+        left = short + long - 1 - wave
+        if wave > long:
+            return short * long - left * (left + 1) // 2
+        growing = min(wave, short)
+        return growing * (growing + 1) // 2 + (wave - growing) * short
+
+
+class Grid(Diagonals):
+    """A table of rows 0 to ``rows`` and columns 0 to ``columns``; subclasses define the cells.
+
+    Strings, sequences and time series usually have such tables: a cell follows from those above, left and above left.
+
+    Attributes
+    ----------
+    value
+        The language's type of a cell.
+    choices : 0, 1 or 2
+        Bits of choice kept of a cell; 0 if nothing is traced.
+    rows, columns
+        The last row and the last column; both at least 1.
+    data
+        The data of the functions: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
+    step
+        A `core.lang.function`: ``step(i: i32, j: i32, near: Near, choice: Array[u32], data: YourData) -> V`` from the
+        cells (i - 1, j - 1), (i - 1, j) and (i, j - 1), which are ``near.corner``, ``near.up`` and ``near.left``
+        (`core.kernels.dp.grid.Near`); i and j are at least 1. The choice is left in ``choice[0]``.
+    border
+        The same for row 0 and column 0, which have no predecessors: ``border(i: i32, j: i32, data: YourData) -> V``.
+
+    """
+
+    mapping = "tiles"
+    lookback = 2
+    rows: int
+    columns: int
+    step: Any
+    border: Any
+
+    def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The values of ``border``, by NumPy, for cells of row 0 or column 0."""
+        raise NotImplementedError
+
+    @cached_property
+    def cell(self) -> Any:
+        """The cell of a diagonal i + j, whose number is i."""
+        return grid_cell(self.step, self.border)
+
+    def sides(self) -> tuple[int, int]:
+        """Rows and columns, with the border."""
+        return self.rows + 1, self.columns + 1
+
+    def place(self, i: int, j: int) -> tuple[int, int]:
+        """Diagonal and index of the cell (i, j)."""
+        return i + j, i - self.first(i + j)
+
+
+def upload_problem_data(backend: Any, problem: Waves) -> Any:
+    """The data of a problem on a device, which only reads them."""
+    if not is_bundle(type(problem.data)):
+        raise UserError(
+            f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
+            "that is a @bundle"
+        )
+    return placed(backend.load(problem.data), "readonly")

@@ -1,0 +1,117 @@
+"""The common part of the searches that compute a table to its end.
+
+A new table derives from `TableSearch` and defines `compute`, which receives a `TableRun`::
+
+    class Partition(TableSearch[Split]):
+        subject = "the partition table"
+
+        def compute(self, run):
+            found = self.engine.run(run.trace, run.progress)
+            return Split(found.value, ...)
+
+What `compute` finds in this package: `core.search.dp.engine.waves` computes recurrences by waves,
+`core.search.dp.engine.decisions` keeps decisions for a trace, `core.search.dp.engine.checkpoints` keeps rows and pauses
+ranks together. `TableSearch.run` refuses stop criteria and a history, since the answer is known at the end, and reports
+progress. `core.search.dp.engine.published_table` is the paper's mapping of any table.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from core.search.checkpoint import Checkpointer, seconds_before
+from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.protocol import Callback, CountCallback, table_monitor
+from core.search.stop import Stop
+
+Found = TypeVar("Found", bound=Any)
+
+
+class TableRun(NamedTuple):
+    """The settings of one run.
+
+    Attributes
+    ----------
+    trace : bool
+        True if the solution is wanted, not the value alone.
+    progress : callable or None
+        ``progress(done, all)`` reports parts of the table. None: nobody waits, so neither does the device.
+    ranks
+        The communicator whose ranks compute together.
+    checkpointer : Checkpointer or None
+        Of this rank.
+
+    """
+
+    trace: bool
+    progress: CountCallback | None
+    ranks: Any
+    checkpointer: Checkpointer | None = None
+
+
+class TableSearch(Generic[Found]):
+    """A search whose answer is known at the end of a table.
+
+    Attributes
+    ----------
+    backend, communicator
+        Device of this rank, and the ranks that share the table.
+    work : int
+        Cells of a run, over all ranks.
+    subject : str
+        Name of the table in messages.
+    without_checkpoints : tuple of str or None
+        Settings that keep no checkpoints, and those to use instead.
+
+    """
+
+    work_unit = "cells"
+    backend: Any
+    communicator: Any
+    work: int
+    subject: str
+    without_checkpoints: tuple[str, str] | None = None
+
+    @property
+    def evaluations(self) -> int:
+        """Cells of the whole table, as results count them."""
+        return self.work
+
+    def compute(self, run: TableRun) -> Found:
+        """Compute the table, and trace a solution if it is wanted."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        checkpointer: Checkpointer | None = None,
+        trace: bool = True,
+    ) -> Found:
+        """Find the best value and, with ``trace``, a solution that has it.
+
+        Parameters
+        ----------
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.protocol.Callback`: its steps are parts of the table. It cannot end the search.
+        ranks
+            The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
+            it is by default.
+        checkpointer
+            See `core.search.protocol.Search.run`.
+        trace
+            False if the value is enough.
+
+        """
+        if self.without_checkpoints is not None:
+            refuse_checkpoints(checkpointer, *self.without_checkpoints)
+        monitor = table_monitor(stop, history, callback, self.subject, seconds_before(checkpointer))
+        ranks = self.communicator if ranks is None else ranks
+        found = self.compute(TableRun(trace, monitor.counts(self.evaluations), ranks, checkpointer))
+        monitor.tell_all(found.cost, self.evaluations)
+        return found

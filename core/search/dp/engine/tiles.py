@@ -1,0 +1,122 @@
+"""A launch per diagonal of tiles of a `Grid`: many cells per launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.grid import Frontier, Tiling, tile_kernel
+from core.kernels.dp.waves import PackedChoices
+from core.search.dp.engine.decisions import DecisionRows, decision_room
+from core.search.dp.engine.recurrences import MOST_CELLS, Grid, upload_problem_data
+from core.search.dp.engine.results import WaveResult
+
+
+class TileShape:
+    """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell.
+
+    Raises
+    ------
+    UserError
+        A place in a tile at the table's end does not fit 31 bits.
+
+    """
+
+    def __init__(self, rows: int, columns: int, lanes: int, bands: int, wide: int) -> None:
+        self.lanes, self.bands, self.wide = lanes, bands, wide
+        self.tall = lanes * bands
+        self.across, self.down = -(-columns // wide), -(-rows // self.tall)
+        self.waves = self.across + self.down - 1
+        end = max(self.down * self.tall, self.across * wide)
+        if end >= MOST_CELLS:
+            raise UserError(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
+
+    @classmethod
+    def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:
+        """Tiles as large as is good for the device, or smaller if two diagonals of choices would not fit the room."""
+        lanes, bands, wide = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
+        bands, wide = min(bands, grid.rows), min(wide, grid.columns)
+        while True:
+            tiles = cls(grid.rows, grid.columns, lanes, bands, wide)
+            if grid.choices == 0 or 8 * tiles.kept_words(grid.choices) <= room or (bands, wide) == (1, 1):
+                return tiles
+            bands, wide = (bands // 2, wide) if bands > 1 else (1, wide // 2)
+
+    def first(self, wave: int) -> int:
+        """The uppermost tile row of a diagonal of tiles."""
+        return max(0, wave - self.across + 1)
+
+    def count(self, wave: int) -> int:
+        """Tiles of a diagonal."""
+        return min(wave, self.down - 1) - self.first(wave) + 1
+
+    def kept_words(self, bits: int) -> int:
+        """Words that a diagonal of tiles keeps."""
+        return min(self.across, self.down) * self.tall * -(-self.wide // (32 // bits))
+
+    def choice(self, rows: DecisionRows, bits: int, i: int, j: int) -> int:
+        """The choice at (i, j), from the rows of decisions."""
+        per = 32 // bits
+        (down, y), (across, x) = divmod(i - 1, self.tall), divmod(j - 1, self.wide)
+        wave = down + across
+        line = (down - self.first(wave)) * self.bands + y // self.lanes
+        word = (line * -(-self.wide // per) + x // per) * self.lanes + y % self.lanes
+        return int(rows.row(wave)[word]) >> x % per * bits & (1 << bits) - 1
+
+
+class GridTiles:
+    """Frontier, choices and launches of a grid; the parameters are those of `WaveEngine`."""
+
+    report_every = 64
+
+    def __init__(
+        self, backend: Any, grid: Grid, room: int | None, folder: str | None, shape: tuple[int, ...] | None
+    ) -> None:
+        self.backend, self.problem, self.room, self.folder = backend, grid, room, folder
+        if shape:
+            self.tiles = TileShape(grid.rows, grid.columns, *shape)
+        else:
+            self.tiles = TileShape.fitting(grid, backend.capabilities, decision_room(backend, room))
+        self.launches = self.tiles.waves
+        self.kernel = tile_kernel(grid.step)
+        self.data = upload_problem_data(backend, grid)
+        self.tiling = Tiling(grid.rows, grid.columns, self.tiles.bands, self.tiles.wide)
+        self.nothing = backend.allocate(1, np.uint32)
+        self.bits = 0
+        self.rows: DecisionRows | None = None
+        self.frontier: Any = None
+
+    def begin(self, trace: bool) -> None:
+        """Write the border of the table."""
+        grid, tiles = self.problem, self.tiles
+        i, j = np.arange(grid.rows + 1), np.arange(grid.columns + 1)
+        below, beside = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
+        left = grid.edge(np.zeros(tiles.across, np.int64), np.arange(tiles.across)[::-1] * tiles.wide)
+        top = grid.edge(np.arange(1, tiles.down) * tiles.tall, np.zeros(tiles.down - 1, np.int64))
+        borders = below, beside, np.concatenate([left, top])
+        self.frontier = self.backend.load(Frontier(*(np.asarray(v, grid.value.dtype) for v in borders)))
+        self.bits, self.rows = grid.choices if trace else 0, None
+        if self.bits:
+            words = tiles.kept_words(self.bits)
+            self.rows = DecisionRows(self.backend, tiles.waves, words, self.room, self.folder)
+
+    def launch(self, wave: int) -> None:
+        """Queue a diagonal of tiles."""
+        tiles = self.tiles
+        kept = PackedChoices(*(self.rows.place(wave) if self.rows else (self.nothing, 0)))
+        self.backend.launch(
+            self.kernel, tiles.count(wave), tiles.lanes,
+            self.frontier, self.tiling, kept, wave, tiles.first(wave), self.bits, self.data,
+        )  # fmt: skip
+        if self.rows:
+            self.rows.close_row(wave)
+
+    def result(self) -> WaveResult:
+        """The last cell and the choices."""
+        rows, bits, tiles = self.rows, self.bits, self.tiles
+        last = self.backend.read(self.frontier.beside, self.problem.rows, 1)
+        if rows is None:
+            return WaveResult(last)
+        return WaveResult(last, lambda i, j: tiles.choice(rows, bits, i, j), streamed_bytes=rows.streamed_bytes)

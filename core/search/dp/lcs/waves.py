@@ -1,0 +1,126 @@
+"""The longest common subsequence as a table of numbers (`oconnell2014`, equation 2), on the generic engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.kernels.dp.diagonals import PaddedStrings, common_length
+from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
+from core.search.dp.engine.published_table import PublishedTable
+from core.search.dp.engine.recurrences import Diagonals, Grid, WaveRing
+from core.search.dp.engine.results import HostCells, WaveResult
+from core.search.dp.lcs.result import CommonSubsequence, check_letters
+
+FIRST_ROWS = 64
+"""Rows of the table from which programs are compiled."""
+ABOVE, BESIDE = 256, 257
+"""Letters of the padding, which are equal to no letter and not to each other."""
+
+
+class LcsGrid(Grid):
+    """S(i, j), the length for the first i letters of ``a`` and the first j of ``b``; both 1-D, u8, not empty."""
+
+    choices = 2
+    step, border = lcs_step, lcs_border
+
+    def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
+        self.rows, self.columns = a.size, b.size
+        self.data = Strings(a, b)
+
+    def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """An empty string has nothing in common with any."""
+        return np.zeros_like(i)
+
+    def pairs(self, choice: Callable[[int, int], int]) -> np.ndarray:
+        """Matched positions from the choices, (length, 2), i64."""
+        i, j, found = self.rows, self.columns, []
+        while i > 0 and j > 0:
+            chosen = choice(i, j)
+            if chosen == MATCH:
+                found.append((i - 1, j - 1))
+            i -= chosen != LEFT_CELL
+            j -= chosen != UP_CELL
+        return np.array(found[::-1], np.int64).reshape(-1, 2)
+
+
+class LcsDiagonals(Diagonals):
+    """The same for the published mapping, with a lane for each letter of the shorter string."""
+
+    lookback = 2
+    cell = common_length
+
+    def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
+        self.lane_is_b = b.size <= a.size
+        self.across, self.down = (b, a) if self.lane_is_b else (a, b)
+
+    def sides(self) -> tuple[int, int]:
+        """Letters of both strings."""
+        return self.across.size, self.down.size
+
+    def lie(self, ring: WaveRing) -> None:
+        """Pad the strings: lanes read letters before they are in the table and after they have left it."""
+        across = np.full(ring.lanes, BESIDE, np.uint16)
+        across[: self.across.size] = self.across
+        start = ring.lanes - 1
+        down = np.full(start + self.waves(), ABOVE, np.uint16)
+        down[start : start + self.down.size] = self.down
+        self.data = PaddedStrings(across, down, start)
+
+    def pairs(self, cells: HostCells) -> np.ndarray:
+        """Matched positions: left where that keeps the length, else up, else both."""
+        lanes, length = self.sides()
+
+        def length_of(i: int, j: int) -> int:
+            return cells.at(i + j - 2, (j if self.lane_is_b else i) - 1) if i and j else 0
+
+        i, j = (length, lanes) if self.lane_is_b else (lanes, length)
+        here, found = length_of(i, j), []
+        while here:
+            if length_of(i, j - 1) == here:
+                j -= 1
+            elif length_of(i - 1, j) == here:
+                i -= 1
+            else:
+                i, j, here = i - 1, j - 1, here - 1
+                found.append((i, j))
+        return np.array(found[::-1], np.int64).reshape(-1, 2)
+
+
+class LcsByDiagonals(PublishedTable[CommonSubsequence]):
+    """A longest common subsequence of ``a`` and ``b`` (1-D, u8) by the paper's mapping; see `PublishedTable`.
+
+    The answer is that of `core.search.dp.lcs.search.LongestCommonSubsequence`.
+    """
+
+    subject = "a longest common subsequence"
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        a: np.ndarray,
+        b: np.ndarray,
+        *,
+        folder: str | None = None,
+        team_size: int | None = None,
+    ) -> None:
+        check_letters(a.size, b.size)
+        self.a, self.b = a, b
+        self.work = a.size * b.size
+        super().__init__(backend, communicator, LcsDiagonals(a, b) if self.work else None, folder, team_size)
+
+    def smallest(self) -> LcsDiagonals:
+        """The table of the first letters."""
+        return LcsDiagonals(self.a[:FIRST_ROWS], self.b[:FIRST_ROWS])
+
+    def found(self, last: WaveResult | None, trace: bool) -> CommonSubsequence:
+        """The length from the last cell, and the pairs from all cells."""
+        if last is None:
+            return CommonSubsequence.of_nothing(trace)
+        if last.cells is None:
+            return CommonSubsequence(last.value, None, "by diagonals", self.work, 0)
+        pairs = LcsDiagonals(self.a, self.b).pairs(last.cells)
+        return CommonSubsequence(last.value, pairs, "by diagonals, cells on the host", self.work, last.streamed_bytes)
