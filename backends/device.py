@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from core.errors import LaunchRefused, UserError
-from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes
+from core.lang.bundles import RowArray, Rows, fields_of, is_bundle, row_sizes
 from core.lang.types import Array, Generic, boolean, described
 
 if TYPE_CHECKING:
@@ -242,9 +242,9 @@ class Device:
     def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
         """Return the buffer of a bundle's array; rows have ``size`` elements in all."""
         element = kind.element
-        if isinstance(kind, Row) and size >= 2**31:
+        if isinstance(kind, RowArray) and size >= 2**31:
             raise UserError(f"{what}: rows of {size} elements in all; expected less than 2^31")
-        if isinstance(kind, Row) and value is None:
+        if isinstance(kind, RowArray) and value is None:
             if isinstance(element, Generic) and element.name not in types:
                 raise UserError(f"{what}: rows of {element.name}; say what that is, as in {element.name}=np.uint8")
             dtype = types[element.name] if isinstance(element, Generic) else element.dtype
@@ -254,7 +254,7 @@ class Device:
             given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
             stored = ", stored as uint8" if element is boolean else ""
             raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
-        if isinstance(kind, Row) and value.size not in (size, max(1, size)):
+        if isinstance(kind, RowArray) and value.size not in (size, max(1, size)):
             raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")
         return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))
 

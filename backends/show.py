@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from backends.device_output import checks_enabled, output_types
 from backends.launch import scalar_argument
 from core.errors import UserError
-from core.lang import Const, Function, Generic, Kernel
-from core.lang.types import BY_NAME, Array, Integer, Table, boolean
+from core.lang import Function, Kernel
+from core.lang.types import BY_NAME, Array, Const, Generic, Integer, Table, boolean
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
 

@@ -38,8 +38,9 @@ class Tardiness(ok.Problem):
 
     def __init__(self, instance: Path = JOBS):
         self.jobs = np.loadtxt(instance, np.int32, ndmin=2)
+        duration, weight, due = self.jobs.T.copy()
         n = len(self.jobs)
-        super().__init__(Path(instance).stem, ok.Permutation(n), Jobs(*self.jobs.T.copy(), n))
+        super().__init__(Path(instance).stem, ok.Permutation(n), Jobs(duration, weight, due, n))
 
     def cost(self, order):
         duration, weight, due = self.jobs[np.asarray(order)].T.astype(np.int64)

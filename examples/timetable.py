@@ -45,7 +45,7 @@ def added(slot: Array[i32], move: Move, exams: Exams) -> i32:
 
 @bundle
 class Counts(Exams):
-    clashing: Row(i32, "cells")  # clashing[a * slots + s]: clashes of exam a if it is in slot s
+    clashing: Array[i32] = Row("cells")  # clashing[a * slots + s]: clashes of exam a if it is in slot s
     cells: i32
 
 

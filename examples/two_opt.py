@@ -39,7 +39,7 @@ from drivers.cli.exit_codes import run_driver
 
 @bundle
 class Climber:
-    tour: Row(i32, "n")
+    tour: Array[i32] = Row("n")
     n: i32
 
 
@@ -86,8 +86,9 @@ def climbed(backend, distances, starts, lanes):
 
 def main(argv):
     """Climb with this kernel and with the tuned one, from the same tours."""
-    instance, count, name = [*argv, *["kroE100", "1000", "cpu"][len(argv) :]]
-    distances, count = tsp.load(instance).distances, int(count)
+    defaults = ["kroE100", "1000", "cpu"]
+    instance, climbs, name = argv + defaults[len(argv) :]
+    distances, count = tsp.load(instance).distances, int(climbs)
     backend, n = create(name), len(distances)
     starts = backend.allocate(count * n, np.uint16)
     backend.launch(start_tours, count, 1, starts, n, count, 0, 0, False)

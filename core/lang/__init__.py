@@ -4,8 +4,9 @@ Import its words from here, functions written in it from `library`; backends als
 The translation to the typed tree is in `front`; code generation for devices belongs in `backends`.
 """
 
-from core.lang.bundles import Row, Rows, bundle
-from core.lang.decorators import Kernel, function, kernel
+from typing import TYPE_CHECKING
+
+from core.lang.decorators import Kernel, kernel
 from core.lang.intrinsics import (
     atomic_add,
     atomic_cas,
@@ -35,23 +36,50 @@ from core.lang.intrinsics import (
 )
 from core.lang.kernel_errors import KernelError
 from core.lang.source import Function
-from core.lang.types import (
-    Array,
-    Const,
-    Generic,
-    Table,
-    boolean,
-    f32,
-    f64,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-)
+
+if TYPE_CHECKING:
+    from typing import TypeVar as Generic
+
+    from core.lang.annotations import (
+        Array,
+        Const,
+        Row,
+        Rows,
+        boolean,
+        bundle,
+        f32,
+        f64,
+        function,
+        i8,
+        i16,
+        i32,
+        i64,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
+    from core.lang.types import Table
+else:
+    from core.lang.bundles import Row, Rows, bundle
+    from core.lang.decorators import function
+    from core.lang.types import (
+        Array,
+        Const,
+        Generic,
+        Table,
+        boolean,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
 
 __all__ = [
     "Array",

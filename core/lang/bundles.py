@@ -15,22 +15,28 @@ FORM_SUFFIX = " is"
 """Suffix of a parameter's name, under which its `BundleForm` is listed among the types of a launch."""
 
 
-class Row(Array):
-    """``Row(i32, 9)``, ``Row(i32, "n")``: an array of a bundle of which every row of `Rows` has a part of its own.
+class Row:
+    """``a: Array[i32] = Row(9)``, ``a: Array[i32] = Row("n")``: every row of `Rows` has an array of its own.
 
     Parameters
     ----------
-    element
-        A scalar type, or a `core.lang.types.Generic` that stands for one.
     size
         Elements of a row: a number, or the name of the bundle's number that holds it.
 
     """
 
-    def __init__(self, element: Any, size: int | str) -> None:
-        super().__init__(element)
+    def __init__(self, size: int | str) -> None:
         if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
             raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
+        self.size = size
+        self.name = f"Row({size!r})"
+
+
+class RowArray(Array):
+    """Kind of a field ``Array[...] = Row(size)``; its element may be a `core.lang.types.Generic`."""
+
+    def __init__(self, element: Any, size: int | str) -> None:
+        super().__init__(element)
         self.size = size
 
 
@@ -75,7 +81,7 @@ class BundleForm:
 
 def kind_text(kind: Any) -> str:
     """A field's kind as its source text reads; of a bundle, all its fields."""
-    if isinstance(kind, Row):
+    if isinstance(kind, RowArray):
         return f"Row({described(kind.element)}, {kind.size!r})"
     if is_bundle(kind):
         return _fields_text(kind, fields_of(kind))
@@ -89,9 +95,9 @@ def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)``
-    makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
-    backend allocates them. Fields are read by ``cut.n`` and never assigned.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, perhaps with a `Row`, or another bundle.
+    ``Cut(weights, n)`` makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be
+    left out, so that the backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
     Raises
     ------
@@ -108,7 +114,14 @@ def bundle(cls: type) -> Any:
         fields.update(vars(base).get("__fields__", {}))
     for name, given in vars(cls).get("__annotations__", {}).items():
         kind = _kind(cls, name, given, frame)
-        if name in vars(cls):
+        value = vars(cls).get(name)
+        if isinstance(value, Row):
+            if type(kind) is not Array:
+                what = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
+                raise UserError(f"{what} with a Row; expected Array[...] = Row(...)")
+            kind = RowArray(kind.element, value.size)
+            delattr(cls, name)
+        elif name in vars(cls):
             raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
         if name in fields and kind_text(fields[name]) != kind_text(kind):
             inherited = kind_text(fields[name])
@@ -117,7 +130,7 @@ def bundle(cls: type) -> Any:
             raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
         fields[name] = kind
     for name, kind in fields.items():
-        if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
+        if isinstance(kind, RowArray) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
             raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
     if not fields:
@@ -147,7 +160,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     if not valid or isinstance(given, Table):
         raise UserError(
             f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
-            "Row(...) or a bundle"
+            "Array[...] = Row(...) or a bundle"
         )
     return given
 
@@ -173,7 +186,7 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
-        if name not in given and not isinstance(kind, Row):
+        if name not in given and not isinstance(kind, RowArray):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
         if is_bundle(kind) and not isinstance(given[name], kind):
             raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
@@ -237,7 +250,7 @@ def placed(given: Any, place: str) -> Any:
     kinds = {}
     for name, kind in form_of(given).kinds:
         value = getattr(given, name)
-        if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
+        if place != "global" and isinstance(kind, Array) and not isinstance(kind, RowArray):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
     found.__placed__ = TablePlacement(kinds)
@@ -357,7 +370,7 @@ def row_sizes(given: Any) -> dict[str, int]:
 @lru_cache(maxsize=1024)
 def sizes_of_rows(cls: type) -> dict[str, int | str]:
     """The size of every `Row` field: a number, or the name of the field that holds it."""
-    return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
+    return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, RowArray)}
 
 
 @lru_cache(maxsize=1024)

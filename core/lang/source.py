@@ -7,7 +7,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
-from core.lang.bundles import Row, RowsOf, is_bundle, kind_text
+from core.lang.bundles import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
@@ -192,7 +192,7 @@ def is_type(found: Any) -> bool:
     if isinstance(found, RowsOf):
         return is_bundle(found.bundle) or isinstance(found.bundle, Generic)
     inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
-    return (is_result(inner) or is_bundle(found)) and not isinstance(found, Row)
+    return (is_result(inner) or is_bundle(found)) and not isinstance(found, RowArray)
 
 
 def is_result(found: Any) -> bool:

@@ -13,10 +13,10 @@ from core.arguments import refuse, text
 from core.errors import UserError
 from core.kernels.local_search.hooks import Hooks
 from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT
-from core.lang import Array, Const, Function, Generic, Row, f32, f64
-from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
+from core.lang import Function
+from core.lang.bundles import RowArray, fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
-from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
+from core.lang.types import BY_DTYPE, NUMBERS, PLACES, Array, Const, Generic, boolean, f32, f64, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
 from core.problems.problem_errors import ProblemError, WrongCost, WrongData
 
@@ -105,14 +105,14 @@ class Problem:
         """Whether the suite's tests have tried this class, so that a search need not; subclasses do not inherit it."""
         return bool(vars(type(self)).get("tested", False))
 
-    def cost(self, solution: np.ndarray) -> int:
+    def cost(self, solution: np.ndarray, /) -> int:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
         raise WrongCost(
             f"{self.name}: {type(self).__name__} has no `cost`: expected def cost(self, solution), which returns "
             "the cost of a solution as an int, by plain NumPy"
         )
 
-    def costs(self, solutions: np.ndarray) -> np.ndarray:
+    def costs(self, solutions: np.ndarray, /) -> np.ndarray:
         """What `cost` says of many solutions: (number of solutions, n) -> (number of solutions,) int64.
 
         A search scores all its start solutions by this. A class whose arrays can be put together overrides it, since
@@ -168,7 +168,7 @@ class Problem:
         own = [one for one in self.neighbourhoods if isinstance(one, Neighbourhood) and one.name == name]
         return own[0] if own else neighbourhood(name, self.encoding)
 
-    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+    def evaluations(self, neighbourhood: str, /) -> dict[str, Evaluation]:
         """The evaluations of a neighbourhood by name, the preferred one first; by default of `delta` and of `value`."""
         if self.value is None:
             return {"delta": Evaluation(self.delta)}
@@ -176,11 +176,11 @@ class Problem:
         knows = bool(self.neighbourhoods) or self.neighbourhood(neighbourhood).change not in (INSERT, SEGMENT)
         return {"delta": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
 
-    def data_for(self, evaluation: str) -> Any:
+    def data_for(self, evaluation: str, /) -> Any:
         """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
         return self.data
 
-    def with_room(self, data: Any, lanes: int) -> Any:
+    def with_room(self, data: Any, lanes: int, /) -> Any:
         """The data of an evaluation, with room for what each of so many lanes side by side keeps for itself."""
         return data
 
@@ -249,7 +249,7 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
         what, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)
         if is_bundle(kind):
             raise WrongData(f"{what} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
-        if isinstance(kind, Row):
+        if isinstance(kind, RowArray):
             if value is not None:
                 raise WrongData(f"{what} is given: expected nothing, since rows are memory that every walk has")
             if isinstance(kind.element, Generic):

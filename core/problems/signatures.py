@@ -10,9 +10,9 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.local_search.hooks import D
 from core.kernels.local_search.walks import AnyMove, Move, S, Share
-from core.lang import Array, Function, Generic, KernelError, i32, u32
+from core.lang import Function, KernelError
 from core.lang.bundles import is_bundle
-from core.lang.types import BY_DTYPE, SCALARS, described, widens
+from core.lang.types import BY_DTYPE, SCALARS, Array, Generic, described, i32, u32, widens
 
 SOLUTION, MOVE, DATA, WORKER = (
     {"solution": Array(S)},

@@ -256,9 +256,9 @@ class Span:
 class Part:
     """What one of several workers keeps: rows of three types, and truth values."""
 
-    totals: Row(u64, 2)
-    values: Row(S, "n")
-    flags: Row(boolean, "n")
+    totals: Array[u64] = Row(2)
+    values: Array[S] = Row("n")
+    flags: Array[boolean] = Row("n")
     span: Span
     n: i32
 

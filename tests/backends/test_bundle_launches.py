@@ -12,8 +12,8 @@ D = Generic("D")
 
 @bundle
 class Walk:
-    control: Row(i32, 3)
-    solution: Row(S, "n")
+    control: Array[i32] = Row(3)
+    solution: Array[S] = Row("n")
     n: i32
 
 

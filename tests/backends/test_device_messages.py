@@ -22,7 +22,7 @@ spare = "a text of the module whose name a local variable has"
 
 @bundle
 class Walk:
-    cost: Row(i32, 3)
+    cost: Array[i32] = Row(3)
     limit: i32
     slope: f64
 

@@ -32,7 +32,7 @@ class Inner:
 
 @bundle
 class Walk:
-    steps: Row(i32, "n")
+    steps: Array[i32] = Row("n")
     inner: Inner
     n: i32
     pace: i32

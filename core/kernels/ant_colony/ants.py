@@ -47,8 +47,8 @@ STATES = 4
 class Ant:
     """An ant's tour of ``n`` cities, and its length. The ant in the first row has number ``first``."""
 
-    tour: Row(u16, "n")
-    length: Row(u32, 1)
+    tour: Array[u16] = Row("n")
+    length: Array[u32] = Row(1)
     n: i32
     first: i32
 

@@ -79,8 +79,8 @@ class WeighingAnt(Ant):
 
     """
 
-    visited: Row(u8, "n")
-    weights: Row(u32, "n")
+    visited: Array[u8] = Row("n")
+    weights: Array[u32] = Row("n")
 
 
 @bundle

@@ -69,10 +69,10 @@ class TreeSearch(TourSearch):
 class OpenNode:
     """A node of the search tree that waits to be explored: a subproblem, and its depth, or -1 if there is none."""
 
-    multipliers: Row(i32, ROW)
-    included: Row(u32, ROW)
-    excluded: Row(u32, ROW)
-    depth: Row(i32, 1)
+    multipliers: Array[i32] = Row(ROW)
+    included: Array[u32] = Row(ROW)
+    excluded: Array[u32] = Row(ROW)
+    depth: Array[i32] = Row(1)
 
 
 @function

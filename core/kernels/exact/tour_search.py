@@ -30,8 +30,8 @@ class TourSearch:
 class BestTour:
     """The shortest tour that one lane met, if it met any below the limit: its length and its cities."""
 
-    length: Row(i32, 1)
-    tour: Row(u8, ROW)
+    length: Array[i32] = Row(1)
+    tour: Array[u8] = Row(ROW)
 
 
 @function

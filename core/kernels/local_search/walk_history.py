@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.local_search.walks import BEST_AT, BEST_COST, EVALUATIONS, ITERATION, RESTING, RUNNING, STOP, Walk
-from core.lang import Row, bundle, function, i32, u64
+from core.lang import Array, Row, bundle, function, i32, u64
 
 # The words of a walk's `counts`: steps that it may still make, and notes that it has written, before the host looks.
 DUE, RECORDED = range(2)
@@ -14,10 +14,10 @@ COUNTS = 2
 class RecordingWalk(Walk):
     """A walk with room for ``places`` notes: after which iteration, at which cost, and after how many evaluations."""
 
-    counts: Row(i32, COUNTS)
-    iterations: Row(i32, "places")
-    costs: Row(i32, "places")
-    evaluations: Row(u64, "places")
+    counts: Array[i32] = Row(COUNTS)
+    iterations: Array[i32] = Row("places")
+    costs: Array[i32] = Row("places")
+    evaluations: Array[u64] = Row("places")
     places: i32
 
 

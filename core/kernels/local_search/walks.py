@@ -46,14 +46,14 @@ class Walk:
     vector of values has ``choices`` for each.
     """
 
-    control: Row(i32, CONTROL)
-    totals: Row(u64, TOTALS)
-    number: Row(u64, 1)
-    heat: Row(f32, 1)
-    memory: Row(i32, "room")
-    solution: Row(S, "length")
-    best: Row(S, "length")
-    home: Row(S, "length")
+    control: Array[i32] = Row(CONTROL)
+    totals: Array[u64] = Row(TOTALS)
+    number: Array[u64] = Row(1)
+    heat: Array[f32] = Row(1)
+    memory: Array[i32] = Row("room")
+    solution: Array[S] = Row("length")
+    best: Array[S] = Row("length")
+    home: Array[S] = Row("length")
     room: i32
     length: i32
     choices: i32

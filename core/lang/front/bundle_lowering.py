@@ -10,7 +10,7 @@ import ast
 from typing import Any, NamedTuple, NoReturn
 
 from core.lang import tree
-from core.lang.bundles import BundleForm, Row, RowsOf, fields_of, is_bundle
+from core.lang.bundles import BundleForm, RowArray, RowsOf, fields_of, is_bundle
 from core.lang.front.table_staging import array_type
 from core.lang.intrinsics import WORDS
 from core.lang.source import Source
@@ -65,7 +65,7 @@ def bundle_type(
     """
     fields = []
     for name, kind in form.kinds:
-        size = kind.size if isinstance(kind, Row) and rows else None
+        size = kind.size if isinstance(kind, RowArray) and rows else None
         inner = f"{path}.{name}"
         if isinstance(kind, BundleForm):
             found: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
@@ -241,7 +241,7 @@ class BundleLowering:
                 wanted = self.bind(bound, kind.element, value.type.holds)  # type: ignore[attr-defined]
                 if wanted is not value.type.holds:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
-                if isinstance(kind, Row) and value.type.space == "local":
+                if isinstance(kind, RowArray) and value.type.space == "local":
                     self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
                 value = tree.Literal(kind.scalar, self.known(given, kind.scalar, what))  # type: ignore[attr-defined]

@@ -44,7 +44,7 @@ class LocalCounts(Products):
 class GlobalCounts(Products):
     """The products, and room for a histogram of each of ``lanes`` lanes, which evaluate side by side."""
 
-    counts: Row(i32, "cells")
+    counts: Array[i32] = Row("cells")
     cells: i32
     lanes: i32
 

@@ -72,11 +72,11 @@ class ProductGroups(Products):
 
     """
 
-    cursor: Row(i32, "groups")
-    slots: Row(i32, "most_slots")
-    info: Row(i32, "most_words")
-    planes: Row(u32, "most_cells")
-    summary: Row(i32, SUMMARY)
+    cursor: Array[i32] = Row("groups")
+    slots: Array[i32] = Row("most_slots")
+    info: Array[i32] = Row("most_words")
+    planes: Array[u32] = Row("most_cells")
+    summary: Array[i32] = Row(SUMMARY)
     most_words: i32
     most_slots: i32
     most_cells: i32

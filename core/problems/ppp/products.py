@@ -34,8 +34,8 @@ class Products:
     negative_weight: i32
     histogram_weight: i32
     groups: i32
-    products: Row(i32, "rows")
-    histogram: Row(i32, "groups")
+    products: Array[i32] = Row("rows")
+    histogram: Array[i32] = Row("groups")
 
 
 @function

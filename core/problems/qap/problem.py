@@ -40,9 +40,9 @@ class Differences(Assignment):
     four vectors of the last exchange, from which all differences without its facilities follow (Taillard's equation 2).
     """
 
-    placed: Row(i32, "cells")
-    kept: Row(i32, "pairs")
-    turns: Row(i32, "ends")
+    placed: Array[i32] = Row("cells")
+    kept: Array[i32] = Row("pairs")
+    turns: Array[i32] = Row("ends")
     cells: i32
     pairs: i32
     ends: i32

@@ -60,9 +60,9 @@ class CityPlane:
     x: Array[i32]
     y: Array[i32]
     cities: i32
-    tour_x: Row(i32, "cities")
-    tour_y: Row(i32, "cities")
-    edges: Row(i32, "cities")
+    tour_x: Array[i32] = Row("cities")
+    tour_y: Array[i32] = Row("cities")
+    edges: Array[i32] = Row("cities")
 
 
 @function

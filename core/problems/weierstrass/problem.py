@@ -115,9 +115,9 @@ class Surface:
     dimensions: i32
     seed: i32
     crown: f32
-    state: Row(i32, 3)
-    costs: Row(i32, "dimensions")
-    squares: Row(f32, "dimensions")
+    state: Array[i32] = Row(3)
+    costs: Array[i32] = Row("dimensions")
+    squares: Array[f32] = Row("dimensions")
 
 
 @function

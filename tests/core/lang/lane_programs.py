@@ -146,16 +146,16 @@ class Facts:
 
 @bundle
 class Part:
-    {rows[2]}: Row({self.row_kinds[2]}, 4)
+    {rows[2]}: Array[{self.row_kinds[2]}] = Row(4)
 
 @bundle
 class Base:
-    {rows[0]}: Row({self.row_kinds[0]}, "n")
+    {rows[0]}: Array[{self.row_kinds[0]}] = Row("n")
     n: i32
 
 @bundle
 class Walk(Base):
-    {rows[1]}: Row({self.row_kinds[1]}, "n")
+    {rows[1]}: Array[{self.row_kinds[1]}] = Row("n")
     inner: Part
 
 @bundle

@@ -38,8 +38,8 @@ class Move:
 
 @bundle
 class Walk:
-    control: Row(i32, 3)
-    solution: Row(S, "n")
+    control: Array[i32] = Row(3)
+    solution: Array[S] = Row("n")
     n: i32
 
 
@@ -51,7 +51,7 @@ class Facts:
 
 @bundle
 class More(Facts):
-    kept: Row(i32, "scale")
+    kept: Array[i32] = Row("scale")
     move: Move
 
 
@@ -208,8 +208,8 @@ SIZES = """\
 @bundle
 class Sized:
     n: {kind}
-    a: Row(u16, "n")
-    none: Row(i32, "zero")
+    a: Array[u16] = Row("n")
+    none: Array[i32] = Row("zero")
     zero: i32
 
 @bundle
@@ -259,7 +259,7 @@ class Mine:
     a_b_i: i32
     found: i32
     w: i32
-    row: Row(T, "count")
+    row: Array[T] = Row("count")
     seen: Array[boolean]
 
 @bundle
@@ -358,7 +358,7 @@ class Team:
 
 @bundle
 class Ant:
-    tour: Row(i32, "n")
+    tour: Array[i32] = Row("n")
     n: Const[i32]
 
 

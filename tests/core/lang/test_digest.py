@@ -27,7 +27,7 @@ class Inner:
 @bundle
 class Outer:
     inner: Inner
-    kept: Row(i32, "n")
+    kept: Array[i32] = Row("n")
     n: i32
 
 
@@ -75,7 +75,7 @@ def digest_of(tmp_path):
         ("asked(one: Outer, flag: Flag)", "asked(one: Outer, flag: Flag, unused: i32)"),
         ("    a: i32", "    a: i64"),
         ("    a: i32\n    n: i32", "    n: i32\n    a: i32"),
-        ('Row(i32, "n")', "Row(i32, 3)"),
+        ('Row("n")', "Row(3)"),
         ("    on: boolean", "    on: boolean\n    off: boolean"),
         ("Flag", "Flags"),
     ],

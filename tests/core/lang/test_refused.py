@@ -124,7 +124,7 @@ def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
     assert words in message
 
 
-BUNDLE = "@bundle\nclass B:\n    a: Row(i32, 2)\n    n: i32\n\n"
+BUNDLE = "@bundle\nclass B:\n    a: Array[i32] = Row(2)\n    n: i32\n\n"
 ELEMENT = "@function\ndef f(a: Array[u16]) -> i32:\n    return 1\n\n"
 ENDLESS = "@function\ndef f(n: i32) -> i32:\n    return f(n)\n\n"
 NO_RESULT = "@function\ndef f(n: i32) -> i32:\n    if n > 1:\n        return 1\n\n"

@@ -41,8 +41,8 @@ class Flags:
 
 @bundle
 class Walk:
-    control: Row(i32, 3)
-    solution: Row(u8, "n")
+    control: Array[i32] = Row(3)
+    solution: Array[u8] = Row("n")
     n: i32
 
 @bundle
@@ -165,7 +165,7 @@ def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
 CALL = "\n@kernel\ndef k(n: i32):\n    v = f({})\n"
 # name -> (a function and a kernel that calls it, line, words of the message)
 FUNCTIONS = {
-    "a row as a parameter": ("@function\ndef f(a: Row(i32, 3)):\n    pass\n" + CALL.format("n"), 2, "annotation Row(i32, 3) is not a type"),
+    "a row as a parameter": ("@function\ndef f(a: Row(3)):\n    pass\n" + CALL.format("n"), 2, "annotation Row(3) is not a type"),
     "a bundle as the result": ("@function\ndef f(n: i32) -> Move:\n    return n\n" + CALL.format("n"), 2, "returns Move; return a number, and store"),
     "a field of a subclass": ("@function\ndef f(m: Move) -> i32:\n    return m.k\n" + CALL.format("Far(n, 2, 3)"), 3,
                               "f: Move has no field k; it has i, j"),
@@ -193,7 +193,7 @@ class Base:
 
 @bundle
 class Rest:
-    part: Row(i32, "n")
+    part: Array[i32] = Row("n")
     n: i32
     inner: Base
 
@@ -209,20 +209,29 @@ CLASSES = {
     "an array of bundles": (object, {"a": Array[Base]}, "Made.a: Array.Base. is no type of a field"),
     "no fields": (object, {}, "Made: a bundle without fields; write name: i32 or name: Array"),
     "a name of Python's own": (object, {"__a": i32}, "Made.__a: a name of Python's own; begin it with a letter"),
-    "rows of an unknown size": (object, {"a": Row(i32, "m"), "n": i32}, "Made.a: rows of 'm' elements; integers here: n"),
-    "rows of a float size": (object, {"a": Row(i32, "n"), "n": f32}, "Made.a: rows of 'n' elements; integers here: none"),
-    "rows of an array's size": (object, {"a": Row(i32, "b"), "b": Array[i32], "k": u8}, "rows of 'b' elements; integers here: k"),
+    "rows of an unknown size": (object, {"a": (Array[i32], Row("m")), "n": i32}, "Made.a: rows of 'm' elements; integers here: n"),
+    "rows of a float size": (object, {"a": (Array[i32], Row("n")), "n": f32}, "Made.a: rows of 'n' elements; integers here: none"),
+    "rows of an array's size": (object, {"a": (Array[i32], Row("b")), "b": Array[i32], "k": u8}, "rows of 'b' elements; integers here: k"),
     "another type than in the base": (Base, {"n": i64}, "Made.n: i64; in its base class it is i32"),
+    "rows of a number": (object, {"a": (i32, Row("n")), "n": i32}, r"Made.a: i32 with a Row; expected Array\[...\] = Row"),
+    "a row in place of a type": (object, {"a": Row(3)}, r"Made.a: Row.3. is no type of a field; .* Array\[...\] = Row"),
     "an array for a number": (Base, {"n": Array[i32]}, "Made.n: Array.i32.; in its base class it is i32"),
-    "rows for an array": (Base, {"a": Row(i32, "n")}, "Made.a: Row.i32, 'n'.; in its base class it is Array.i32."),
+    "rows for an array": (Base, {"a": (Array[i32], Row("n"))}, "Made.a: Row.i32, 'n'.; in its base class it is Array.i32."),
 }  # fmt: skip
+
+
+def class_of(base, fields):
+    """The class of these fields; of a pair the second is the field's value."""
+    pairs = {name: kind if isinstance(kind, tuple) else (kind,) for name, kind in fields.items()}
+    values = {name: pair[1] for name, pair in pairs.items() if len(pair) > 1}
+    return type("Made", (base,), {"__annotations__": {name: pair[0] for name, pair in pairs.items()}, **values})
 
 
 @pytest.mark.parametrize("case", CLASSES)
 def test_a_class_is_refused_where_it_is_declared(case):
     base, fields, words = CLASSES[case]
     with pytest.raises(UserError, match=words):
-        bundle(type("Made", (base,), {"__annotations__": fields}))
+        bundle(class_of(base, fields))
 
 
 def test_a_default_value_is_refused():
@@ -235,7 +244,7 @@ def test_a_size_of_rows_is_a_number_or_a_name(size):
     with pytest.raises(
         ValueError, match=f"a Row of {size} elements; expected a number of 0 or more, or a field's name"
     ):
-        Row(i32, size)
+        Row(size)
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,16 @@ class Clauses:
     clauses: Array[i32]
 
 
-def clauses_with(kind, name="fine", first=False):
-    """A class of clauses with one more field, behind the clauses or before them."""
+def clauses_with(kind, name="fine", first=False, row=None):
+    """A class of clauses with one more field, behind the clauses or before them; ``row`` is the field's `Row`."""
 
     class More:
         """Named before it is a bundle."""
 
     fields = {name: kind, "clauses": Array[i32]} if first else {"clauses": Array[i32], name: kind}
     More.__annotations__ = fields
+    if row is not None:
+        setattr(More, name, row)
     return bundle(More)
 
 
@@ -124,8 +126,8 @@ def test_other_data_or_functions_are_another_problem():
         fined(Array[i32], np.ones(2, np.int32)),
         fined(Array[G], np.ones(1, np.int32)),
         fined(Array[G], np.ones(1, np.uint32)),
-        fined(Row(i32, 1), None),
-        fined(Row(i32, 2), None),
+        fined(Array[i32], None, row=Row(1)),
+        fined(Array[i32], None, row=Row(2)),
         SatisfiedBy("3sat", 1),
     ]
     digests = [problem.sha256 for problem in problems]
@@ -179,8 +181,8 @@ class Own:
     n: i32
     share: f32
     strict: boolean
-    kept: Row(i32, "n")
-    fixed: Row(u32, 3)
+    kept: Array[i32] = Row("n")
+    fixed: Array[u32] = Row(3)
 
 
 OWN = {"weights": np.ones(3, np.int32), "values": np.ones(2, np.float64), "n": 2, "share": 0.5, "strict": False}
@@ -194,12 +196,12 @@ class Nested:
 
 @bundle
 class AnyRow:
-    kept: Row(G, 3)
+    kept: Array[G] = Row(3)
 
 
 @bundle
 class NoRow:
-    kept: Row(i32, 0)
+    kept: Array[i32] = Row(0)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.lang import Row, bundle, i32
+from core.lang import Array, Row, bundle, i32
 from core.problems import tsp
 from core.problems.tables import knapsack, strings
 from core.problems.tsp import problem as tsp_problem
@@ -92,7 +92,7 @@ class Bare:
 
 @bundle
 class Keeping:
-    kept: Row(i32, "n")
+    kept: Array[i32] = Row("n")
     n: i32
 
 

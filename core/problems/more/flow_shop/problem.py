@@ -32,7 +32,7 @@ class HeadsAndTails(Shop):
     those that stand last.
     """
 
-    ends: Row(i32, "cells")
+    ends: Array[i32] = Row("cells")
     cells: i32
 
 

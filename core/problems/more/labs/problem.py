@@ -32,7 +32,7 @@ class Signs:
 class Correlations(Signs):
     """The same, and what a walk keeps: the autocorrelation of every lag from 1 on."""
 
-    correlations: Row(i32, "n")
+    correlations: Array[i32] = Row("n")
 
 
 @function

@@ -29,7 +29,7 @@ class Losses:
 class PrefixSums(Losses):
     """The same, and what a walk keeps: sums[p, q] is what the element at p loses to the first q of the order."""
 
-    sums: Row(i32, "cells")
+    sums: Array[i32] = Row("cells")
     cells: i32
 
 

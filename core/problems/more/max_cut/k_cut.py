@@ -31,7 +31,7 @@ class Graph:
 class Ties(Graph):
     """The graph, and of every vertex the weight of its edges into every part, which a walk keeps."""
 
-    ties: Row(i32, "vertex_parts")
+    ties: Array[i32] = Row("vertex_parts")
     vertex_parts: i32
 
 

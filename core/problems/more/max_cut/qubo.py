@@ -28,7 +28,7 @@ class QuadraticCoefficients:
 class LocalFields(QuadraticCoefficients):
     """The same, and what a walk keeps: of every bit what it costs to be 1 beside the others as they are."""
 
-    fields: Row(i32, "n")
+    fields: Array[i32] = Row("n")
 
 
 @function

@@ -37,7 +37,7 @@ class Formula:
 class TrueLiteralCounts(Formula):
     """The same, and what a walk keeps: how many literals of every clause are true."""
 
-    true_literals: Row(i32, "clauses")
+    true_literals: Array[i32] = Row("clauses")
 
 
 @function

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +46,7 @@ class WaveResult(NamedTuple):
     """
 
     last: np.ndarray
-    choice: Callable[[int, int], int] | None = None
+    choice: Any = None
     cells: HostCells | None = None
     streamed_bytes: int = 0
 

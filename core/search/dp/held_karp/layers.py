@@ -71,8 +71,8 @@ class LayerBuffer:
         self.rank: int = 0 if together.is_silent else together.rank
         small = [rows.cells for rows in every if rows.cells < least]
         large = [rows for rows in every if rows.cells >= least]
-        self.own = launches.backend.allocate(max(small), launches.dtype) if small else None
-        self.common = None
+        self.own: Any = launches.backend.allocate(max(small), launches.dtype) if small else None
+        self.common: Any = None
         if large:
             self.cuts = memory_boundaries(large, room, self.ranks, at_elements)
             self.common = together.common(room, launches.dtype, self.cuts)

@@ -33,7 +33,7 @@ class KnapsackWaves(Waves):
     """
 
     choices = 1
-    cell = best_value
+    cell: Any = best_value
 
     def __init__(self, instance: Knapsack, items: np.ndarray) -> None:
         self.value = value_type(instance)
@@ -76,7 +76,7 @@ class KnapsackDiagonals(Diagonals):
     halfway point".
     """
 
-    cell = packed_value
+    cell: Any = packed_value
 
     def __init__(self, instance: Knapsack) -> None:
         self.value = value_type(instance)

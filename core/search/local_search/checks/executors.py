@@ -14,7 +14,7 @@ from core.kernels.local_search.moves import MOVES, NEVER
 from core.kernels.local_search.template import search_kernels
 from core.kernels.local_search.walks import BEST_COST, CONTROL, COST, LIMITS, Move, Share, Walk, WalkSettings
 from core.lang import Kernel
-from core.lang.bundles import Row, Rows, fields_of, row_sizes
+from core.lang.bundles import RowArray, Rows, fields_of, row_sizes
 from core.lang.types import Array, Generic
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
@@ -90,7 +90,7 @@ class CheckExecutor:
         """The bundle where kernels read it, its rows as memory that nobody has written."""
         found = self.emptied(given)
         for field, kind in fields_of(type(given)).items():
-            if isinstance(kind, Array) and not isinstance(kind, Row):
+            if isinstance(kind, Array) and not isinstance(kind, RowArray):
                 setattr(found, field, self.to_read(getattr(given, field)))
         return found
 
@@ -103,7 +103,7 @@ class CheckExecutor:
         found = copy.copy(data)
         sizes = row_sizes(data)
         for field, kind in fields_of(type(data)).items():
-            if isinstance(kind, Row):
+            if isinstance(kind, RowArray):
                 element = np.dtype(kind.element.dtype)
                 blank = np.full(sizes[field] * element.itemsize, pattern, np.uint8).view(element)
                 setattr(found, field, self.array(blank))
@@ -183,7 +183,7 @@ class CheckExecutor:
         walk = Walk(room=size, length=encoding.n, choices=encoding.choices)
         lengths = row_sizes(walk)
         for field, kind in fields_of(Walk).items():
-            if isinstance(kind, Row):
+            if isinstance(kind, RowArray):
                 dtype = encoding.dtype if isinstance(kind.element, Generic) else kind.element.dtype
                 setattr(walk, field, self.array(np.zeros(lengths[field], np.dtype(dtype))))
         control = np.zeros(CONTROL, np.int32)

@@ -18,7 +18,7 @@ class Weights:
 class Terms(Weights):
     """The weights, and what flipping each bit adds, which a walk keeps; and a counter."""
 
-    terms: Row(i32, "counters")
+    terms: Array[i32] = Row("counters")
     counters: i32
 
 
@@ -26,7 +26,7 @@ class Terms(Weights):
 class Cache(Weights):
     """The weights, and what `refresh` leaves for `quick`."""
 
-    cached: Row(i32, "n")
+    cached: Array[i32] = Row("n")
 
 
 @function

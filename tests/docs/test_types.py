@@ -1,0 +1,60 @@
+"""Programs of the README, the pages and examples/ are right for mypy, which sees wrong ones."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from docs import pages
+
+pytestmark = pytest.mark.slow
+UNTYPED = "curves"
+"""An example whose result is one of several kinds, which `minimize` does not tell apart."""
+EXAMPLES = [path for path in sorted((pages.ROOT / "examples").glob("*.py")) if path.stem != UNTYPED]
+PROBLEM = (pages.ROOT / "examples" / "partition.py").read_text()
+# A line of the program of partitions, another in its place, and the error.
+FAULTS = [
+    ("total += data.numbers[p]", "total += data.numbres[p]", '"Numbers" has no attribute "numbres"'),
+    ("flipped(bits, p, move)", "flipped(bits, move, p)", 'incompatible type "Move"; expected "int"'),
+    ("Numbers(self.numbers, n)", "Numbers(self.numbers)", 'Missing positional argument "n"'),
+    ("Numbers(self.numbers, n)", "Numbers(n, n)", 'incompatible type "int"; expected "ndarray'),
+    ("value = difference", "value = 3", 'base class "Problem" defined the type as "Function | None"'),
+    ("ok.main(Partition)", "print(ok.check(Partition()).coast)", '"Checked" has no attribute "coast"'),
+]
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """Check files of a folder that is no part of the suite, and return the errors and notes."""
+    pytest.importorskip("mypy")
+    cache = tmp_path_factory.mktemp("cache")
+
+    def run(folder):
+        options = ["--config-file", "", "--check-untyped-defs", "--ignore-missing-imports", "--cache-dir", str(cache)]
+        files = [path.name for path in folder.glob("*.py")]
+        command = [sys.executable, "-m", "mypy", *options, *files]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200).stdout
+
+    return run
+
+
+def test_programs_of_pages_and_examples_have_no_error(mypy, tmp_path):
+    for path in EXAMPLES:
+        shutil.copy(path, tmp_path)
+    blocks = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
+    for block in blocks:
+        (tmp_path / f"{block.page.stem}_{block.line}.py").write_text(block.text)
+    assert blocks and EXAMPLES
+    said = mypy(tmp_path)
+    assert said.startswith("Success"), said
+
+
+def test_wrong_programs_have_errors(mypy, tmp_path):
+    for number, (line, wrong, _) in enumerate(FAULTS):
+        assert line in PROBLEM
+        (tmp_path / f"wrong{number}.py").write_text(PROBLEM.replace(line, wrong))
+    said = mypy(tmp_path)
+    for number, (_, wrong, error) in enumerate(FAULTS):
+        lines = [one for one in said.splitlines() if one.startswith(f"wrong{number}.py")]
+        assert any(error in one for one in lines), (wrong, said)
