@@ -47,18 +47,10 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
             made.make_room()
     else:
         from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+        from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 
-        made = BalasSimonettiSearch(
-            backend,
-            alone,
-            problem.distances,
-            options.k,
-            improve=options.improve,
-            rotations=options.rotations or 1,
-            tiling=tiling,
-            room=room,
-            name=problem.name,
-        )
+        settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, tiling, room)
+        made = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
     made.warm_up()
     return made
 

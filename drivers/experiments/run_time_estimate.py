@@ -96,7 +96,8 @@ def held_karp(task: Task) -> Any:
     n, options = task.problem.n, task.options
     if options.k is None:
         return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
-    from core.search.dp.held_karp.balas_simonetti import LEAST_K, network
+    from core.kernels.dp.restricted_tour import network
+    from core.search.dp.held_karp.neighbourhood import LEAST_K
 
     net = network(max(LEAST_K, min(options.k, n - 1)))
     return SimpleNamespace(work=(options.rotations or 1) * (n - 1) * net.transitions, work_unit="transitions")

@@ -14,6 +14,7 @@ from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.waves import HeldKarpOnHost
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -109,7 +110,7 @@ SEARCHES = {
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
     "tour by layers": lambda b: HeldKarpOnHost(b, Solo(), ASYMMETRIC[:5, :5], team_size=few(b)).find(True, None)[1].tolist(),
-    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
+    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, RestrictedSettings(3), np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
     "published ants": lambda b: colony(b, mapping="published"),

@@ -33,8 +33,9 @@ from core.problems.tsp.problem import DistanceTable as Distances
 from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.engine.recurrences import MOST_CELLS
-from core.search.dp.held_karp.balas_simonetti import MOST_K, RotationLayers
+from core.search.dp.held_karp.neighbourhood import MOST_K
 from core.search.dp.held_karp.plan import HeldKarpPlan
+from core.search.dp.held_karp.rotation_layers import RotationLayers
 from core.search.dp.held_karp.subset_ranks import rank_of
 from core.search.exact.enumeration import MOST_LENGTH
 
@@ -359,7 +360,7 @@ def test_the_last_set_of_the_largest_layer(team, elements, with_0):
 def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
     plan = HeldKarpPlan(elements, directed)
     sets, steps = held_karp_arguments(elements)
-    for rows, middles in plan.gatherings(plan.halves):
+    for rows, middles, _ in plan.meetings()[: 1 if plan.is_even else 2]:
         chosen = plan.size + 1 - rows.numbering.held
         b = [*range(rows.numbering.held), *range(elements - chosen, elements)]
         a = [element for element in range(elements) if element not in b]
@@ -385,7 +386,7 @@ def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     elements, size = 35, 17
     sets, _ = held_karp_arguments(elements)
     plan = HeldKarpPlan(elements, True)
-    rows = plan.gatherings(plan.halves)[0].rows
+    rows = plan.meetings()[0].rows
     best = words(2**64 - 1, dtype=np.uint64)
     longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
     layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]
@@ -514,8 +515,9 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
 def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
     n, k = 65_535, MOST_K
     net = restricted_tour.network(k)
-    room = 1000 * net.states if keep else 0
-    sweep = RotationLayers(ORACLE, net, None, n, 1 if keep else 2, keep, "none", room)
+    room = 1000 * net.states if keep else None
+    tour = restricted_tour.BandedTour(None, None, None, n)
+    sweep = RotationLayers(ORACLE, net, tour, 1 if keep else 2, "none", room)
     assert sweep.part * net.states <= WORDS
     part = WORDS // net.states  # the largest of all rooms
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})

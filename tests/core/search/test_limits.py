@@ -24,9 +24,10 @@ from core.search.ant_colony.launch_shape import shape_for
 from core.search.dp.engine.recurrences import MOST_CELLS, Waves
 from core.search.dp.engine.tiles import TileShape
 from core.search.dp.engine.waves import WaveEngine
-from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp import balas_simonetti, restricted_start
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp import waves as waves_module
+from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
@@ -181,7 +182,7 @@ def held_karp_of(length):
 
 def restricted_to(length):
     with pytest.raises(MemoryAskedError):
-        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), 2)
+        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), RestrictedSettings(2))
 
 
 def letters(n):
@@ -213,12 +214,12 @@ MAPPED, LAUNCH = "hill climbing, `--mapping published`", "hill climbing, a launc
 LIMITS = {
     (CLIMBING, "46,340 cities"): [
         Limit(lambda n: search.check_cities(n, "big"), 46_340, "big has 46341 cities: hill climbing takes 5 to 46340 cities"),
-        Limit(lambda n: balas_simonetti.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
+        Limit(lambda n: restricted_start.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
         Limit(tsp_table, 46_340, "big has 46341 cities: a table of distances takes at most 46340"),
     ],
     (SAME, "n * longest distance < 2^31"): [
         Limit(lambda d: search.check_lengths(1000, d, "big"), LARGEST // 1000, "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
-        Limit(lambda d: balas_simonetti.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
+        Limit(lambda d: restricted_start.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
         Limit(ants_at, LARGEST // 1000, "tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
     ],
     (MAPPED, "4 * n * n bytes in the memory that a team shares: 110 cities in 48 KiB, 1,024 on a core"): [
@@ -237,8 +238,8 @@ LIMITS = {
     ],
     ("restricted tours", "65,535 cities"): [Limit(balas_simonetti.check_cities, 65_535, "65536 cities: at most 65535")],
     ("restricted tours", "k 2 to 14"): [
-        Limit(lambda k: balas_simonetti.check_k(k, 9, "big"), 14, "k = 15: at most 14"),
-        Limit(lambda k: balas_simonetti.check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
+        Limit(lambda k: RestrictedSettings(k).check(9, "big"), 14, "k = 15: at most 14"),
+        Limit(lambda k: RestrictedSettings(-k).check(9, "big"), -2, "k = 1: at least 2"),
     ],
     ("restricted tours", "start tour below 2^30 - 1"): [
         Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
@@ -339,4 +340,4 @@ def test_many_cities_are_refused_without_counting_their_layers():
 
 def test_choices_that_no_machine_keeps_are_refused_with_the_bytes():
     with pytest.raises(UserError, match="big has 100000000 cities: k = 14 keeps 6,143,999,938,560 bytes"):
-        balas_simonetti.check_k(14, 10**8, "big")
+        RestrictedSettings(14).check(10**8, "big")

@@ -24,6 +24,7 @@ from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -101,7 +102,7 @@ def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
 @some_lanes
 def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, tiling, rotations):
     distances, how = distances_of(n, directed=True), {"rotations": min(rotations, n), "tiling": tiling}
-    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, k, np.arange(n), **how))
+    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, RestrictedSettings(k, **how), np.arange(n)))
     found = search.run()
     assert found.length == tour_length(distances, found.tour) <= tour_length(distances, np.arange(n))
     assert found.length == shortest(distances) or k < n

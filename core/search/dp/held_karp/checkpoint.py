@@ -18,7 +18,7 @@ from core.search.checkpoint_layout import Checkpoint, CheckpointArray, interval_
 from core.search.dp.engine.host_memory import available_bytes
 from core.search.dp.engine.pauses import CheckpointPauses
 from core.search.dp.held_karp.layers import NOTHING, HeldKarpLayers
-from core.search.dp.held_karp.plan import MeetingSets
+from core.search.dp.held_karp.plan import HeldKarpPlan, MeetingSets
 from core.search.intervals import Intervals
 from core.search.partition import equal_part
 from core.search.protocol import CountCallback
@@ -49,13 +49,14 @@ class CheckpointedHeldKarp:
         self.plan, self.launches, self.ranks = layers.plan, layers.launches, layers.together.ranks
         self.backend = self.launches.backend
         self.pauses = CheckpointPauses(checkpointer, self.ranks)
-        self.slices = self.plan.slices()
+        self.meetings = self.plan.meetings()
+        self.places = places_of(self.plan)
         layers.paths = [*firsts]
         self.size = 1
-        self.at = (0, 0)
-        """Of the meeting: the slice, and the gathering of it."""
+        self.met = 0
+        """Meetings that are over."""
         self.left = self.every_set()
-        """Sets of all ranks that had yet to meet there when this process began with it."""
+        """Sets of all ranks that had yet to meet in the current one when this process began with it."""
         self.undone: Intervals | None = None
         """Those of them that this rank has left, while it works on them."""
         self.since = 0
@@ -80,8 +81,8 @@ class CheckpointedHeldKarp:
             self.size += 1
             self.pause()
             report(self.size, steps)
-        while self.at[0] < len(self.slices):
-            self.meet_slice()
+        for meeting in self.meetings[self.met :]:
+            self.meet(meeting)
         self.layers.synchronise(is_last=True)
         best = int(self.backend.download(self.launches.best)[0])
         report(steps, steps)
@@ -131,38 +132,23 @@ class CheckpointedHeldKarp:
 
     # --- the meeting ---
 
-    def gatherings(self) -> list[MeetingSets]:
-        """Those of the slice that is met."""
-        return self.plan.gatherings(self.slices[self.at[0]])
-
     def every_set(self) -> Intervals:
-        """All sets of the gathering in work; none after the last one."""
-        if self.at[0] == len(self.slices):
-            return Intervals([])
-        rows = self.gatherings()[self.at[1]].rows
-        return Intervals([(rows.first, rows.end)])
+        """All sets of the current meeting; none after the last one."""
+        return Intervals([(one.rows.first, one.rows.end) for one in self.meetings[self.met : self.met + 1]])
 
-    def meet_slice(self) -> None:
-        """Compute the rows of a slice, if it has any, and let their sets meet."""
-        rows, gatherings = self.slices[self.at[0]], self.gatherings()
-        out = self.layers.extend(0, rows, self.parts) if rows.cells else self.layers.paths[0]
-        for gathering in gatherings[self.at[1] :]:
-            self.meet(gathering, out)
-            one, number = self.at
-            self.at = (one, number + 1) if number + 1 < len(gatherings) else (one + 1, 0)
-            self.left = self.every_set()
-            self.pause()
-        self.layers.synchronise(is_last=False)
-
-    def meet(self, gathering: MeetingSets, out: Paths) -> None:
+    def meet(self, meeting: MeetingSets) -> None:
         """Let this rank's share of the sets that are left meet, with pauses."""
+        out = self.layers.extend(0, meeting.out, self.parts) if meeting.out.cells else self.layers.paths[0]
         mine = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
-        for part, until, count in self.parts(self.left.count * gathering.rows.size):
+        for part, until, count in self.parts(self.left.count * meeting.rows.size):
             first, last = (mine.count * one // count for one in (part, until))
             for begin, end in mine.part(first, last).pairs:
-                self.layers.meet(gathering, out, begin, end)
+                self.layers.meet(meeting, out, begin, end)
             self.undone = mine.part(last, mine.count)
-        self.undone = None
+        self.met, self.undone = self.met + 1, None
+        self.left = self.every_set()
+        self.pause()
+        self.layers.synchronise(is_last=False)
 
     # --- the checkpoint ---
 
@@ -174,7 +160,11 @@ class CheckpointedHeldKarp:
             left = Intervals(self.ranks.join(left.reshape(-1)).reshape(-1, 2)).array()
         if self.ranks.rank:
             return None
-        state = {AT: np.array([self.size, *self.at], np.int64), LEFT: left, BEST: np.array([best], np.uint64)}
+        state = {
+            AT: np.array([self.size, *self.places[self.met]], np.int64),
+            LEFT: left,
+            BEST: np.array([best], np.uint64),
+        }
         cells = self.plan.layer(self.size).cells
         for k, path in enumerate(self.layers.paths if self.size > 1 else []):
             state[f"{LAYER}{k}"] = self.backend.read(path.layer.cells, path.layer.start, cells)
@@ -182,18 +172,15 @@ class CheckpointedHeldKarp:
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
         """Declare what `state` returns."""
-        slices = len(self.slices)
-        yield CheckpointArray(AT, np.int64, (3,), [(1, self.plan.size), (0, slices), (0, 1)], self.position_fault)
-        size, one, gathering = (int(number) for number in state[AT])
-        first = end = 0
-        if one < slices:
-            rows = self.plan.gatherings(self.slices[one])[gathering].rows
-            first, end = rows.first, rows.end
+        last = self.places[-1][0]
+        yield CheckpointArray(AT, np.int64, (3,), [(1, self.plan.size), (0, last), (0, 1)], self.position_fault)
+        size, met = self.position(state[AT])
+        first, end = (self.meetings[met].rows[-2:]) if met < len(self.meetings) else (0, 0)
         yield interval_array(LEFT, first, end)
 
         def key_fault(best: np.ndarray) -> str | None:
             number = int(best[0]) & ((1 << NUMBER_BITS) - 1)
-            is_before = (one, gathering) == (0, 0) and state[LEFT].tolist() == [[first, end]]
+            is_before = met == 0 and state[LEFT].tolist() == [[first, end]]
             if number <= self.plan.last if best[0] != NOTHING else is_before:
                 return None
             return f"found a key with half {number}, expected one of {self.plan.last + 1}"
@@ -204,17 +191,20 @@ class CheckpointedHeldKarp:
             yield CheckpointArray(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
 
     def position_fault(self, at: np.ndarray) -> str | None:
-        """Return the fault of the numbers of layer, slice and gathering, or None."""
-        size, one, gathering = (int(number) for number in at)
-        every = [len(self.plan.gatherings(rows)) for rows in self.slices] + [1]
-        if gathering < every[one] and (size == self.plan.size or (one, gathering) == (0, 0)):
+        """Return the fault of the numbers of layer, slice and meeting of the slice, or None."""
+        size, *place = (int(number) for number in at)
+        if tuple(place) in self.places and (size == self.plan.size or place == [0, 0]):
             return None
-        return f"found slice {one} and gathering {gathering} of layer {size}, expected ones that there are"
+        return f"found slice {place[0]} and gathering {place[1]} of layer {size}, expected ones that there are"
+
+    def position(self, at: np.ndarray) -> tuple[int, int]:
+        """The size of the last layer, and the number of meetings that are over."""
+        size, one, number = (int(number) for number in at)
+        return size, self.places.index((one, number))
 
     def resume(self, state: Checkpoint) -> int:
         """Take the position and the layer of a checkpoint; return the least key of the sets that have met."""
-        self.size, *at = (int(number) for number in state[AT])
-        self.at = (at[0], at[1])
+        self.size, self.met = self.position(state[AT])
         self.left = Intervals(state[LEFT])
         if self.size > 1:
             rows = self.plan.layer(self.size)
@@ -224,3 +214,9 @@ class CheckpointedHeldKarp:
                 self.layers.paths[k] = Paths(layer, first.steps)
             self.layers.together.barrier()
         return int(state[BEST][0])
+
+
+def places_of(plan: HeldKarpPlan) -> list[tuple[int, int]]:
+    """Places of all meetings in a checkpoint, and that after the last: a slice of rows, and the meeting within it."""
+    count = len(plan.meetings())
+    return [(k, 0) for k in range(count + 1)] if plan.is_even else [*((0, k) for k in range(count)), (1, 0)]

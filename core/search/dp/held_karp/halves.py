@@ -93,10 +93,10 @@ class HeldKarpHalves:
         plan, launches = self.plan, self.launches
         one, other = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
-        for rows in [plan.layer(2), plan.slices()[0]]:
+        for rows in [plan.layer(2), plan.halves]:
             launches.extend(Paths(one, out.steps), other, rows, 0, 0)
-        for gathering in plan.gatherings(plan.slices()[0]):
-            launches.meet(plan, gathering, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
+        for meeting in plan.meetings()[:2]:
+            launches.meet(plan, meeting, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
     def find(
         self, trace: bool, report: CountCallback | None, checkpointer: Checkpointer | None = None

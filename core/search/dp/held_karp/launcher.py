@@ -66,7 +66,7 @@ class HeldKarpLauncher:
             Numbers of the sets.
 
         """
-        rows, middles = gathering
+        rows, middles, _ = gathering
         if not plan.is_apart:
             out = Paths(self.unread.layer, out.steps)
         if not plan.directed:

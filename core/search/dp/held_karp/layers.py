@@ -164,16 +164,15 @@ class HeldKarpLayers:
             with self._step(sizes[-1]):
                 for size in sizes:
                     self.extend_all(size)
-        slices = plan.slices()
-        for rows in slices:
-            out = self.paths[0]
-            if rows.cells:
+        meetings = plan.meetings()
+        for meeting in meetings:
+            is_last, out = meeting is meetings[-1], self.paths[0]
+            if meeting.out.cells:
                 with self._step(plan.size):
-                    out = self.extend(0, rows)
-            is_last = rows is slices[-1]
+                    out = self.extend(0, meeting.out)
+            bounds = meeting.rows.bounds(self.ranks, at_elements)
             with self._step(plan.size + is_last):
-                for gathering in plan.gatherings(rows):
-                    self.meet(gathering, out, *gathering.rows.bounds(self.ranks, at_elements)[self.rank :][:2])
+                self.meet(meeting, out, *bounds[self.rank : self.rank + 2])
                 self.synchronise(is_last)
 
     @contextmanager
@@ -198,18 +197,16 @@ class HeldKarpLayers:
         follow()
         return Paths(layer, before.steps)
 
-    def meet(self, gathering: MeetingSets, out: Paths, begin: int, end: int) -> None:
+    def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
         """Let the sets ``begin`` to ``end`` - 1 meet their complements, whose rows are in ``out``."""
         if begin < end:
-            self.launches.meet(self.plan, gathering, out, self.paths[-1], begin, end)
+            self.launches.meet(self.plan, meeting, out, self.paths[-1], begin, end)
 
     def synchronise(self, is_last: bool) -> None:
-        """Reduce the ranks' keys after the last slice; wait after any other, before its rows are overwritten."""
-        if self.is_alone:
-            return
-        if is_last:
+        """Reduce the ranks' keys after the last meeting; wait after others, before rows are overwritten."""
+        if not self.is_alone and is_last:
             self.together.reduce(self.launches.best, "least")
-        else:
+        elif not self.is_alone:
             self.together.barrier()
 
     def least_key(self, report: CountCallback | None) -> int:

@@ -91,10 +91,22 @@ def every_set(elements: int, size: int) -> SubsetRows:
 
 
 class MeetingSets(NamedTuple):
-    """Sets B that meet their complements: their rows are not stored, and ``middles`` cities are tried after A."""
+    """Sets B that meet their complements, the sets A.
+
+    Attributes
+    ----------
+    rows
+        Of the sets B; they are not stored.
+    middles
+        Number of the smallest elements of B that are tried as the city after A.
+    out
+        Rows of the sets A to compute first; empty if the last layer has them.
+
+    """
 
     rows: SubsetRows
     middles: int
+    out: SubsetRows
 
 
 class HeldKarpPlan:
@@ -148,31 +160,34 @@ class HeldKarpPlan:
         return max(cells, default=0)
 
     def slices(self) -> list[SubsetRows]:
-        """The rows of `halves`, in parts that have room where they are computed; at least one part."""
+        """The rows of `halves`, in parts that have room where they are computed."""
         rows = self.halves
         most = max(1, self.room(0, self.half % 2) // self.half)
-        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)] or [rows]
+        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
 
     def rows(self, direction: int, parity: int) -> list[SubsetRows]:
         """All rows that lie in the array of `room`."""
-        more = self.slices() if direction == 0 and parity == self.half % 2 and self.is_even else []
+        more = self.slices() if direction == 0 and parity == self.half % 2 else []
         return [*self._layers(parity), *more]
 
     def _layers(self, parity: int) -> list[SubsetRows]:
         """The layers of even or odd sizes, but that of one city."""
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
 
-    def gatherings(self, rows: SubsetRows) -> list[MeetingSets]:
-        """The sets B whose complements have these rows of `halves`; all of them if no rows are computed for that."""
-        elements, size = self.elements, self.size + 1
-        if rows.cells:
-            numbering, sets = ALL if self.directed else WITHOUT_0, self.last + 1
-            return [MeetingSets(SubsetRows(elements, size, numbering, sets - rows.end, sets - rows.first), size)]
+    def meetings(self) -> list[MeetingSets]:
+        """All sets B, in parts: one for each of `slices`, or, if the last layer has the sets A, one or two."""
+        elements, size, none = self.elements, self.size + 1, self.halves
+        if self.is_even:
+            numbering, end = ALL if self.directed else WITHOUT_0, self.last + 1
+            return [
+                MeetingSets(SubsetRows(elements, size, numbering, end - rows.end, end - rows.first), size, rows)
+                for rows in self.slices()
+            ]
         if self.directed:
-            return [MeetingSets(self.layer(size), size)]
+            return [MeetingSets(self.layer(size), size, none)]
         without_0 = SubsetRows(elements, size, WITHOUT_0, 0, comb(elements - 1, size))
         with_0 = SubsetRows(elements, size, WITH_0, comb(elements - 2, size - 1), comb(elements - 1, size - 1))
-        return [MeetingSets(without_0, size), MeetingSets(with_0, 1)]
+        return [MeetingSets(without_0, size, none), MeetingSets(with_0, 1, none)]
 
     def first_half(self, number: int) -> list[int]:
         """The elements of the set A of this number, in rising order."""
@@ -185,8 +200,8 @@ class HeldKarpPlan:
         """Steps from a path to one that is a city longer, and of paths to tours."""
         found = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
         found += self.halves.cells * (self.half - 1)
-        for (*_, first, end), middles in self.gatherings(self.halves):
-            found += (end - first) * middles * (self.size + self.half)
+        for rows, middles, _ in self.meetings():
+            found += (rows.end - rows.first) * middles * (self.size + self.half)
         return found
 
 

@@ -12,10 +12,12 @@ from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.dp.restricted_tour import network
+from core.kernels.dp.restricted_tour import network, states_of
 from core.problems.tsp.small_tours import greedy_edge_tour, held_karp, improve_by_2opt
-from core.search.dp.held_karp import balas_simonetti
-from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, start_tour, states_of
+from core.search.dp.held_karp import restricted_start
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.neighbourhood import RestrictedSettings
+from core.search.dp.held_karp.restricted_start import start_tour
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 CPU = CpuBackend(CpuBackend.devices()[0])
@@ -41,7 +43,7 @@ def lengths_of(distances, tours):
 
 def found(distances, k, start, backend=CPU, **options):
     """What the search finds, after a look at its tour."""
-    one = BalasSimonettiSearch(backend, Solo(), distances, k, start, **options).run()
+    one = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
     assert one.tour.dtype == np.uint16
     assert one.tour[0] == 0
     assert sorted(one.tour) == list(range(len(distances)))
@@ -152,7 +154,7 @@ def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatc
     distances, start = case(15, 40, 1000)
     once = found(distances, 5, start, rotations=rotations)
     told = []
-    search = BalasSimonettiSearch(CPU, Solo(), distances, 5, start, True, rotations=rotations)
+    search = BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(5, True, rotations), start)
     one = search.run(callback=lambda progress: told.append((progress.done, progress.cost)))
     assert one.length < once.length
     assert told[0] == (1, once.length)
@@ -169,7 +171,7 @@ def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeyp
         expected = improve_by_2opt(distances, greedy_edge_tour(distances))
         assert start_tour(CPU, distances).tolist() == expected.tolist()
         with monkeypatch.context() as patch:
-            patch.setattr(balas_simonetti, "HOST_CITIES", 10)
+            patch.setattr(restricted_start, "HOST_CITIES", 10)
             device = start_tour(CPU, distances)
         device = np.roll(device, -int(device.argmin()))
         assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
@@ -204,5 +206,6 @@ def test_what_cannot_be_solved_is_refused_in_one_line():
         (2 * far, 3, {}, "tours of 5 cities do not fit 31 bits"),
     ):
         with pytest.raises(UserError, match=message) as refusal:
-            BalasSimonettiSearch(CPU, Solo(), distances, k, **options)
+            given = {name: value for name, value in options.items() if name != "start"}
+            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **given), options.get("start"))
         assert "\n" not in str(refusal.value)

@@ -19,6 +19,7 @@ from core.search.dp.engine.pauses import CheckpointPauses
 from core.search.dp.held_karp import checkpoint as held_karp_checkpoint
 from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -71,8 +72,8 @@ KINDS = {
     "odd": Kind(HeldKarp, (random_distances(10, 8, 60, False),), {}),
     "directed": Kind(HeldKarp, (random_distances(9, 8, 60, True),), {}),
     "restricted": Kind(
-        BalasSimonettiSearch, (random_distances(40, 3, 900, False), 3),
-        {"start": np.arange(40), "improve": True, "rotations": 3}, False,
+        BalasSimonettiSearch, (random_distances(40, 3, 900, False), RestrictedSettings(3, improve=True, rotations=3)),
+        {"start": np.arange(40)}, False,
     ),
 }  # fmt: skip
 EVERY = pytest.mark.parametrize("name", KINDS)
@@ -309,7 +310,7 @@ def test_a_run_without_states_refuses_to_keep_one(cpu):
         (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: it has no checkpoints"),
         (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: it has no checkpoints: expected"),
         (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: it has no checkpoints"),
-        (BalasSimonettiSearch, (square, 3), {}, "a single pass: it has no checkpoints"),
+        (BalasSimonettiSearch, (square, RestrictedSettings(3)), {}, "a single pass: it has no checkpoints"),
     ):
         with pytest.raises(UserError) as refusal:
             search(cpu, Solo(), *problem, **changes).run(checkpointer=Checkpointer(lambda state: None))

@@ -1,0 +1,155 @@
+"""Balas and Simonetti's neighbourhood of a tour: lengths of its best tours from several cities on, and their trace."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp.restricted_tour import FAR, FIRST_BITS, BandedTour, band_of, network, states_of
+from core.search.dp.held_karp.rotation_layers import RotationLayers
+
+TILINGS = ("auto", "none")
+LEAST_K, MOST_K = 2, 14
+
+
+@dataclass(frozen=True)
+class RestrictedSettings:
+    """Settings of a restricted search.
+
+    Attributes
+    ----------
+    k
+        City i stays ahead of city j if i + k <= j in the start tour; 2 to 14. From n - 1 on that restricts nothing, and
+        the tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB
+        with k = 8, 12.6 MB with 10, 59 MB with 12.
+    improve
+        True to go on from the tour found, until two passes, with starts halfway between each other's, find none
+        shorter.
+    rotations
+        Number of cities at which the same tour is made to start, spread evenly: neighbourhoods solved at once. Of equal
+        lengths that of the smallest number is taken.
+    tiling
+        ``none``: a launch for every layer; ``auto``: chosen by the number of states.
+    room
+        Bytes of device memory for choices; None: half of the device's.
+
+    """
+
+    k: int
+    improve: bool = False
+    rotations: int = 1
+    tiling: str = "auto"
+    room: int | None = None
+
+    def check(self, n: int, name: str) -> None:
+        """Raise `UserError` unless n cities have such a neighbourhood, and this machine memory for its choices."""
+        if self.tiling not in TILINGS:
+            raise UserError(f"tiling {self.tiling!r}; choose one of {', '.join(TILINGS)}")
+        if not 1 <= self.rotations <= n:
+            raise UserError(f"{self.rotations} rotations of {n} cities: expected 1 to {n}")
+        if self.k < LEAST_K:
+            raise UserError(f"k = {self.k}: at least {LEAST_K}, since with 1 no city may move")
+        if self.k > MOST_K:
+            raise UserError(f"k = {self.k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
+        kept = (n - 1) * states_of(self.k)
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if kept > memory // 2:
+            raise UserError(
+                f"{name} has {n} cities: k = {self.k} keeps {kept:,} bytes of choices, and half of this machine's "
+                f"memory is {memory // 2:,} bytes: a smaller k takes less"
+            )
+
+
+class TourNeighbourhood:
+    """The neighbourhood of one tour after another, on one device.
+
+    Parameters
+    ----------
+    backend
+        A `backends.launch.Backend`.
+    distances : ndarray, shape (n, n), integers
+        From row to column, at least 0.
+    settings
+        Of the search.
+    rotations
+        Those of this rank.
+
+    Attributes
+    ----------
+    transitions : int
+        Of one rotation.
+
+    Raises
+    ------
+    UserError
+        The device has too little memory for the rotations.
+
+    """
+
+    def __init__(self, backend: Any, distances: np.ndarray, settings: RestrictedSettings, rotations: int) -> None:
+        self.backend, self.distances, self.n = backend, distances, len(distances)
+        self.k = max(LEAST_K, min(settings.k, self.n - 1))
+        self.net = net = network(self.k)
+        self.transitions = (self.n - 1) * net.transitions
+        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices do not say
+        needed = 8 * rotations * net.states
+        if needed > min(half, 2**33 - 1):
+            raise UserError(f"{rotations} rotations with k = {self.k} need {needed:,} bytes of device memory")
+        band = backend.allocate(self.n * (3 * self.k - 1), np.int32)
+        self.problem = BandedTour(band, backend.upload(net.links), backend.upload(net.lasts), self.n)
+        room = half if settings.room is None else settings.room
+        self.tracing = RotationLayers(backend, net, self.problem, 1, settings.tiling, room)
+        self.measuring: RotationLayers | None = None
+        if settings.rotations > 1 and rotations:
+            self.measuring = RotationLayers(backend, net, self.problem, rotations, settings.tiling)
+
+    def warm_up(self, tour: np.ndarray) -> None:
+        """Compile everything."""
+        self.move_to(tour)
+        for layers in (self.tracing, self.measuring):
+            if layers is not None:
+                layers.run(np.zeros(layers.rotations.count, np.int32))
+
+    def move_to(self, tour: np.ndarray) -> None:
+        """Take the neighbourhood of this tour."""
+        self.tour = tour
+        self.traced: dict[int, np.ndarray] = {}
+        self.backend.write(self.problem.band, band_of(self.distances, tour, self.k))
+
+    def shortest(self, turns: np.ndarray) -> tuple[int, int]:
+        """Least length of the tours in the neighbourhoods from these positions on, and the index of its position."""
+        if self.measuring is None:
+            return self.trace(int(turns[0])), 0
+        lengths = self._closed(turns, self.measuring.run(turns)[0]).min(axis=1)
+        return int(lengths.min()), int(lengths.argmin())
+
+    def shortest_tour(self, turn: int) -> np.ndarray:
+        """A shortest tour in the neighbourhood from this position on."""
+        if turn not in self.traced:
+            self.trace(turn)
+        return self.traced[turn]
+
+    def trace(self, turn: int) -> int:
+        """Trace a shortest tour in the neighbourhood from this position on; return its length."""
+        turns = np.array([turn], np.int32)
+        last, choices = self.tracing.run(turns)
+        lengths = self._closed(turns, last)[0]
+        state = int(lengths.argmin())
+        positions = np.zeros(self.n, np.int64)
+        first = (self.net.links & ((1 << FIRST_BITS) - 1)).astype(np.int64)
+        for layer in range(self.n, 1, -1):
+            positions[layer - 1] = layer + int(self.net.lasts[state]) - self.k
+            state = int(first[state]) + int(choices[layer - 2, state])
+        self.traced[turn] = self.tour[(positions + turn) % self.n]
+        return int(lengths.min())
+
+    def _closed(self, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Lengths of closed tours, (rotations, k), int64, from the lengths of the ways to the last layer's states."""
+        ends = self.n - self.k + np.arange(self.k)  # those below 0 are not reached
+        home = self.tour[turns][:, None]
+        back = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
+        return np.where(last < FAR, last + back if self.n > 1 else last, FAR)
