@@ -17,6 +17,7 @@ from core.search.checkpoint import Checkpoint
 from core.search.checkpoint_layout import CheckpointArray, interval_array
 from core.search.exact.solution import ExactMethod, NodeCallback
 from core.search.intervals import Intervals
+from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
@@ -149,8 +150,9 @@ class ItemSearch(ExactMethod):
         self.wanted_items = self.left_items.count
         self.undone = self.wanted_items + self.pending()
 
-    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
+    def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
         """See `ExactMethod`: all items in slices; over ranks each takes the next when it has time."""
+        ranks = run.ranks
         least = ranks.least(self.limit_here())
         slices = Batches(
             ranks,
@@ -158,7 +160,7 @@ class ItemSearch(ExactMethod):
             self.first_slice,
             least=self.least_slice,
             most=self.most_slice,
-            seconds=self.launch_s(self.slice_seconds),
+            seconds=run.longest_launch_s(self.slice_seconds),
             speed=self.speed,
         )
 
@@ -170,7 +172,7 @@ class ItemSearch(ExactMethod):
                 self.set_limit(shortest)
             if report is None:
                 return False
-            slices.seconds = self.launch_s(self.slice_seconds)
+            slices.seconds = run.longest_launch_s(self.slice_seconds)
             return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
         taken, is_over = [], False
@@ -188,7 +190,7 @@ class ItemSearch(ExactMethod):
         slices.close()
         least.close()
         self.speed = slices.speed
-        self.left_items = self.left_items.less_taken(ranks, taken) if self.stoppable else Intervals([])
+        self.left_items = self.left_items.less_taken(ranks, taken) if run.is_watched else Intervals([])
         self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:

@@ -26,6 +26,7 @@ from core.search.checkpoint_layout import ANY, CheckpointArray
 from core.search.exact.solution import ExactMethod, NodeCallback
 from core.search.intervals import Intervals
 from core.search.protocol import PROGRESS_INTERVAL_S
+from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
@@ -144,9 +145,10 @@ class OneTreeSearch(ExactMethod):
         self.items = root_node() if left is None else OpenNodes(*(left[name] for name in OpenNodes._fields))
         self.undone = len(self.items.depths)
 
-    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
+    def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
         """See `ExactMethod`: branch until there are items for all lanes of all ranks, then explore them."""
-        wanted = max(self.wanted, ITEMS_TO_STOP) if self.stoppable else self.wanted
+        ranks = run.ranks
+        wanted = max(self.wanted, ITEMS_TO_STOP) if run.is_watched else self.wanted
         is_over = False
         if ranks.rank == 0:
             while not is_over and 0 < len(self.items.depths) < wanted and self.items.depths[0] < DEPTHS - 1:
@@ -157,7 +159,7 @@ class OneTreeSearch(ExactMethod):
             self.set_limit(ranks.minloc(self.limit_here(), ranks.rank)[0])
             is_over = ranks.bcast(is_over)
         if not is_over:
-            self.items = self._explore(ranks, self.items, counting, report)
+            self.items = self._explore(run, self.items, counting, report)
         self.undone = len(self.items.depths)
         explored = ranks.sum(self.backend.download(self.shared.nodes).astype(np.int64))
         self.nodes = explored[: 1 + int(np.flatnonzero(explored).max(initial=-1))]
@@ -197,15 +199,18 @@ class OneTreeSearch(ExactMethod):
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
-    def _explore(self, ranks: Any, items: OpenNodes, counting: bool, report: NodeCallback | None) -> OpenNodes:
+    def _explore(
+        self, run: AsynchronousRun, items: OpenNodes, counting: bool, report: NodeCallback | None
+    ) -> OpenNodes:
         """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
         count = len(items.depths)
         if not count:
             self._tell(report)
             return items
+        ranks = run.ranks
         least = ranks.least(self.limit_here())
-        first = self.lanes if ranks.size > 1 or self.stoppable else count
-        longest_s = self.launch_s(PROGRESS_INTERVAL_S) if self.stoppable else inf
+        first = self.lanes if ranks.size > 1 or run.is_watched else count
+        longest_s = run.longest_launch_s(PROGRESS_INTERVAL_S) if run.is_watched else inf
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
         taken = []
         for begin, end in batches:
@@ -216,10 +221,10 @@ class OneTreeSearch(ExactMethod):
                 self.set_limit(least.lower(limit))
             if self._tell(report):
                 break
-            batches.seconds = self.launch_s(PROGRESS_INTERVAL_S)
+            batches.seconds = run.longest_launch_s(PROGRESS_INTERVAL_S)
         batches.close()
         least.close()
-        if not self.stoppable:
+        if not run.is_watched:
             return items.some(slice(0, 0))
         left = Intervals([(0, count)]).less_taken(ranks, taken)
         return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.problems.tsp import tour_length
-from core.search.checkpoint import Checkpoint, Checkpointer
-from core.search.checkpoint_layout import ANY, CheckpointArray, history_array, permutation_fault
-from core.search.exact.solution import ExactMethod, NodeCallback
-from core.search.progress_samples import ProgressSamples
-from core.search.protocol import SharedProgressMonitor
+from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
+from core.search.exact.solution import ExactMethod, NodeCallback, Solution, canonical_tour, digest_of
+from core.search.run import AsynchronousRun, Step
 
 LEFT = "left "
 """Before the names of what a method has left."""
@@ -128,87 +127,114 @@ class ProofState(NamedTuple):
         return int(self.nodes.sum() + self.first_nodes.sum())
 
 
-class ProofRun:
-    """One run of a method: the search for a shortest tour, and that for all of them; all ranks go through it together.
+class Proof:
+    """The proof that a tour is shortest, and the count of all shortest tours, as the run loop calls it.
+
+    A step explores what is left: methods branch, bound and redistribute work between ranks. When nothing is left, the
+    shortest tour is proved. Where tours are counted, the search begins again, for all tours of this length.
 
     Parameters
     ----------
     method
-    ranks
-    searched
-        Where it begins, or goes on.
-    monitor, samples, checkpointer
-        Of the run, where there are any.
+    distances : ndarray, shape (n, n)
+    tour : ndarray, shape (n,)
+        The heuristic's tour, from which the search begins.
+    start_length
+        Its length.
+    bound, is_counted
+        See `ProofState`.
 
     """
 
     def __init__(
         self,
         method: ExactMethod,
-        ranks: Any,
-        searched: ProofState,
-        monitor: SharedProgressMonitor | None,
-        samples: ProgressSamples | None,
-        checkpointer: Checkpointer | None,
+        distances: np.ndarray,
+        tour: np.ndarray,
+        start_length: int,
+        *,
+        bound: str,
+        is_counted: bool,
     ) -> None:
-        self.method, self.ranks, self.searched = method, ranks, searched
-        self.monitor, self.samples, self.checkpointer = monitor, samples, checkpointer
+        self.method, self.distances, self.start_length = method, distances, start_length
+        self.found = self.begun = ProofState(bound, start_length, tour, is_counted)
 
-    def find(self, limit: int) -> bool:
-        """Search the tours shorter than ``limit`` for a shortest one; whether it is one."""
-        return self.searched.counting or self.search(limit)
+    def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """See `core.search.run.Steps`."""
+        self.found = found = self.begun.from_state(checkpoint)
+        self.method.is_kept = run.checkpointer is not None or run.stop.seconds != inf
+        run.begin_samples(self.start_length if checkpoint is None else None, found.history, (found.explored, 0))
+        self._prepare(run.ranks)
 
-    def count(self) -> int | None:
-        """Count the shortest tours; None: it was ended."""
-        found = self.searched
-        if not found.counting:
-            nothing = found.nodes[:0]
-            self.searched = found._replace(counting=True, nodes=nothing, first_nodes=found.nodes, left=None)
-        return self.searched.counted // self.method.directions if self.search(found.length + 1) else None
+    def step(self, run: AsynchronousRun) -> Step:
+        """Explore what is left, until nothing is or all ranks synchronise; then count, if that is wanted."""
+        method = self.method
+        method.explore(run, self.before.counting, self._report(run))
+        self.found = self._after(run.ranks)
+        if self.found.is_counted and not self.found.counting and run.ranks.sum(int(method.undone)) == 0:
+            self._begin_counting(run.ranks)
+        return Step(undone=method.undone)
 
-    def search(self, limit: int) -> bool:
-        """Explore what is left, meeting where a state is due; whether nothing is."""
-        method, ranks, before = self.method, self.ranks, self.searched
-        method.prepare(ranks, limit, limit if before.counting else before.length, before.left)
-        report = self.report(before)
-        while True:
-            method.explore(ranks, before.counting, report)
-            self.searched = self.after(before, limit)
-            if self.monitor is None:
-                return True
-            goes_on = self.monitor.goes_on(method.undone)
-            if not goes_on or self.checkpointer is None:
-                return bool(ranks.sum(int(method.undone)) == 0)
-            rows = None if self.samples is None else self.samples.rows(ranks, numbered=True)
-            self.checkpointer.keep(ranks, self.searched.state(method.left(ranks), rows))
-            self.monitor.resume()
+    def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
+        """See `core.search.run.Steps`: what is found, and what the method has left."""
+        return self.found.state(self.method.left(run.ranks), run.history_rows(numbered=True))
 
-    def after(self, before: ProofState, limit: int) -> ProofState:
-        """What is found when the method has explored more; all ranks call this."""
-        method, ranks = self.method, self.ranks
+    def layout(self, run: AsynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `core.search.run.Steps`."""
+        return self.begun.layout(state, self.method, self.distances, run.before_s, run.has_history)
+
+    def result(self, run: AsynchronousRun) -> Solution:
+        """See `core.search.run.Steps`."""
+        found, is_done = self.found, run.undone == 0
+        optimal_tours = found.counted // self.method.directions if found.counting and is_done else None
+        run.end(found.explored, found.length, found.explored, found.root_bound)
+        return Solution(
+            found.length,
+            canonical_tour(found.tour),
+            optimal_tours,
+            summed(found.first_nodes, found.nodes),
+            None if found.root_bound is None else min(found.root_bound, found.length),
+            self.start_length,
+            digest_of(found.length, optimal_tours),
+            run.history(numbered=True),
+            proved=found.counting or is_done,
+            finished=is_done,
+        )
+
+    def _prepare(self, ranks: Any) -> None:
+        """Let the method search the tours shorter than the start, or count those of the least length."""
+        self.before = found = self.found
+        self.limit = found.length + 1 if found.counting else self.start_length
+        self.method.prepare(ranks, self.limit, self.limit if found.counting else found.length, found.left)
+
+    def _begin_counting(self, ranks: Any) -> None:
+        """Begin to count the tours that are as short as the shortest one."""
+        nothing = self.found.nodes[:0]
+        self.found = self.found._replace(counting=True, nodes=nothing, first_nodes=self.found.nodes, left=None)
+        self._prepare(ranks)
+
+    def _after(self, ranks: Any) -> ProofState:
+        """Return what is found when the method has explored more; all ranks call this."""
+        method, before = self.method, self.before
         root_bound = method.root_bound if before.root_bound is None else before.root_bound
         more = before._replace(nodes=summed(before.nodes, method.nodes), root_bound=root_bound)
         if before.counting:
             return more._replace(counted=before.counted + method.counted(ranks))
-        length, tour = method.best_tour(ranks, limit)
+        length, tour = method.best_tour(ranks, self.limit)
         return more if tour is None or length >= before.length else more._replace(length=length, tour=tour)
 
-    def report(self, before: ProofState) -> NodeCallback | None:
-        """What the method is to report to, if anybody wants to know."""
-        monitor, samples = self.monitor, None if before.counting else self.samples
-        if monitor is None and samples is None:
+    def _report(self, run: AsynchronousRun) -> NodeCallback | None:
+        """Return the method's report of the nodes that this rank has explored; None if nothing waits for it."""
+        before = self.before
+        is_sampled = run.samples is not None and not before.counting
+        if not run.is_watched and not is_sampled:
             return None
-        # Each rank tells of its own part.
-        explored = before.explored if self.ranks.size == 1 else before.explored // self.ranks.size
+        explored = before.explored // run.ranks.size
 
         def report(nodes: int, incumbent: int, bound: int | None) -> bool:
-            if samples is not None:
-                samples.see(incumbent, nodes)
-            if monitor is None:
-                return False
-            if monitor.is_due():
-                monitor.tell(explored + nodes, incumbent, explored + nodes, bound)
-            return monitor.ends(incumbent)
+            if is_sampled:
+                run.sample(incumbent, nodes)
+            return run.report(explored + nodes, incumbent, explored + nodes, bound)
 
         return report
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,18 @@ import numpy as np
 from core.errors import UserError
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
-from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint import Checkpointer
 from core.search.exact import one_tree
 from core.search.exact.enumeration import Enumeration
 from core.search.exact.item_search import MOST_LENGTH, count_items
 from core.search.exact.one_tree import OneTreeSearch
-from core.search.exact.proof import ProofRun, ProofState, summed
+from core.search.exact.proof import Proof
 from core.search.exact.published import PublishedSearch
 from core.search.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour
 from core.search.progress_samples import ProgressSamples
-from core.search.protocol import Callback, ProgressMonitor, SharedProgressMonitor
+from core.search.protocol import Callback, ProgressMonitor
+from core.search.run import AsynchronousRun, execute
 from core.search.stop import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
@@ -176,53 +176,22 @@ class ExactSearch:
             A criterion that is none, or a state of another bound, of other items or of another number of cities.
 
         """
-        began = time.perf_counter()
         stop = (stop or Stop()).only("exact search", "seconds", "target")
         stop.check()
         ranks = ranks or self.communicator
         if self.method is None:
-            return self._exhaustive(ranks, began, history, callback)
-        method = self.method
-        begun = ProofState(self.bound, self.start_length, self.start, self.count)
-        earlier = take_checkpoint(
-            checkpointer,
-            lambda state: begun.layout(state, method, self.distances, seconds_before(checkpointer), history),
+            return self._exhaustive(ranks, history, callback)
+        proof = Proof(
+            self.method, self.distances, self.start, self.start_length, bound=self.bound, is_counted=self.count
         )
-        searched = begun.from_state(earlier)
-        samples = None
-        if history:
-            cost = self.start_length if earlier is None else None
-            samples = ProgressSamples(
-                began - seconds_before(checkpointer), cost, searched.history, (searched.explored, 0)
-            )
-        monitor = SharedProgressMonitor.of(ranks, stop, callback, self.work, checkpointer)
-        method.stoppable, method.is_kept = monitor is not None, checkpointer is not None or stop.seconds != inf
-        method.launch_s = monitor.longest_launch_s if monitor is not None else float
-        course = ProofRun(method, ranks, searched, monitor, samples, checkpointer)
-        proved = course.find(self.start_length)
-        optimal_tours = course.count() if self.count and proved else None
-        found = course.searched
-        if monitor is not None:
-            monitor.tell_end(found.explored, found.length, found.explored, found.root_bound)
-            monitor.close()
-        return Solution(
-            found.length,
-            canonical_tour(found.tour),
-            optimal_tours,
-            summed(found.first_nodes, found.nodes),
-            None if found.root_bound is None else min(found.root_bound, found.length),
-            self.start_length,
-            digest_of(found.length, optimal_tours),
-            samples.history(ranks, numbered=True) if samples is not None else None,
-            proved,
-            finished=proved and (optimal_tours is not None or not self.count),
-        )
+        given = {"total": self.work, "checkpointer": checkpointer, "history": history}
+        return execute(proof, AsynchronousRun(ranks, stop, callback, **given))
 
-    def _exhaustive(self, ranks: Any, began: float, history: bool, callback: Callback | None) -> Solution:
+    def _exhaustive(self, ranks: Any, history: bool, callback: Callback | None) -> Solution:
         """All tours, in NumPy: at once, whatever might end it."""
         from core.problems.tsp.small_tours import enumerate_tours
 
-        samples = ProgressSamples(began, self.start_length)
+        samples = ProgressSamples(time.perf_counter(), self.start_length)
         length, tour, optimal_tours = enumerate_tours(self.distances)
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)

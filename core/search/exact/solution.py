@@ -14,6 +14,7 @@ from core.lang import Rows
 from core.search.checkpoint import Checkpoint
 from core.search.checkpoint_layout import CheckpointArray
 from core.search.protocol import hex_digest
+from core.search.run import AsynchronousRun
 
 NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
@@ -96,12 +97,8 @@ class ExactMethod:
         Nodes of each depth in the last search, over all ranks.
     root_bound : int or None
         Lower bound at the root.
-    stoppable : bool
-        Whether a search may be ended before its end, by what its report returns; then its launches are short.
     is_kept : bool
         True if launches end soon, because of a checkpoint or a time limit.
-    launch_s : callable
-        (most seconds) -> seconds at which the next launch may be estimated at most.
     undone : int
         How much this rank knows of that is not explored, of whatever it counts.
     directions : int
@@ -109,9 +106,7 @@ class ExactMethod:
 
     """
 
-    stoppable = False
     is_kept = False
-    launch_s: Callable[[float], float] = float
     undone = 0
     directions = 1
     backend: Any
@@ -145,10 +140,11 @@ class ExactMethod:
         """
         raise NotImplementedError
 
-    def explore(self, ranks: Any, counting: bool, report: NodeCallback | None) -> None:
+    def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
         """Explore what is left, for a shorter tour or to count them, until nothing is or the report ends it.
 
-        All ranks call it, as often as there is anything left that they want to explore.
+        All ranks call it, as often as there is anything left that they want to explore. Launches are short where the
+        run is watched.
         """
         raise NotImplementedError
 
@@ -159,11 +155,6 @@ class ExactMethod:
     def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
         """Declare what `left` returns."""
         raise NotImplementedError
-
-    def search(self, ranks: Any, limit: int, counting: bool, report: NodeCallback | None) -> None:
-        """Search the tours shorter than ``limit``: for a shortest one, or to count them."""
-        self.prepare(ranks, limit, limit, None)
-        self.explore(ranks, counting, report)
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
         """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""

@@ -11,6 +11,8 @@ from core.kernels.exact.published_search import search_items
 from core.problems import tsp
 from core.problems.tsp.small_tours import enumerate_tours
 from core.search.exact import ExactSearch
+from core.search.run import AsynchronousRun
+from core.search.stop import Stop
 from tests.core.search.exact.proofs import EDGES, PERMUTATIONS, PUBLISHED, WORKLIST, distances_of, name_of, proved
 
 
@@ -154,7 +156,8 @@ def test_lanes_that_hand_on_what_is_left_lose_and_double_nothing(cpu):
         parted.method.patience = patience
         best = whole.run().length
         for search in (whole, parted):
-            search.method.search(Solo(), best, False, None)
+            search.method.prepare(Solo(), best, best, None)
+            search.method.explore(AsynchronousRun(Solo(), Stop()), False, None)
         assert np.array_equal(whole.method.nodes, parted.method.nodes)
         assert parted.run().length == best
 
