@@ -82,7 +82,7 @@ class Problem:
     neighbourhoods: tuple[str | Neighbourhood, ...] = ()
     """Those that `delta` and `value` know, by name or your own; empty: all that they can know."""
     published: str | None = None
-    """The evaluation that the paper's own mapping has (see `core.search.local_search.plan`); None: the first."""
+    """The evaluation that the paper's own mapping has (see `core.search.local_search.settings`); None: the first."""
     points = 0
     """Neighbours, where they are drawn at random."""
     remembered: tuple[str, ...] = ()

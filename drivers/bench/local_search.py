@@ -145,13 +145,13 @@ def prepare_search(field: BenchmarkContext, experiment: TabuExperiment, backend:
 def parameters(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
     """What decides the work, as the drivers record it."""
     own = {"points": experiment.neighbours, "dtype": "float32"} if experiment.workload == "weierstrass" else {}
-    return {**search.parameters, "iterations": experiment.iterations, **own}
+    return {**search.plan.parameters, "iterations": experiment.iterations, **own}
 
 
 def execution_settings(experiment: TabuExperiment, search: Any) -> dict[str, Any]:
     """Execution settings, as the drivers record them."""
     own = {"layout": None} if experiment.workload == "ppp" else {}
-    return {**search.execution, "shape": "fixed", **own}
+    return {**search.plan.execution, "shape": "fixed", **own}
 
 
 def published_note(experiment: TabuExperiment, median: float) -> str:

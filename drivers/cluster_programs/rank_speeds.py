@@ -86,7 +86,7 @@ def measure_rank(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> RankMeasu
     if after:
         serialised_timing.pass_turn(ranks.world, after[0])
     ranks.assemble()
-    in_step = compute_rates.measure_compute_rates(ranks.world, iteration_of(search), search.sizes[0], hosts)
+    in_step = compute_rates.measure_compute_rates(ranks.world, iteration_of(search), search.plan.sizes[0], hosts)
     ranks.assemble()
     search.backend.close()
     used = device.compute_units if device.kind == "cores" else 1
@@ -98,7 +98,7 @@ def iteration_of(search: Any) -> Callable[[], None]:
     """What lets a search on this rank alone make an iteration, and waits for it."""
     from core.search.stop import Stop
 
-    search.begin(Stop(), None)
+    search.walks.begin(Stop(), None)
 
     def scan() -> None:
         search.iterate(1)

@@ -77,7 +77,8 @@ def local_search(task: Task) -> Any:
     options = task.options
     given = {name: getattr(options, name) for name in PLAN_OPTIONS}
     names, tuned = chosen_neighbourhoods(options, task.problem), options.shape != "fixed"
-    return Plan(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
+    plan = Plan.make(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
+    return SimpleNamespace(plan=plan)
 
 
 def lcs(task: Task) -> Any:

@@ -94,8 +94,8 @@ def local_search(
         if run.options.iterations is None or run.options.seconds is not None:
             return None
         annealing = run.options.algorithm == "annealing"
-        an_iteration = NEIGHBOURS_OF_A_DRAW if annealing else max(run.search.sizes)
-        count = run.search.walks * run.options.iterations * an_iteration
+        an_iteration = NEIGHBOURS_OF_A_DRAW if annealing else max(run.search.plan.sizes)
+        count = run.search.plan.settings.walks * run.options.iterations * an_iteration
         return RepetitionWork(count, "neighbours", speed(run.problem), at_most=True)
 
     def result(run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
@@ -124,7 +124,7 @@ def local_search(
         shorter=shorter,
         work=work,
         parameters=parameters,
-        execution=lambda run: {**run.search.execution, "shape": run.options.shape},
+        execution=lambda run: {**run.search.plan.execution, "shape": run.options.shape},
         headline=headline,
         save=saved,
         for_peers=for_peers,
@@ -158,7 +158,7 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
 
 def shorter(run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
     """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
-    if run.search.level == "algorithm":
+    if run.search.plan.settings.by_walks:
         return None
     given = run.options
     return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
@@ -212,12 +212,14 @@ def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, in
 
 def keep_shape(search: Any) -> None:
     """Remember the shape that a search's tuner has found, if it had one and is done."""
-    if search.tuner is None or not search.tuner.done:
+    plan, launcher = search.plan, search.launcher
+    tuner = launcher.shape.tuner
+    if tuner is None or not tuner.done:
         return
     from backends.tuning import ShapeKey, store_shape
 
-    key = ShapeKey.of(search.backend, search.evaluating, search.problem.encoding.n, max(search.sizes))
-    store_shape(key, search.tuner.best)
+    key = ShapeKey.of(search.backend, launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
+    store_shape(key, tuner.best)
 
 
 def once(run: PreparedRun[SearchOptions], callback: Any) -> Any:
@@ -238,12 +240,12 @@ def parameters(run: PreparedRun[SearchOptions]) -> dict[str, Any]:
     """What the search says of itself, and the stop criteria."""
     stop = run.options.chosen_stop()
     limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
-    return {**run.search.parameters, **limits}
+    return {**run.search.plan.parameters, **limits}
 
 
 def search_result(run: PreparedRun[SearchOptions], outcome: Any, words: str) -> RepetitionResult:
     """The best solution of all walks."""
-    search = run.search
+    launcher, shape = run.search.launcher, run.search.launcher.shape
     return RepetitionResult.of(
         outcome,
         f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations"
@@ -254,13 +256,13 @@ def search_result(run: PreparedRun[SearchOptions], outcome: Any, words: str) -> 
             "size": run.problem.encoding.n,
             "optimum": run.problem.optimum,
             "scorer_tolerance": run.problem.tolerance(),
-            "neighbourhood_sizes": search.sizes,
+            "neighbourhood_sizes": list(run.search.plan.sizes),
             "evaluation_definition": "the neighbours that a sequential search looks at",
             "iterations": outcome.iterations,
             "best_iteration": outcome.found_at,
-            "teams": search.walk_teams if search.in_one_team else search.teams,
-            "team_size": search.team_size,
-            "step_team_size": search.step_size,
+            "teams": launcher.walk_teams if shape.in_one_team else shape.teams,
+            "team_size": shape.team_size,
+            "step_team_size": shape.step_size,
         },
     )
 
@@ -274,14 +276,14 @@ def verdicts(run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionRe
 
 def headline(run: PreparedRun[SearchOptions]) -> str:
     """What runs, and on what."""
-    search, ranks = run.search, run.ranks
+    plan, backend, ranks = run.search.plan, run.search.backend, run.ranks
     moves = ", ".join(
-        f"{one.name} ({size} neighbours)" for one, size in zip(search.neighbourhoods, search.sizes, strict=True)
+        f"{one.name} ({size} neighbours)" for one, size in zip(plan.neighbourhoods, plan.sizes, strict=True)
     )
-    walks = f", {search.walks} walks" if search.walks > 1 else ""
-    laid = ", mapping published" if search.mapping == "published" else ""
-    where = f"{search.backend.name} ({search.backend.device.name})"
+    walks = f", {plan.settings.walks} walks" if plan.settings.walks > 1 else ""
+    laid = ", mapping published" if plan.settings.is_published else ""
+    where = f"{backend.name} ({backend.device.name})"
     return (
-        f"{run.problem.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}{laid}, on "
+        f"{run.problem.name}: {plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation_name}{laid}, on "
         + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
     )

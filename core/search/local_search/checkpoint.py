@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
 from core.kernels.local_search import moves, walks
-from core.kernels.local_search.hooks import ANNEAL
-from core.lang.bundles import row_sizes
 from core.search.checkpoint_layout import (
     ANY,
     ANY_WORD,
@@ -26,7 +22,10 @@ from core.search.checkpoint_layout import (
     permutation_fault,
 )
 from core.search.local_search.history import FRONT, KNOTS, WALKS, HistoryRecorder, join_histories
+from core.search.local_search.launcher import WalkLauncher
+from core.search.local_search.memory import WalkMemory
 from core.search.local_search.outcome import Outcome
+from core.search.local_search.plan import Plan
 from core.search.stop import Stop
 
 FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
@@ -37,12 +36,12 @@ DONE = "done"
 FOUND_NUMBERS, FOUND_SOLUTIONS = "walks before numbers", "walks before solutions"
 
 
-def make_checkpoint(search: Any, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
-    """The state of all walks of all ranks after so many iterations, on the first rank; all call this."""
-    rows = {**{name: rows_of(search, name) for name in FIELDS}, **remembered_rows(search)}
+def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
+    """Return the state of all walks of all ranks after ``done`` iterations, on the first rank; all call this."""
+    rows = {**{name: launcher.memory.field(name) for name in FIELDS}, **remembered_rows(launcher.memory)}
     mine = {**(recorder.state() if recorder is not None else {}), **rows}
-    every = search.communicator.gather(mine) if search.level == "algorithm" else [mine]
-    if search.communicator.rank or every is None:
+    every = launcher.ranks.gather(mine) if launcher.plan.settings.by_walks else [mine]
+    if launcher.ranks.rank or every is None:
         return None
     state = {name: np.concatenate([one[name] for one in every]) for name in rows}
     if recorder is not None:
@@ -50,13 +49,15 @@ def make_checkpoint(search: Any, done: int, recorder: HistoryRecorder | None) ->
     return {**state, DONE: np.array(done, np.int64)}
 
 
-def layout(search: Any, stop: Stop, before_s: float, state: Checkpoint) -> Iterator[CheckpointArray]:
+def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: Checkpoint) -> Iterator[CheckpointArray]:
     """Declare the state of all walks of all ranks.
 
     Parameters
     ----------
-    search
-        A `core.search.local_search.search.LocalSearch`.
+    plan
+        The plan of the search.
+    memory
+        Memory of this rank's walks.
     stop
         Criteria of every walk.
     before_s
@@ -65,36 +66,36 @@ def layout(search: Any, stop: Stop, before_s: float, state: Checkpoint) -> Itera
         Read as far as it is declared.
 
     """
-    encoding, algorithm = search.problem.encoding, search.algorithm
-    count = search.walks if search.level == "algorithm" else 1
+    encoding, algorithm = plan.problem.encoding, plan.algorithm
+    count = plan.settings.walks if plan.settings.by_walks else 1
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
     # An iteration of simulated annealing looks at up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
-    most = done * algorithm.batch if algorithm.rule == ANNEAL else done
-    costs, anything = (search.least_cost, search.most_cost), (-ANY, ANY)
+    most = done * algorithm.batch if plan.is_annealing else done
+    costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
     words = {
         walks.COST: costs,
         walks.BEST_COST: costs,
         walks.ITERATION: (0, most),
         walks.BEST_AT: (0, most),
         walks.STOP: (walks.RUNNING, walks.RESTING),
-        walks.LEVEL: (0, len(search.neighbourhoods) - 1),
+        walks.LEVEL: (0, len(plan.neighbourhoods) - 1),
         walks.AT_BEST: (0, 1),
     }
     ranges = [words.get(word, anything) for word in range(walks.CONTROL)]
-    yield CheckpointArray("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, search, stop, done))
+    yield CheckpointArray("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, plan, stop, done))
     yield CheckpointArray("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
-    heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
+    heat = [(0, float(np.finfo(np.float32).max))] if plan.is_annealing else ()
     yield CheckpointArray("heat", np.float32, (count, 1), heat)
-    forbidden = most + 1 + search.tenure + search.tenure_span
-    yield CheckpointArray("memory", np.int32, (count, search.memory_words), [(0, forbidden)])
+    forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
+    yield CheckpointArray("memory", np.int32, (count, plan.tabu.words), [(0, forbidden)])
     low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
     rule = permutation_fault if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):
         yield CheckpointArray(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
-    for name, size in search.remembered.items():
-        yield CheckpointArray(OF_PROBLEM + name, getattr(search.data, name).dtype, (count, size))
-    if search.history:
+    for name, size in memory.remembered.items():
+        yield CheckpointArray(OF_PROBLEM + name, getattr(memory.data, name).dtype, (count, size))
+    if plan.history:
         front = [(0, most), anything, (0, before_s)]
         best = int(state["control"][:, walks.BEST_COST].min())
         yield CheckpointArray(
@@ -106,27 +107,27 @@ def layout(search: Any, stop: Stop, before_s: float, state: Checkpoint) -> Itera
         )
         yield CheckpointArray(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
         yield CheckpointArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
-    if search.takes_turns:
-        bounds = [(0, ANY_WORD), (0, search.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
+    if plan.settings.takes_turns:
+        bounds = [(0, ANY_WORD), (0, plan.settings.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
         yield CheckpointArray(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
         before = len(state[FOUND_NUMBERS])
         yield CheckpointArray(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
 
 
-def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | None:
+def wrong_end(plan: Plan, stop: Stop, done: int, control: np.ndarray) -> str | None:
     """Return the fault of walks that cannot have come to where they are, or None."""
     iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
     # Conditions of each stop code. A walk that adopts a solution continues behind the others, better than its own best.
-    is_apart = search.exchange == 0
+    is_apart = plan.settings.exchange == 0
     right = np.choose(
         control[:, walks.STOP],
         [
             (iteration >= done) | (not is_apart),
-            np.full(len(control), search.ends_itself),
+            np.full(len(control), plan.ends_itself),
             best <= stop.target,
             iteration - best_at >= stop.patience,
             iteration >= stop.iterations,
-            np.full(len(control), search.history),
+            np.full(len(control), plan.history),
         ],
     ) & ((best <= control[:, walks.COST]) | (not is_apart))
     wrong = np.flatnonzero(~right)
@@ -150,65 +151,43 @@ def in_order(numbers: np.ndarray) -> str | None:
     return None if found == list(range(len(found))) else f"found walks {found}, expected them in order from 0"
 
 
-def resume_walks(search: Any, state: Checkpoint, recorder: HistoryRecorder | None) -> int:
+def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRecorder | None) -> int:
     """Let this rank's walks, which have begun, stand where the state has them; return the iterations made."""
-    first, end = (search.first_walk, search.end_walk) if search.level == "algorithm" else (0, 1)
+    memory = launcher.memory
+    first, end = (memory.first, memory.end) if launcher.plan.settings.by_walks else (0, 1)
     rows = {name: state[name][first:end].copy() for name in FIELDS}
-    search.write_rows(search.walkers.solution, rows["solution"])
-    search.launch_begin()
+    memory.write(memory.walkers.solution, rows["solution"])
+    launcher.begin()
     # The next iteration finds what `begin` has made, not what an earlier one has left.
     rows["control"][:, walks.CHANGED] = walks.EVERYTHING
     for name in FIELDS:
-        search.write_rows(getattr(search.walkers, name), rows[name])
-    for name in search.remembered:
-        search.write_rows(getattr(search.data, name), state[OF_PROBLEM + name][first:end].copy())
+        memory.write(getattr(memory.walkers, name), rows[name])
+    for name in memory.remembered:
+        memory.write(getattr(memory.data, name), state[OF_PROBLEM + name][first:end].copy())
     if recorder is not None:
         recorder.begin_at(state, first, end)
     return int(state[DONE])
 
 
-def remembered(search: Any) -> dict[str, int]:
-    """Return the rows of the problem's data that a state has, and their numbers of elements.
-
-    Raises
-    ------
-    UserError
-        `Problem.remembered` names something else.
-
-    """
-    sizes = row_sizes(search.given)
-    for name in search.problem.remembered:
-        if name not in sizes:
-            rows = ", ".join(sizes) or "no row"
-            raise UserError(f"{search.problem.name}: `remembered` names {name!r}, expected rows of the data: {rows}")
-    return {name: sizes[name] for name in search.problem.remembered}
+def remembered_rows(memory: WalkMemory) -> Checkpoint:
+    """Return the rows of the problem's data that a checkpoint has, of this rank's walks."""
+    sizes = memory.remembered.items()
+    return {OF_PROBLEM + name: np.array(memory.rows(getattr(memory.data, name), size)) for name, size in sizes}
 
 
-def remembered_rows(search: Any) -> Checkpoint:
-    """Return these rows of this rank's walks."""
-    sizes = search.remembered.items()
-    return {OF_PROBLEM + name: np.array(search.rows_of(getattr(search.data, name), size)) for name, size in sizes}
-
-
-def rows_of(search: Any, name: str) -> np.ndarray:
-    """Return one field of this rank's walks, shape (walks, elements): elements as declared, since walks may be 0."""
-    elements = row_sizes(search.walkers.bundle)[name]
-    return np.array(search.rows_of(getattr(search.walkers, name), elements))
-
-
-def add_earlier_outcome(search: Any, state: Checkpoint | None, found: Sequence[Outcome]) -> Checkpoint | None:
-    """The state of a walk, and where walks take turns what those found that were made before it."""
-    if state is None or not search.takes_turns:
+def add_earlier_outcomes(plan: Plan, state: Checkpoint | None, found: Sequence[Outcome]) -> Checkpoint | None:
+    """Return the state of a walk, and where walks take turns the outcomes of those before it."""
+    if state is None or not plan.settings.takes_turns:
         return state
-    encoding = search.problem.encoding
+    encoding = plan.problem.encoding
     # A digest has 64 bits, and a cost may be negative.
     numbers = np.array([[number % 2**64 for number in one[:6]] for one in found], np.uint64)
     solutions = np.array([one.solution for one in found], encoding.dtype)
     return {**state, FOUND_NUMBERS: numbers.reshape(-1, 6), FOUND_SOLUTIONS: solutions.reshape(-1, encoding.n)}
 
 
-def earlier_outcome(state: Checkpoint | None) -> list[Outcome]:
-    """What walks found that were made before the one of a state."""
+def earlier_outcomes(state: Checkpoint | None) -> list[Outcome]:
+    """Return the outcomes of the walks before the one of a state."""
     if state is None:
         return []
     found = []

@@ -7,31 +7,24 @@ them between launches.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from core.kernels.local_search import walks
-from core.kernels.local_search.hooks import ANNEAL
 from core.kernels.local_search.walk_history import COUNTS, DUE, RECORDED
 from core.search.checkpoint import Checkpoint
+from core.search.local_search.launcher import WalkLauncher
 
-MOST_PLACES = 1 << 12
-MOST_NOTES = 1 << 20
-"""Notes of a walk, and of all walks of a rank, for which the device has room."""
 FRONT, KNOTS, WALKS = "history front", "history evaluations", "history walks"
 """What a state holds of a history."""
 CLOCK, COST, SECONDS = range(3)
 """The columns of a front."""
 
 
-def note_capacity(count: int) -> int:
-    """How many notes each of so many walks has room for."""
-    return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
-
-
 class HistoryRecorder:
-    """Makes the iterations of a `LocalSearch` and keeps when the best of all walks improved.
+    """Makes the iterations of a search and keeps when the best of all walks improved.
 
     Every improvement of a walk is seen, however many there are: a walk that has no place for a further note rests until
     its notes are read. What is kept of them is the front: the improvements that were the best of all this rank's walks
@@ -49,24 +42,35 @@ class HistoryRecorder:
 
     Parameters
     ----------
-    search
-        The search, whose walks stand at their start solutions.
+    launcher
+        The launcher of this rank's walks, which stand at their start solutions.
+    make
+        Makes a number of iterations of all walks.
     began : float
-        When it began, by `time.perf_counter`.
+        When the search began, by `time.perf_counter`.
+    is_cut
+        Returns True if the time was over before all walks had made an iteration.
 
     """
 
-    def __init__(self, search: Any, began: float) -> None:
-        self.search = search
+    def __init__(
+        self,
+        launcher: WalkLauncher,
+        make: Callable[[int], object],
+        began: float,
+        is_cut: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.launcher, self.memory = launcher, launcher.memory
+        self.make, self.is_cut = make, is_cut
         self.began = began
-        self.places: int = search.walkers.places
+        self.places: int = self.memory.walkers.places
         self.stride = self.places
-        self.is_annealing = search.algorithm.rule == ANNEAL
-        control = search.rows_of(search.walkers.control, walks.CONTROL)
-        self.iterations = np.zeros(search.here, np.int64)
-        self.ahead = np.zeros(search.here, np.int64)
-        self.evaluations = np.zeros(search.here, np.int64)
-        self.settled = np.zeros(search.here, np.int64)
+        self.is_annealing = launcher.plan.is_annealing
+        control, here = self.memory.control(), self.memory.here
+        self.iterations = np.zeros(here, np.int64)
+        self.ahead = np.zeros(here, np.int64)
+        self.evaluations = np.zeros(here, np.int64)
+        self.settled = np.zeros(here, np.int64)
         self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.knots = [np.zeros((1, 2))]
         starts = np.sort(control[:, walks.BEST_COST])[:1]  # none, if this rank has no walk
@@ -81,15 +85,15 @@ class HistoryRecorder:
 
     def iterate(self, count: int) -> None:
         """Let every walk make ``count`` iterations, in as many launches as their notes demand."""
-        search, walkers = self.search, self.search.walkers
-        counts = np.zeros((search.here, COUNTS), np.int32)
-        counts[: search.awake, DUE] = left = count
-        search.write_rows(walkers.counts, counts)
-        while left and not search.is_cut:
+        memory = self.memory
+        counts = np.zeros((memory.here, COUNTS), np.int32)
+        counts[: self.launcher.awake, DUE] = left = count
+        memory.write(memory.walkers.counts, counts)
+        while left and not self.is_cut():
             before = time.perf_counter()
-            search.iterate(min(left, self.stride))
-            control = search.rows_of(walkers.control, walks.CONTROL)
-            counts = search.rows_of(walkers.counts, COUNTS)
+            self.make(min(left, self.stride))
+            control = memory.control()
+            counts = memory.rows(memory.walkers.counts, COUNTS)
             self.read(control, counts, before, time.perf_counter())
             left = self.go_on(control, counts)
         if not self.is_annealing:  # whose walks make unlike numbers of draws
@@ -97,15 +101,13 @@ class HistoryRecorder:
 
     def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
         """Free the walks that rested early or, if no walk did, all; return how many iterations are still to be made."""
-        write, walkers = self.search.backend.write, self.search.walkers
+        write, walkers = self.memory.backend.write, self.memory.walkers
         resting = control[:, walks.STOP] == walks.RESTING
         due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
         left = int(due.max(initial=0))
         early = resting & (due > 0)
-        tuner = self.search.tuner
         # A recorded sequence goes on to its end with a walk that rests, and a tuner would time that.
-        is_tuning = tuner is not None and not tuner.done
-        self.stride = self.places if early.any() or is_tuning else 2 * self.stride
+        self.stride = self.places if early.any() or self.launcher.shape.is_tuning else 2 * self.stride
         freed = early if left else resting
         if freed.any():
             control[freed, walks.STOP] = walks.RUNNING
@@ -133,17 +135,15 @@ class HistoryRecorder:
 
     def notes(self, field: str, places: np.ndarray) -> np.ndarray:
         """One field of the notes at these places."""
-        buffer = getattr(self.search.walkers, field)
-        return self.search.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
+        buffer = getattr(self.memory.walkers, field)
+        return self.memory.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
 
     def settle(self) -> None:
         """Keep how many evaluations all walks of this rank had made by which clock, up to now.
 
         Called when no walk that goes on stands behind another, so that what follows changes nothing of it.
         """
-        evaluations = self.search.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(
-            np.int64
-        )
+        evaluations = self.memory.totals()[:, walks.EVALUATIONS].astype(np.int64)
         everyone = np.arange(len(evaluations))
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]
@@ -157,7 +157,7 @@ class HistoryRecorder:
     def meet(self) -> None:
         """After an exchange: all walks of all ranks go on from the clock of the one that has made most iterations."""
         self.settle()
-        ranks = self.search.communicator
+        ranks = self.launcher.ranks
         least, _ = ranks.minloc(-int(self.clocks.max(initial=0)), ranks.rank)
         self.ahead = -least - self.iterations
         self.settled = self.clocks
@@ -174,8 +174,7 @@ class HistoryRecorder:
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
         """Begin where the walks from ``first`` to ``end`` - 1 stand; the first rank has what is known of them all."""
-        search = self.search
-        control = search.rows_of(search.walkers.control, walks.CONTROL)
+        control = self.memory.control()
         self.iterations = control[:, walks.ITERATION].astype(np.int64)
         self.ahead, self.settled, self.evaluations = state[WALKS][first:end].T.copy()
         leads = first == 0
@@ -186,9 +185,9 @@ class HistoryRecorder:
 
     def history(self) -> list[list[Any]]:
         """Rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
-        ranks = self.search.communicator
+        ranks = self.launcher.ranks
         mine = self.front, self.all_knots()
-        every = (ranks.gather(mine) or [mine]) if self.search.level == "algorithm" else [mine]
+        every = (ranks.gather(mine) or [mine]) if self.launcher.plan.settings.by_walks else [mine]
         found: list[list[Any]] = ranks.bcast(merged(every))
         return found
 

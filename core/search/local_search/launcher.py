@@ -1,4 +1,4 @@
-"""Shapes of a search's launches: how many teams of how many lanes look at the neighbours, and who tries others."""
+"""Launches of a search's kernels over the walks of one rank: shapes, recordings, and the tuner of shapes."""
 
 from __future__ import annotations
 
@@ -7,191 +7,212 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import LaunchRefused
-from core.kernels.local_search.moves import CUSTOM, OWN
+from core.kernels.local_search.hooks import Rules
+from core.kernels.local_search.template import SearchKernels, search_kernels
+from core.kernels.local_search.walk_history import record_improvement
+from core.kernels.local_search.walks import Share
+from core.lang import Kernel
+from core.search.local_search.memory import WalkMemory
 from core.search.local_search.plan import Plan
+from core.search.local_search.shape import WalkShape
+from core.search.partition import equal_part
 
-SMALL = 16_384
-"""Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
-MOST_LANES = 1024
-BLOCK_SIZE = 256
-"""Lanes of a block in the paper's experiments (section 6)."""
-MOST_TEAMS = 65_535
-MOST_TIME_RATIO = 0.95
-"""Of the time of a launch: teams of another size must save the rest, since their kernel is compiled anew."""
+Tune = Callable[[Any, int, int], Any]
+"""Makes a tuner from the kernel of the scan and the sizes of solution and neighbourhood."""
 
 
-class WalkLauncher(Plan):
-    """A `Plan` on a device: `core.search.local_search.search.LocalSearch` sets what is declared here."""
+class WalkLauncher:
+    """Launches over the walks of one rank. Each method queues launches and does not wait for them.
 
-    backend: Any
-    communicator: Any
-    kernels: Any
-    tuner: Any
-    recorded: dict[tuple[object, ...], Any]
-    here: int
-    walkers: Any
-    shared: Any
-    data: Any
+    Parameters
+    ----------
+    backend
+        A `backends.launch.Backend`.
+    ranks
+        A `cluster.Communicator`: its rank and size determine this rank's share.
+    plan
+        The plan of the search.
+    tune
+        See `LocalSearch`.
 
-    def settle_launch(self) -> None:
-        """Compile all that a run launches."""
-        raise NotImplementedError
+    Attributes
+    ----------
+    kernels : SearchKernels
+    evaluating : Kernel
+        The kernel that evaluates the neighbours of an iteration, whose shape a tuner tries.
+    shape : WalkShape
+    memory : WalkMemory
+    awake : int
+        Number of this rank's walks that iterate.
 
-    def choose_launch(self) -> None:
-        """One team per walk, or a walk's neighbourhood over many teams; the shapes of launches may be set after."""
-        limits = self.backend.capabilities
-        wide = limits.lanes_resident > 1
-        largest = max(self.sizes)
-        # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
-        walks_well = wide or limits.max_team_size == 1
-        small = limits.compute_units == 1 or (walks_well and largest * self.evaluation.work <= SMALL)
-        small = small and self.communicator.size == 1 and not self.keeps_apart
-        self.in_one_team = self.level == "algorithm" or small
-        most, resident = min(limits.max_team_size, MOST_LANES), min(limits.lanes_resident, MOST_LANES)
-        self.step_size = min(most, round_to_warps(self.problem.encoding.n)) if wide else 1
-        if self.level == "solution":
-            self.in_one_team = limits.compute_units == 1 and self.communicator.size == 1
-            self.team_size = min(32, most) if wide else 1
-        elif self.level == "algorithm":
-            self.team_size = min(256, most, round_to_warps(largest)) if wide else 1
-        elif self.in_one_team:
-            self.team_size = min(most, round_to_warps(largest)) if wide else 1
-        elif self.mapping == "published":
-            self.team_size = self.block_size
-        else:
-            # Large teams divide a neighbourhood best: half of it takes half the time (PPP 1301-1317, rl5915; one H200).
-            resident = limits.lanes_resident
-            self.team_size = min(most, round_to_warps(-(-largest // limits.compute_units))) if wide else 1
-            if self.communicator.size == 1 and self.step_size <= BLOCK_SIZE and not self.backend.replays_by_itself:
-                self.team_size = max(self.team_size, self.step_size)  # so that it `steps_at_once`
-        beside = max(1, resident // self.team_size)
-        self.teams = max(1, min(limits.compute_units * beside, -(-largest // self.team_size)))
-        if self.level == "solution" and wide:
-            self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
-        self.give_each_neighbour_a_lane()
-        if self.tuner is not None and self.tuner.done:
-            self.teams, self.team_size = self.tuner.next()
+    """
 
-    def give_each_neighbour_a_lane(self) -> None:
-        """As the paper launches: as many threads as neighbours; a device without teams of lanes loops instead."""
-        if self.mapping == "published" and self.backend.capabilities.lanes_resident > 1:
-            self.teams = -(-max(self.sizes) // self.team_size)
+    def __init__(self, backend: Any, ranks: Any, plan: Plan, tune: Tune | None = None) -> None:
+        self.backend, self.ranks, self.plan = backend, ranks, plan
+        self.kernels = kernels_of(plan)
+        self.evaluating = evaluating_kernel(plan, self.kernels)
+        tuner = tune(self.evaluating, plan.problem.encoding.n, max(plan.sizes)) if tune else None
+        self.shape = WalkShape(plan, backend, ranks.size, tuner)
+        self.recorded: dict[tuple[object, ...], Any] = {}
+        walks = plan.settings.walks
+        self.allocate(*(equal_part(walks, ranks.rank, ranks.size) if plan.settings.by_walks else (0, 1)))
 
-    def even_out(self) -> None:
-        """Where every walk has a team: smaller teams, if all of them then fit the device at a time."""
-        limits = self.backend.capabilities
-        if self.level != "algorithm" or limits.lanes_resident == 1 or not self.here:
-            return
-        given = (True, 0, 1, 1, self.walkers, self.shared, self.data)
-        executable = self.backend.bind(self.kernels.walk, 1, self.team_size, given).executable
-        walks = -(-self.here // limits.compute_units)
-        size = even_team(walks, self.backend.resident_lanes(executable), self.team_size)
-        if size != self.team_size:
-            self.team_size = size
-            self.settle_launch()
-
-    @property
-    def steps_at_once(self) -> bool:
-        """Whether one launch scans and makes the move: one rank's, whose teams have as many lanes as a move needs.
-
-        A launch less is 1 to 2 us of an iteration in a CUDA graph, and some 10 us through OpenCL.
-        """
-        shared = self.level == "iteration" and not self.in_one_team and not self.is_host_driven
-        return shared and self.communicator.size == 1 and self.tuner is None and self.step_size <= self.team_size
-
-    @property
-    def block_size(self) -> int:
-        """Lanes of the paper's blocks, where the device has so many."""
-        limits = self.backend.capabilities
-        return min(BLOCK_SIZE, limits.max_team_size) if limits.lanes_resident > 1 else 1
-
-    @property
-    def evaluating(self) -> Any:
-        """The kernel in which the neighbours of an iteration are evaluated, whose shape a tuner tries."""
-        if not self.is_host_driven:
-            return self.kernels.scan
-        if self.generate == "device":
-            return self.kernels.fitness
-        return self.kernels.copied if self.copies_solutions else self.kernels.listed
-
-    @property
-    def copies_solutions(self) -> bool:
-        """Whether a host that generates copies whole solutions.
-
-        Random points are made on the device in any case. Of a user's own neighbourhood moves are copied: a solution
-        does not tell which of several that lead there was meant.
-        """
-        one = self.neighbourhoods[0]
-        return self.mapping == "published" and one.change != OWN and one.shape != CUSTOM
+    def allocate(self, first: int, end: int) -> None:
+        """Allocate memory for the walks ``first`` to ``end - 1``."""
+        self.memory = WalkMemory(self.backend, self.plan, first, end, self.shape.most_lanes(end - first))
+        self.awake = self.memory.here
+        self.recorded.clear()
 
     @property
     def walk_teams(self) -> int:
-        """Teams of a launch that gives every walk a team: as many as run side by side."""
-        limits = self.backend.capabilities
-        return max(1, min(self.here, limits.compute_units * max(1, limits.lanes_resident // self.team_size)))
+        """Teams of a launch that gives every walk a team."""
+        return self.shape.walk_teams(self.memory.here)
 
     @property
-    def most_lanes(self) -> int:
-        """Lanes of a launch that evaluates neighbours, at most."""
-        lanes = max(max(self.teams, self.walk_teams) * self.team_size, self.step_size)
-        if self.tuner is not None:  # which begins near the size of a solution and ends near that of the neighbourhood
-            lanes = max(lanes, max(2 * self.problem.encoding.n, *self.sizes) + MOST_LANES)
-        return lanes
+    def side_by_side(self) -> int:
+        """Number of this rank's walks that the device runs at a time."""
+        return min(self.memory.here, self.walk_teams) if self.shape.in_one_team else self.memory.here
 
-    def repeat(self, key: tuple[object, ...], launch: Callable[[], None]) -> None:
+    @property
+    def shares_neighbours(self) -> bool:
+        """True if several ranks share the neighbours of one walk."""
+        return not self.plan.settings.by_walks and self.ranks.size > 1
+
+    @property
+    def own_share(self) -> tuple[int, int]:
+        """This rank's part of a walk's neighbours, and the number of parts."""
+        return (self.ranks.rank, self.ranks.size) if self.shares_neighbours else (0, 1)
+
+    # --- all walks ---
+
+    def begin(self) -> None:
+        """Build the state of every walk from its solution."""
+        on = self.memory
+        self.backend.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, on.walkers, on.data)
+
+    def keep(self) -> None:
+        """Copy every walk's best solution to its `best`."""
+        self.backend.launch(self.kernels.keep, self.walk_teams, self.shape.step_size, self.memory.walkers)
+
+    def adopt(self, cost: int) -> None:
+        """Let every walk that is worse than this cost continue from the solution in `WalkMemory.adopted`."""
+        on, size = self.memory, self.shape.step_size
+        self.backend.launch(self.kernels.adopt, self.walk_teams, size, cost, on.adopted, on.walkers, on.data)
+
+    def walk(self, count: int, first: int, end: int) -> None:
+        """Make ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
+        on, teams = self.memory, max(1, min(end - first, self.walk_teams))
+        self.backend.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count, on.walkers,
+                            on.shared, on.data)  # fmt: skip
+
+    def iterate(self, count: int) -> None:
+        """Make ``count`` iterations of every walk that is awake."""
+        if self.shape.in_one_team:
+            self.walk(count, 0, self.awake)
+        elif self.shape.is_tuning:
+            for _ in range(count):
+                self.tuned(self.own_scan)
+                self.agree()
+                self.step()
+        else:
+            self.repeat(("iteration",), self.iteration, count)
+
+    # --- one walk, in parts ---
+
+    def iteration(self) -> None:
+        """Scan the neighbourhood, and make the move that the smallest key stands for."""
+        on, shape = self.memory, self.shape
+        if shape.steps_at_once:
+            self.refresh()
+            self.backend.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys,
+                                on.walkers, on.shared, on.data)  # fmt: skip
+        else:
+            self.own_scan()
+            self.agree()
+            self.step()
+
+    def own_scan(self) -> None:
+        """Find the smallest key of this rank's share of the neighbours."""
+        self.refresh()
+        self.part(0, *self.own_share)
+
+    def refresh(self, walk: int = 0) -> None:
+        """Bring the problem's tables up to date for a walk, if it keeps any."""
+        if self.plan.is_quick:
+            on, shape, (rank, size) = self.memory, self.shape, self.own_share
+            first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
+            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.here <= 1, walk, first, end,
+                                on.walkers, on.shared, on.data)  # fmt: skip
+
+    def part(self, walk: int, part: int, parts: int) -> None:
+        """Find the smallest key in one of ``parts`` equal parts of a walk's neighbours."""
+        on, shape = self.memory, self.shape
+        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.here <= 1, walk, part, parts, on.keys,
+                            on.walkers, on.shared, on.data)  # fmt: skip
+
+    def agree(self) -> None:
+        """Reduce all ranks' smallest keys to the smallest."""
+        self.backend.collectives(self.ranks).reduce(self.memory.keys, "least")
+
+    def step(self, walk: int = 0) -> None:
+        """Make the move of a walk that the smallest key stands for."""
+        on = self.memory
+        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.here <= 1, walk, on.keys, on.walkers,
+                            on.shared, on.data)  # fmt: skip
+
+    def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: Any, teams: int) -> None:
+        """Write the fitnesses of a share of the neighbours of the first walk."""
+        on = self.memory
+        self.backend.launch(self.kernels.fitness, teams, self.shape.team_size, is_quick, level, share, fitnesses,
+                            on.walkers, on.data)  # fmt: skip
+
+    # --- recordings and tuning ---
+
+    def repeat(self, key: tuple[object, ...], launch: Callable[[], None], times: int = 1) -> None:
         """Queue launches that are the same whenever ``key`` is: they are checked, and a graph made of them, once."""
-        key = (*key, self.teams, self.team_size, self.step_size)
+        key = (*key, *self.shape.key)
         if key not in self.recorded:
             with self.backend.record() as self.recorded[key]:
                 launch()
-        self.recorded[key].replay()
+        self.recorded[key].replay(times)
 
-    @property
-    def is_tuning(self) -> bool:
-        """Whether shapes of launches are being tried."""
-        return self.tuner is not None and not self.tuner.done
-
-    def launch_tuned(self, launch: Callable[[], None]) -> None:
-        """Queue launches with the shape that the tuner proposes, and tell it the time."""
+    def tuned(self, launch: Callable[[], None]) -> None:
+        """Queue launches with the shape that the tuner proposes, and report the time to it."""
+        tuner = self.shape.tuner
         while True:
-            self.teams, self.team_size = self.tuner.next()
+            self.shape.take_proposed()
             try:
                 began = time.perf_counter()
                 launch()
                 self.backend.synchronize()
-                self.tuner.report(time.perf_counter() - began)
+                tuner.report(time.perf_counter() - began)
                 break
             except (LaunchRefused, MemoryError) as error:
-                self.tuner.failed(error)
-        self.teams, self.team_size = self.tuner.next()
+                tuner.failed(error)
+        self.shape.take_proposed()
 
 
-def even_team(walks: int, lanes: int, largest: int) -> int:
-    """Lanes of a team with which a compute unit has its walks done soonest.
-
-    It has as many teams in hand as it has lanes for, and takes the others in further rounds, of which the last may
-    leave most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A
-    round takes the longer the fewer lanes a team has.
-
-    Parameters
-    ----------
-    walks
-        Of one compute unit.
-    lanes
-        That it runs at a time.
-    largest
-        The largest team; a smaller one must save a twentieth of the time.
-
-    """
-
-    def seconds(size: int) -> float:
-        return -(-walks // (lanes // size)) / size
-
-    sizes = [size for size in range(32, largest + 1, 32) if size <= lanes]
-    best = min(sizes, key=lambda size: (seconds(size), -size), default=largest)
-    return best if largest > lanes or seconds(best) < MOST_TIME_RATIO * seconds(largest) else largest
+def kernels_of(plan: Plan) -> SearchKernels:
+    """Make the kernels of a plan."""
+    first, algorithm = plan.neighbourhoods[0], plan.algorithm
+    rules = Rules(
+        tuple(one.shape for one in plan.neighbourhoods),
+        first.change,
+        plan.tabu.kind,
+        algorithm.rule,
+        algorithm.at_optimum,
+        by_team=plan.settings.level == "solution",
+        note=record_improvement if plan.history else None,
+        decode=next((one.decode for one in plan.neighbourhoods if one.decode), ()),
+        apply=first.apply,
+    )
+    return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
 
 
-def round_to_warps(lanes: int) -> int:
-    """Lanes rounded up to whole warps."""
-    return -(-lanes // 32) * 32
+def evaluating_kernel(plan: Plan, kernels: SearchKernels) -> Kernel:
+    """Return the kernel that evaluates the neighbours of an iteration."""
+    if not plan.settings.is_host_driven:
+        return kernels.scan
+    if plan.settings.generate == "device":
+        return kernels.fitness
+    return kernels.copied if plan.copies_solutions else kernels.listed

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import time
 from math import ceil, inf
-from typing import Any
 
 import numpy as np
 
 from core.kernels.local_search import walks
-from core.kernels.local_search.hooks import ANNEAL
+from core.search.local_search.launcher import WalkLauncher
+from core.search.local_search.plan import Plan
 from core.search.time_limits import longest_launch_s
 
 SLICE_S = 0.1
@@ -25,12 +25,14 @@ MOST_GROWTH = 4
 
 
 class Slices:
-    """Makes iterations of a `LocalSearch` until the time is over.
+    """Makes iterations of a search until the time is over.
 
     Parameters
     ----------
-    search
-        The search, whose ``iteration_s`` is the duration of one iteration of those walks that run side by side.
+    launcher
+        The launcher of this rank's walks.
+    iteration_s : float
+        Duration of one iteration of those walks that run side by side.
     limit_s, began : float
         Time limit of the run, and when it began by `time.perf_counter`.
 
@@ -43,19 +45,19 @@ class Slices:
 
     """
 
-    def __init__(self, search: Any, limit_s: float, began: float) -> None:
-        self.search = search
+    def __init__(self, launcher: WalkLauncher, iteration_s: float, limit_s: float, began: float) -> None:
+        self.launcher = launcher
         self.limit_s = limit_s
         self.began = began
         self.is_on = self.is_cut = False
-        self.side_by_side = search.side_by_side
-        self.round_s = longest_s(search)
+        self.side_by_side = launcher.side_by_side
+        self.round_s = longest_s(launcher.plan, iteration_s)
         """Seconds of an iteration of the walks that run side by side, as the last slice took."""
         self.size = self.side_by_side
         """Walks of the last slice."""
-        self.pace = search.sizes[0] / search.own_share[1] / max(search.iteration_s, 1e-9)
+        self.pace = launcher.plan.sizes[0] / launcher.own_share[1] / max(iteration_s, 1e-9)
         """Neighbours that a scan of this rank evaluates in a second."""
-        self.in_parts = needs_parts(search, limit_s)
+        self.in_parts = needs_parts(launcher, iteration_s, limit_s)
 
     @property
     def is_late(self) -> bool:
@@ -77,17 +79,17 @@ class Slices:
 
     def by_walks(self) -> None:
         """Launch some walks after others."""
-        search = self.search
+        launcher = self.launcher
         first = 0
-        while first < search.here:
+        while first < launcher.memory.here:
             if first and self.is_late:
                 self.is_cut = True
                 return
             self.size = self.next_size()
-            end = min(search.here, first + self.size)
+            end = min(launcher.memory.here, first + self.size)
             began = time.perf_counter()
-            search.launch_walks(1, first, end)
-            search.backend.synchronize()
+            launcher.walk(1, first, end)
+            launcher.backend.synchronize()
             rounds = ceil((end - first) / self.side_by_side)
             self.round_s = (time.perf_counter() - began) / rounds
             first = end
@@ -101,35 +103,36 @@ class Slices:
 
     def by_parts(self) -> None:
         """Launch walk after walk, which all of the device shares, in parts of its neighbourhood."""
-        search = self.search
-        control = search.rows_of(search.walkers.control, walks.CONTROL)
-        for walk in range(search.here):
-            if control[walk, walks.STOP] == walks.RUNNING or search.shares_neighbours:
-                self.is_cut = self.is_cut_for_all(not self.scanned(walk, search.sizes[control[walk, walks.LEVEL]]))
+        launcher = self.launcher
+        control = launcher.memory.control()
+        for walk in range(launcher.memory.here):
+            if control[walk, walks.STOP] == walks.RUNNING or launcher.shares_neighbours:
+                neighbours = launcher.plan.sizes[control[walk, walks.LEVEL]]
+                self.is_cut = self.is_cut_for_all(not self.scanned(walk, neighbours))
                 if self.is_cut:
                     return
-                if search.shares_neighbours:
-                    search.agree()
-                search.launch_step(walk)
-                if walk + 1 < search.here and self.is_late:
+                if launcher.shares_neighbours:
+                    launcher.agree()
+                launcher.step(walk)
+                if walk + 1 < launcher.memory.here and self.is_late:
                     self.is_cut = True
                     return
 
     def scanned(self, walk: int, neighbours: int) -> bool:
         """Scan this rank's neighbours of a walk in parts; return True if the time sufficed for all of them."""
-        search = self.search
-        rank, ranks = search.own_share
+        launcher = self.launcher
+        rank, ranks = launcher.own_share
         own = neighbours / ranks
         parts, part = self.parts_of(own), 0
-        search.launch_refresh(walk)
+        launcher.refresh(walk)
         while part < parts:
             if part and self.is_late:
                 return False
             while 2 * parts <= self.parts_of(own):  # the same parts, halved
                 parts, part = 2 * parts, 2 * part
             began = time.perf_counter()
-            search.launch_part(walk, rank * parts + part, ranks * parts)
-            search.backend.synchronize()
+            launcher.part(walk, rank * parts + part, ranks * parts)
+            launcher.backend.synchronize()
             self.pace = own / parts / max(time.perf_counter() - began, 1e-9)
             part += 1
         return True
@@ -140,23 +143,23 @@ class Slices:
 
     def is_cut_for_all(self, is_cut: bool) -> bool:
         """Return True if a rank of those that share one walk's neighbours has not scanned its own; all call this."""
-        search = self.search
-        if not search.shares_neighbours:
+        launcher = self.launcher
+        if not launcher.shares_neighbours:
             return is_cut
         told = np.array([is_cut], np.int64)
-        search.communicator.reduce(told, "sum")
+        launcher.ranks.reduce(told, "sum")
         return bool(told[0])
 
 
-def longest_s(search: Any) -> float:
+def longest_s(plan: Plan, iteration_s: float) -> float:
     """Seconds of an iteration of those walks that run side by side, in the largest of their neighbourhoods."""
-    larger = 1.0 if search.algorithm.rule == ANNEAL else max(search.sizes) / search.sizes[0]
-    return float(search.iteration_s * larger)
+    return iteration_s * (1.0 if plan.is_annealing else max(plan.sizes) / plan.sizes[0])
 
 
-def whole_s(search: Any) -> float:
+def whole_s(launcher: WalkLauncher, iteration_s: float) -> float:
     """Seconds of an iteration of all walks of this rank."""
-    return longest_s(search) * -(-search.here // max(1, search.side_by_side))
+    rounds = -(-launcher.memory.here // max(1, launcher.side_by_side))
+    return longest_s(launcher.plan, iteration_s) * rounds
 
 
 def is_long(seconds: float, limit_s: float) -> bool:
@@ -164,22 +167,23 @@ def is_long(seconds: float, limit_s: float) -> bool:
     return seconds > longest_launch_s(limit_s, limit_s)
 
 
-def needs_parts(search: Any, limit_s: float) -> bool:
+def needs_parts(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> bool:
     """Return True if slices of whole walks would be too long, or cannot be launched."""
-    return not search.in_one_team or is_long(longest_s(search), limit_s)
+    return not launcher.shape.in_one_team or is_long(longest_s(launcher.plan, iteration_s), limit_s)
 
 
-def slices_for(search: Any, limit_s: float, began: float) -> Slices | None:
+def slices_for(launcher: WalkLauncher, iteration_s: float, limit_s: float, began: float) -> Slices | None:
     """Return what makes iterations in slices; None where whole iterations are short enough on all ranks.
 
     All ranks call this. A host that selects, or a tuner that tries launches, is not interrupted.
     """
     if limit_s == inf:
         return None
-    communicator = search.communicator
-    told = np.zeros(communicator.size, np.int64)
-    told[communicator.rank] = round(whole_s(search) * 1e9)
-    communicator.reduce(told, "sum")
-    if not is_long(told.max() / 1e9, limit_s) or search.host_loop is not None or search.is_tuning:
+    ranks = launcher.ranks
+    told = np.zeros(ranks.size, np.int64)
+    told[ranks.rank] = round(whole_s(launcher, iteration_s) * 1e9)
+    ranks.reduce(told, "sum")
+    is_whole = launcher.plan.settings.is_host_driven or launcher.shape.is_tuning
+    if not is_long(told.max() / 1e9, limit_s) or is_whole:
         return None
-    return Slices(search, limit_s, began)
+    return Slices(launcher, iteration_s, limit_s, began)

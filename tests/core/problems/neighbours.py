@@ -51,16 +51,17 @@ def differences(search, iterations, start=None):
     By `delta`, and once more by `quick` if the evaluation keeps tables. The walk's memory is blank then, since what is
     forbidden has no difference.
     """
-    backend = search.backend
-    search.begin(Iterations(10**6), start)
+    backend, plan, on = search.backend, search.plan, search.launcher.memory
+    search.walks.begin(Iterations(10**6), start)
     search.iterate(iterations)
-    search.launch_refresh()
-    backend.write(search.walkers.memory, np.zeros(search.walkers.memory.size, np.int32))
-    size, lanes = search.sizes[0], min(4, backend.capabilities.max_team_size)
+    search.launcher.refresh()
+    backend.write(on.walkers.memory, np.zeros(on.walkers.memory.size, np.int32))
+    size, lanes = plan.sizes[0], min(4, backend.capabilities.max_team_size)
     found = []
-    for quick in (False, True)[: 1 + search.is_quick]:
+    for quick in (False, True)[: 1 + plan.is_quick]:
         fitnesses = backend.allocate(max(1, size), np.int32)
         share = Share(0, 1, 0, size)
-        backend.launch(search.kernels.fitness, 2, lanes, quick, 0, share, fitnesses, search.walkers, search.data)
+        kernel = search.launcher.kernels.fitness
+        backend.launch(kernel, 2, lanes, quick, 0, share, fitnesses, on.walkers, on.data)
         found.append(backend.download(fitnesses)[:size].tolist())
-    return found, backend.download(search.walkers.solution)[: search.problem.encoding.n]
+    return found, backend.download(on.walkers.solution)[: plan.problem.encoding.n]

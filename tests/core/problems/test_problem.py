@@ -51,17 +51,17 @@ def far_apart(n, largest):
 
 def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     with pytest.raises(UserError, match=r"far: costs from 0 to \d{10} are possible: expected .* below 2147483647"):
-        Plan(far_apart(14, 357_000_000), HillClimbing(), "exchange2")
-    Plan(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
+        Plan.make(far_apart(14, 357_000_000), HillClimbing(), "exchange2")
+    Plan.make(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
     # cities up to 46,340 apart, whose table is never computed
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
     wide = TspTour(tsp.TspInstance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
-        Plan(wide, HillClimbing(), "2opt", evaluation="coordinates")
+        Plan.make(wide, HillClimbing(), "2opt", evaluation="coordinates")
     assert wide.instance._distances is None
     heavy = GraphInstance("heavy", np.array([[0, 2**31 - 1], [2**31 - 1, 0]]), 2)
     with pytest.raises(UserError, match="heavy: costs from 0 to 2147483647 are possible"):
-        Plan(MaxKCut(heavy), HillClimbing(), "assign")
+        Plan.make(MaxKCut(heavy), HillClimbing(), "assign")
 
 
 # --- digests ---
@@ -251,16 +251,16 @@ def test_data_for_an_evaluation_are_held_to_the_same():
             return Clauses(self.data.clauses.astype(np.int64))
 
     with pytest.raises(UserError, match=r"3sat: data 'clauses' is int64: \w+\(\) expects Array\[i32\]"):
-        Plan(Mine("3sat", 1), HillClimbing(), "flip1")
+        Plan.make(Mine("3sat", 1), HillClimbing(), "flip1")
     with pytest.raises(UserError, match="none: data are None: expected a @bundle"):
-        Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1")
+        Plan.make(Problem("none", Bits(3), None), HillClimbing(), "flip1")
 
 
 # --- what decides the work, and what the speed ---
 
 
 def plan(algorithm, name="exchange2", **how):
-    return Plan(Qap.load("taillard:6:seeds=1,2"), algorithm, name, **how)
+    return Plan.make(Qap.load("taillard:6:seeds=1,2"), algorithm, name, **how)
 
 
 def test_ways_that_change_only_the_speed_are_no_parameters():

@@ -33,7 +33,8 @@ from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
 from core.search.hill_climbing.scans import ColumnsScan, check_table
-from core.search.local_search import LocalSearch, Permutation, TabuSearch
+from core.search.local_search import Permutation, TabuSearch
+from core.search.local_search.memory import WalkMemory
 from core.search.local_search.plan import Plan
 from tests.conftest import ROOT
 from tests.lightest import Lightest
@@ -78,12 +79,11 @@ def ordered_copies(teams):
 def allocated(walks, elements=2, memory=1, kept=0):
     """Allocate walks with this number of elements, words of memory and elements of a row each."""
     problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data, remembered=())
-    alone = SimpleNamespace(
-        share_of_walks=lambda: (0, walks), level="algorithm", backend=Full(), problem=problem, memory_words=memory,
-        history=False, most_lanes=1, given=Keeping(n=kept) if kept else Bare(1),
-    )  # fmt: skip
+    plan = SimpleNamespace(
+        problem=problem, tabu=SimpleNamespace(words=memory), data=Keeping(n=kept) if kept else Bare(1), history=False
+    )
     with pytest.raises(MemoryAskedError):
-        LocalSearch.allocate(alone)
+        WalkMemory(Full(), plan, 0, walks, 1)
 
 
 @bundle
@@ -289,7 +289,7 @@ LIMITS = {
     ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
     ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "elements; expected 1 to 65535")],
     ("local search", "2^32 - 1 neighbours"): [
-        Limit(lambda n: Plan(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),
+        Limit(lambda n: Plan.make(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),
     ],
     ("local search", "walks * (elements, memory, rows, 13) < 2^31"): [
         Limit(lambda walks: allocated(walks, elements=20), LARGEST // 20, "walks of 20 elements each: expected less than 2.31 in all"),

@@ -2,12 +2,12 @@
 
 import itertools
 import time
+from dataclasses import replace
 from math import inf
 
 import pytest
 
 from cluster import Solo
-from core.kernels.local_search.hooks import ANNEAL
 from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
@@ -79,9 +79,10 @@ def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
     ``work_of(iterations)`` of that after these iterations.
     """
     one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
-    one.sizes = [10**6]
-    monkeypatch.setattr(local_search.LocalSearch, "side_by_side", 1)
-    most = algorithm.batch if algorithm.rule == ANNEAL else one.sizes[0]
+    launcher = one.launcher
+    one.plan = launcher.plan = replace(one.plan, sizes=(10**6,))
+    monkeypatch.setattr(type(launcher), "side_by_side", 1)
+    most = one.plan.most_evaluations
     made = 0.0
 
     def walked(count, first, end):
@@ -98,11 +99,11 @@ def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
         machine.work += share * most
         machine.launch(seconds * share)
 
-    monkeypatch.setattr(one, "launch_walks", walked)
-    monkeypatch.setattr(one, "launch_part", scanned)
-    for name in ("launch_refresh", "launch_step", "bind_slices"):
-        monkeypatch.setattr(one, name, lambda *given: None)
-    monkeypatch.setattr(one, "work_done", lambda: round(machine.work))
+    monkeypatch.setattr(launcher, "walk", walked)
+    monkeypatch.setattr(launcher, "part", scanned)
+    for name in ("refresh", "step"):
+        monkeypatch.setattr(launcher, name, lambda *given: None)
+    monkeypatch.setattr(one.walks, "evaluations", lambda: round(machine.work))
     one.iteration_s = seconds * work_of(0)
     return one
 

@@ -61,7 +61,7 @@ def scorer(problem):
 
 def seen(search, outcome):
     """The engine's side of `reference.Walk.seen`."""
-    current = search.backend.download(search.walkers.solution).tolist()
+    current = search.backend.download(search.launcher.memory.walkers.solution).tolist()
     solution = tuple(outcome.solution.tolist())
     return outcome.cost, solution, outcome.found_at, outcome.iterations, outcome.evaluations, tuple(current)
 
@@ -70,9 +70,8 @@ def seen(search, outcome):
 def test_a_walk_is_the_plain_walk(cpu, name, names, algorithm):
     problem, (asked, kind, numbers) = PROBLEMS[name](), ALGORITHMS[algorithm]
     encoding, score = problem.encoding, scorer(problem)
-    search = local_search.LocalSearch(cpu, Solo(), problem, asked, names.split("+"))
     for seed in (3, 2**31 - 1):
-        search.seed = seed
+        search = local_search.LocalSearch(cpu, Solo(), problem, asked, names.split("+"), seed=seed)
         start = random_start(encoding.name, encoding.n, seed, 0)
         walk = kind(score, names.split("+"), start, seed=seed, **numbers)
         for horizon in HORIZONS:

@@ -7,7 +7,7 @@ import pytest
 
 from backends.tuning import ShapeTuner
 from cluster import Solo
-from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target
+from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target, memory
 from core.search.local_search import history as module
 from tests.core.search.local_search.reference import random_start
 from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, found, search
@@ -121,7 +121,7 @@ def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monk
         how = {"tune": lambda kernel, n, size: ShapeTuner(cpu.capabilities, n, size, 2)}
     expected = plain_history(plain_walk("qap6", "exchange2", "tabu"))
     for places in (1, 4096):
-        monkeypatch.setattr(module, "MOST_PLACES", places)
+        monkeypatch.setattr(memory, "MOST_PLACES", places)
         outcome = searching(cpu, "qap6", "exchange2", "tabu", **how).run(Iterations(ITERATIONS))
         assert without_seconds(outcome) == expected
 
@@ -129,7 +129,7 @@ def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monk
 def test_a_search_that_nobody_asks_keeps_no_history(cpu):
     one = search(cpu, Solo(), KEPT)
     assert one.run(Iterations(5)).history is None
-    assert not hasattr(one.walkers.bundle, "places")
+    assert not hasattr(one.launcher.memory.walkers.bundle, "places")
 
 
 # --- little room ---
@@ -144,7 +144,7 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
     ],
 )
 def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, case):
-    monkeypatch.setattr(module, "MOST_PLACES", places)
+    monkeypatch.setattr(memory, "MOST_PLACES", places)
     one = searching(cpu, *case, launch)
     iterated = []
     monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
@@ -161,7 +161,7 @@ def test_several_walks_have_the_history_of_the_best_of_them(cpu, monkeypatch, na
     together = [plain_walk(name, names, algorithm, number) for number in range(walks)]
     expected = plain_history_together(together, ITERATIONS, exchange)
     for places in (1, 4096):
-        monkeypatch.setattr(module, "MOST_PLACES", places)
+        monkeypatch.setattr(memory, "MOST_PLACES", places)
         how = {"level": "algorithm", "walks": walks, "exchange": exchange}
         outcome = searching(cpu, name, names, algorithm, **how).run(Iterations(ITERATIONS))
         assert without_seconds(outcome) == expected

@@ -7,8 +7,8 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
-from core.search.local_search.launcher import even_team
-from core.search.local_search.search import LONGEST_BATCH_S, MOST_GROWTH, next_batch
+from core.search.local_search.rank_agreement import LONGEST_BATCH_S, MOST_GROWTH, next_batch
+from core.search.local_search.shape import even_team
 
 
 def test_a_last_round_of_few_teams_is_avoided():
@@ -31,7 +31,7 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     expected = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several).run(Iterations(2))
     oracle.resident_lanes = lambda executable: 96
     one = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
-    assert one.team_size == size
+    assert one.launcher.shape.team_size == size
     found = one.run(Iterations(2))
     assert found.digest == expected.digest and found.solution.tolist() == expected.solution.tolist()
 

@@ -74,7 +74,7 @@ def test_moves_may_have_any_elements_in_any_order(cpu, base, apply):
     check(problem)
     host = {"mapping": "published", "select": "host", "generate": "host"}
     on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mine", seed=2, **how) for how in ({}, host))
-    assert not on_host.copies_solutions
+    assert not on_host.plan.copies_solutions
     assert found(on_device) == found(on_host)
 
 
@@ -87,7 +87,7 @@ def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):
         other = order.copy()
         other[[i, j]] = order[[j, i]]
         assert problem.cost(other) >= problem.cost(order)
-    assert one.sizes == [7, 28]
+    assert one.plan.sizes == (7, 28)
 
 
 def test_a_neighbourhood_enters_the_digest_of_what_is_searched():

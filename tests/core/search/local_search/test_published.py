@@ -94,7 +94,7 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
 
     one = published(python, row, tune=tune)
     assert found(one) == found(made(cpu, row))
-    assert one.tuner.done
+    assert one.launcher.shape.tuner.done
 
 
 # --- how it is laid on the device ---
@@ -120,14 +120,14 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
-    assert one.evaluation_name == evaluation
-    assert (one.execution["mapping"], one.execution["evaluation"]) == ("published", evaluation)
+    assert one.plan.evaluation_name == evaluation
+    assert (one.plan.execution["mapping"], one.plan.execution["evaluation"]) == ("published", evaluation)
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):
     monkeypatch.setattr("core.problems.tsp.problem.LARGEST_TABLE", 0)
     names = [
-        LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).evaluation_name
+        LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).plan.evaluation_name
         for mapping in ("native", "published")
     ]
     assert names == ["coordinates", "table"]
@@ -136,7 +136,7 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 def copied_bytes(cpu, **how):
     """What five iterations copy between host and device."""
     one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
-    one.begin(Iterations(9), None)
+    one.walks.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
     one.iterate(5)
     return cpu.timings.copied_bytes - before
@@ -185,12 +185,12 @@ def test_histograms_lie_as_their_layout_says(python, layout):
     one = LocalSearch(
         python, Solo(), ppp_problem.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
-    one.begin(Iterations(9), None)
+    one.walks.begin(Iterations(9), None)
     one.host_loop.evaluate(0, 0, 55)
-    lanes, groups = one.data.bundle.lanes, instance.n + 1
-    cells = python.download(one.data.bundle.counts)
+    lanes, groups = one.launcher.memory.data.bundle.lanes, instance.n + 1
+    cells = python.download(one.launcher.memory.data.bundle.counts)
     by_lane = cells.reshape(groups, lanes).T if layout == "columns" else cells.reshape(lanes, groups)
-    solution = python.download(one.walkers.solution)
+    solution = python.download(one.launcher.memory.walkers.solution)
     assert lanes == 256
     for lane, other in enumerate(neighbours("flip2", solution, 2)):
         products = instance.matrix.astype(int) @ (2 * np.array(other) - 1)

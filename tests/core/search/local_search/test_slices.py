@@ -7,7 +7,7 @@ import pytest
 from backends.cpu.single_core import CpuBackend
 from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
-from core.search.local_search import Iterations, Seconds, Target
+from core.search.local_search import Iterations, Seconds, Target, rank_agreement
 from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
 from core.search.local_search.slices import Slices, longest_s
@@ -30,7 +30,7 @@ class Clock:
         launch = search.backend.launch
 
         def timed(kernel, teams, team_size, *given):
-            if kernel is search.kernels.walk:
+            if kernel is search.launcher.kernels.walk:
                 _, first, end, count = given[:4]
                 self.launched.append((first, end, count))
                 self.now += seconds * (end - first) * count
@@ -95,7 +95,7 @@ def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monk
     one.run(Iterations(1000) | Seconds(1e6))
     timed, made[:] = made[0], []
     one.run(Iterations(1000))
-    assert (timed, made[0]) == (1, searching.FIRST_BATCH)
+    assert (timed, made[0]) == (1, rank_agreement.FIRST_BATCH)
 
 
 def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_tells_how_long_it_took(cpu, monkeypatch):
@@ -103,17 +103,17 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
     clock = Clock(one, 3.0, monkeypatch)
     one.warm_up()
     assert clock.launched[0] == (0, 1, 1)
-    assert one.iteration_s == longest_s(one) == 3.0
-    assert one.awake == one.here == 5
+    assert one.iteration_s == longest_s(one.plan, one.iteration_s) == 3.0
+    assert one.launcher.awake == one.launcher.memory.here == 5
 
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
 def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
     """The second rank's clock is years ahead, so it breaks off the first iteration; nobody waits for it."""
 
-    def ahead_on_the_second(search, seconds, began):
-        slices = slicing.slices_for(search, seconds, began)
-        if slices is not None and search.communicator.rank == 1:
+    def ahead_on_the_second(launcher, *given):
+        slices = slicing.slices_for(launcher, *given)
+        if slices is not None and launcher.ranks.rank == 1:
             slices.began -= 1e9
         return slices
 

@@ -12,7 +12,7 @@ from backends.tuning import LaunchShape, ShapeTuner
 from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search import local_search
-from core.search.local_search import search as search_module
+from core.search.local_search import rank_agreement
 from tests.conftest import ROOT
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import KEPT, WORDS, cases, found, search
@@ -29,7 +29,7 @@ def test_same_search_on_every_backend(backend, row, cpu):
     expected = search(cpu, Solo(), row)
     outcome = found(expected)
     assert found(search(backend, Solo(), row)) == outcome
-    problem, best = expected.problem, np.array(outcome[-1])
+    problem, best = expected.plan.problem, np.array(outcome[-1])
     assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= problem.tolerance()
 
 
@@ -59,11 +59,12 @@ def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
 def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu):
     """The last team to have scanned makes the move."""
     one = search(backend, Solo(), row)
-    one.in_one_team, one.teams = False, 3
-    one.team_size = one.step_size = min(8, backend.capabilities.max_team_size)
-    assert one.steps_at_once or row == table.ANNEALED
+    shape = one.launcher.shape
+    shape.in_one_team, shape.teams = False, 3
+    shape.team_size = shape.step_size = min(8, backend.capabilities.max_team_size)
+    assert shape.steps_at_once or row == table.ANNEALED
     assert found(one) == found(search(cpu, Solo(), row))
-    assert row == table.ANNEALED or backend.read(one.finished, 0, 1)[0] == 0
+    assert row == table.ANNEALED or backend.read(one.launcher.memory.finished, 0, 1)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,8 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         (False, 1, 1, 4),
     ):
         one = search(python, Solo(), row)
-        one.in_one_team, one.team_size, one.step_size, one.teams = in_one_team, team_size, step_size, teams
+        shape = one.launcher.shape
+        shape.in_one_team, shape.team_size, shape.step_size, shape.teams = in_one_team, team_size, step_size, teams
         assert found(one, stop) == expected
 
 
@@ -96,8 +98,8 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
     """Walks that rest at a local optimum go on from the best of all, whenever the host looked at them."""
     outcomes = []
     for batch in (1, 5, 16, 64):
-        monkeypatch.setattr(search_module, "FIRST_BATCH", batch)
-        monkeypatch.setattr(search_module, "next_batch", lambda latest, seconds: latest)
+        monkeypatch.setattr(rank_agreement, "FIRST_BATCH", batch)
+        monkeypatch.setattr(rank_agreement, "next_batch", lambda latest, seconds: latest)
         several = {"level": "algorithm", "walks": 6, "exchange": 50}
         one = local_search.LocalSearch(
             cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), local_search.HillClimbing(), "exchange2", **several
@@ -112,7 +114,7 @@ def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_t
     for batch in (1, 5, 256):
         algorithm = local_search.SimulatedAnnealing(plateau=40, batch=batch)
         one = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
-        one.in_one_team = in_one_team
+        one.launcher.shape.in_one_team = in_one_team
         outcomes.append(found(one, local_search.Iterations(5000) | local_search.NoImprovement(333)))
     assert outcomes == outcomes[:1] * 3
 
@@ -164,7 +166,8 @@ backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
 row, shape = here.SHAPES[int(sys.argv[1])]
 one = here.search(backend, Solo(), row)
-one.in_one_team, one.team_size, one.step_size, one.teams = shape
+laid = one.launcher.shape
+laid.in_one_team, laid.team_size, laid.step_size, laid.teams = shape
 print(here.found(one, here.local_search.Iterations(4)))
 """
 

@@ -67,7 +67,7 @@ def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, t
 
 def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, tried_first):
     problem = Weighted([1] * 6000, only=Evaluation(weighted.wrong_where_all_is_zero))
-    searched(problem, python).try_problem()
+    searched(problem, python).check_problem()
     assert len(tried_first) == 1
 
 

@@ -105,10 +105,10 @@ def test_a_value_knows_all_neighbourhoods_and_a_delta_alone_those_that_it_was_wr
 
 
 def test_insertions_are_forbidden_for_the_tenures_of_permutations():
-    plan = Plan(Ordering(20), TabuSearch(), "insert")
-    assert (plan.memory_kind, plan.memory_words, plan.tenure, plan.tenure_span) == (ATTRIBUTES, 400, 18, 4)
-    plan = Plan(Ordering(20), TabuSearch(), "reverse")
-    assert (plan.memory_kind, plan.memory_words, plan.tenure) == (MOVES, 190, 31)
+    plan = Plan.make(Ordering(20), TabuSearch(), "insert")
+    assert plan.tabu == (ATTRIBUTES, 400, 18, 4)
+    plan = Plan.make(Ordering(20), TabuSearch(), "reverse")
+    assert plan.tabu[:3] == (MOVES, 190, 31)
 
 
 class Wrong(Ordering):
@@ -179,4 +179,4 @@ def test_a_value_may_say_that_there_is_no_neighbour(cpu, algorithm):
     start = np.zeros(5, np.int32)
     one = LocalSearch(cpu, Solo(), Fixed(5, 3), algorithm, "assign", seed=3)
     assert one.run(Iterations(30), start=start).solution[0] == 0
-    assert one.run(Iterations(30), start=start).cost < one.problem.cost(start)
+    assert one.run(Iterations(30), start=start).cost < one.plan.problem.cost(start)

@@ -1,0 +1,129 @@
+"""Device memory of the walks of one rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.local_search import walks
+from core.kernels.local_search.hooks import NO_KEY
+from core.kernels.local_search.walk_history import RecordingWalk
+from core.kernels.local_search.walks import Walk, WalkSettings
+from core.lang.bundles import placed, row_sizes
+from core.problems.problem import Problem
+from core.search.local_search.algorithms import cooling_table
+from core.search.local_search.plan import MOST_LEVELS, Plan
+
+MOST_PLACES = 1 << 12
+MOST_NOTES = 1 << 20
+"""Records of improvements of a walk, and of all walks of a rank, for which the device has room."""
+
+
+class WalkMemory:
+    """Device memory of the walks ``first`` to ``end - 1`` of a plan, allocated once.
+
+    Parameters
+    ----------
+    backend
+        A `backends.launch.Backend`.
+    plan
+        The plan of the search.
+    first, end
+        This rank's walks.
+    lanes
+        Most lanes that evaluate neighbours side by side.
+
+    Attributes
+    ----------
+    walkers
+        Rows of `Walk`, or of `RecordingWalk` with a history: one for each walk.
+    data
+        Rows of the problem's data: one for each walk.
+    shared
+        The `WalkSettings` of the run.
+    adopted
+        A solution that all walks may adopt.
+    keys, finished
+        The smallest key of a scan, and the number of teams that have finished theirs.
+    remembered : dict of str to int
+        Rows of the problem's data that a checkpoint has, and their numbers of elements.
+
+    """
+
+    def __init__(self, backend: Any, plan: Plan, first: int, end: int, lanes: int) -> None:
+        self.backend = backend
+        self.first, self.end = first, end
+        encoding = plan.problem.encoding
+        given = plan.problem.with_room(plan.data, lanes)
+        kept = row_sizes(given)
+        self.remembered = remembered_rows(plan.problem, kept)
+        sizes = {"elements": encoding.n, "words of memory": plan.tabu.words, "words of control": walks.CONTROL}
+        for what, size in {**sizes, **{f"elements of {n}": k for n, k in kept.items()}}.items():
+            if self.here * size >= 2**31:
+                raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
+        numbers = {"room": plan.tabu.words, "length": encoding.n, "choices": encoding.choices}
+        one = RecordingWalk(**numbers, places=record_capacity(self.here)) if plan.history else Walk(**numbers)
+        self.walkers = backend.rows(one, self.here, S=encoding.dtype)
+        self.data = backend.rows(placed(given, plan.settings.data_memory), self.here)
+        limits = np.zeros(walks.LIMITS, np.int32)
+        neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
+        self.shared = backend.load(WalkSettings(limits, neighbours, cooling_table(plan.algorithm.cooling)))
+        self.number_walks(first)
+        self.adopted = backend.allocate(encoding.n, encoding.dtype)
+        self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
+        self.finished = backend.upload(np.zeros(1, np.uint64))
+
+    @property
+    def here(self) -> int:
+        """Number of this rank's walks."""
+        return self.end - self.first
+
+    def number_walks(self, first: int) -> None:
+        """Let this rank's walks be as many, from number ``first`` on."""
+        self.first, self.end = first, first + self.here
+        self.write(self.walkers.number, np.arange(self.first, self.end, dtype=np.uint64))
+
+    def rows(self, buffer: Any, size: int) -> np.ndarray:
+        """Return this rank's rows of a buffer, shape (walks, ``size``); a rank may have no walk."""
+        elements: np.ndarray = self.backend.download(buffer)[: self.here * size]
+        return elements.reshape(self.here, size)
+
+    def field(self, name: str) -> np.ndarray:
+        """Return one field of this rank's walks, shape (walks, elements)."""
+        return np.array(self.rows(getattr(self.walkers, name), row_sizes(self.walkers.bundle)[name]))
+
+    def control(self) -> np.ndarray:
+        """Return the control words of this rank's walks, shape (walks, `walks.CONTROL`)."""
+        return self.rows(self.walkers.control, walks.CONTROL)
+
+    def totals(self) -> np.ndarray:
+        """Return the totals of this rank's walks, shape (walks, `walks.TOTALS`)."""
+        return self.rows(self.walkers.totals, walks.TOTALS)
+
+    def write(self, buffer: Any, rows: np.ndarray) -> None:
+        """Write the rows of all this rank's walks."""
+        if self.here:
+            self.backend.write(buffer, rows)
+
+
+def record_capacity(count: int) -> int:
+    """Return the number of improvements that each of ``count`` walks has room for."""
+    return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
+
+
+def remembered_rows(problem: Problem, sizes: dict[str, int]) -> dict[str, int]:
+    """Return the rows of the problem's data that a checkpoint has, and their numbers of elements.
+
+    Raises
+    ------
+    UserError
+        `Problem.remembered` names something else.
+
+    """
+    for name in problem.remembered:
+        if name not in sizes:
+            rows = ", ".join(sizes) or "no row"
+            raise UserError(f"{problem.name}: `remembered` names {name!r}, expected rows of the data: {rows}")
+    return {name: sizes[name] for name in problem.remembered}

@@ -1,0 +1,146 @@
+"""Settings of a local search: mapping, evaluation, parallel model, and the parts of the loop that the host does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from core.arguments import integer
+from core.errors import UserError
+from core.kernels.local_search import hooks
+from core.problems.problem import checked_data_memory
+from core.search.local_search.algorithms import Algorithm
+
+LEVELS = ("iteration", "algorithm", "solution")
+MAPPINGS = ("native", "published")
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Settings of a `LocalSearch`, which takes them as keywords.
+
+    Attributes
+    ----------
+    mapping : str
+        How a walk is laid on the device: ``native``, or ``published`` for the paper's own (sections 3 to 6): a lane of
+        a team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
+        fitnesses to global memory; and a host that drives every iteration.
+    evaluation : str
+        A name among ``problem.evaluations(...)``, or ``auto``: the paper's where the mapping is, else the first, at the
+        solution level the first that lanes share.
+    level : str
+        Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
+        lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
+        ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
+    walks : int
+        Number of walks of all ranks; more than 1 at the algorithm level, or with the published mapping, which makes
+        them one after another.
+    exchange : int
+        At the algorithm level: after this many iterations all walks continue from the best of them; 0: never.
+    seed : int
+        Of start solutions, tenures, shakes and draws.
+    generate, select : str
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the
+        published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
+    data_memory : str
+        Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
+
+    """
+
+    mapping: str = "native"
+    evaluation: str = "auto"
+    level: str = "iteration"
+    walks: int = 1
+    exchange: int = 0
+    seed: int = 0
+    generate: str = "device"
+    select: str = "device"
+    data_memory: str = "global"
+
+    @property
+    def is_published(self) -> bool:
+        """True for the paper's mapping."""
+        return self.mapping == "published"
+
+    @property
+    def by_walks(self) -> bool:
+        """True at the algorithm level, where every walk has a team and ranks share the walks."""
+        return self.level == "algorithm"
+
+    @property
+    def is_host_driven(self) -> bool:
+        """True if the host drives every iteration."""
+        return self.select == "host" or self.is_published
+
+    @property
+    def takes_turns(self) -> bool:
+        """True if walks are made one after another."""
+        return self.walks > 1 and self.level == "iteration"
+
+    def checked(self, algorithm: Algorithm, tuned: bool) -> SearchSettings:
+        """Return the settings with plain integers.
+
+        Raises
+        ------
+        UserError
+            A setting is out of range, or does not fit the others, the algorithm, or a tuner.
+
+        """
+        checked = replace(
+            self,
+            walks=integer("walks", self.walks),
+            exchange=integer("exchange", self.exchange),
+            seed=integer("seed", self.seed),
+            data_memory=checked_data_memory(self.data_memory),
+        )
+        check_mapping(checked, algorithm)
+        check_level(checked)
+        check_host(checked, algorithm, tuned)
+        return checked
+
+
+def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
+    """Refuse the paper's mapping for what the paper does not lay on a device."""
+    if settings.mapping not in MAPPINGS:
+        raise UserError(f"mapping {settings.mapping!r}: expected {', '.join(MAPPINGS)}")
+    if not settings.is_published:
+        return
+    if settings.level != "iteration":
+        raise UserError(
+            f"mapping published at the {settings.level} level: expected level iteration, the one that the paper maps"
+        )
+    if algorithm.rule == hooks.ANNEAL:
+        raise UserError(
+            "mapping published for simulated annealing: expected an algorithm that looks at whole neighbourhoods, "
+            "as the paper's mapping does"
+        )
+
+
+def check_level(settings: SearchSettings) -> None:
+    """Refuse a parallel model that does not fit the number of walks."""
+    level, walks, exchange = settings.level, settings.walks, settings.exchange
+    if level not in LEVELS:
+        raise UserError(f"level {level!r}: expected {', '.join(LEVELS)}")
+    several = settings.by_walks or settings.is_published
+    if walks < 1 or (walks != 1 and not several):
+        expected = "1 or more" if several else f"1 at the {level} level"
+        raise UserError(f"{walks} walks: expected {expected}")
+    if exchange and not settings.by_walks:
+        raise UserError(f"an exchange between walks at the {level} level, which has one: use level algorithm")
+    if exchange < 0:
+        raise UserError(f"an exchange every {exchange} iterations: expected 0 (never) or more")
+    if not 0 <= settings.seed < 2**31:
+        raise UserError(f"seed {settings.seed}: expected 0 to {2**31 - 1}")
+
+
+def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
+    """Refuse a loop on the host where there is nothing to select, or no single walk."""
+    generate, select = settings.generate, settings.select
+    for option, value in (("generate", generate), ("select", select)):
+        if value not in ("device", "host"):
+            raise UserError(f"{option} on {value!r}: expected device or host")
+    if generate == "host" and select != "host":
+        raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
+    if (select == "host" or tuned) and settings.level != "iteration":
+        raise UserError(f"level {settings.level}: expected level iteration for a loop on the host or tuned launches")
+    if select == "host" and algorithm.rule == hooks.ANNEAL:
+        raise UserError("simulated annealing draws on the device: expected select device")

@@ -1,0 +1,173 @@
+"""Walks of one rank: where they begin, the best of them, and what all ranks have found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.local_search import moves, walks
+from core.kernels.local_search.hooks import NO_KEY
+from core.kernels.local_search.moves import start_solutions
+from core.kernels.local_search.walks import Share
+from core.search.local_search.launcher import WalkLauncher
+from core.search.local_search.memory import WalkMemory
+from core.search.local_search.outcome import Outcome, mix_digests
+from core.search.local_search.plan import Plan
+from core.search.stop import Stop
+
+FIRST_NEIGHBOURS = 1000
+"""Neighbours of a start solution whose mean difference is the temperature, if none is given."""
+
+
+class Walks:
+    """Walks of one rank, on its device.
+
+    Parameters
+    ----------
+    plan
+        The plan of the search.
+    launcher
+        Its launches.
+
+    """
+
+    def __init__(self, plan: Plan, launcher: WalkLauncher) -> None:
+        self.plan, self.launcher = plan, launcher
+
+    @property
+    def memory(self) -> WalkMemory:
+        """Memory of the device."""
+        return self.launcher.memory
+
+    # --- start ---
+
+    def begin(self, stop: Stop, start: np.ndarray | None) -> None:
+        """Set start solutions, their costs by the NumPy scorer, and a blank memory."""
+        plan, memory = self.plan, self.memory
+        problem, encoding = plan.problem, plan.problem.encoding
+        if start is None:
+            self.draw_starts()
+        else:
+            memory.write(memory.walkers.solution, np.tile(encoding.check(start), memory.here))
+        costs = problem.costs(memory.rows(memory.walkers.solution, encoding.n))
+        for cost in costs[plan.costs.is_astray(costs)][:1]:
+            raise UserError(f"{problem.name}: a start solution costs {cost}: expected {plan.costs.text}")
+        control = np.zeros((memory.here, walks.CONTROL), np.int32)
+        control[:, walks.COST] = control[:, walks.BEST_COST] = costs
+        control[:, walks.HOME_COST] = moves.NEVER
+        control[:, walks.CHANGED] = walks.EVERYTHING
+        control[:, walks.STOP] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
+        memory.write(memory.walkers.control, control)
+        memory.write(memory.walkers.totals, np.zeros((memory.here, walks.TOTALS), np.uint64))
+        memory.backend.write(memory.keys, np.full(1, NO_KEY, np.uint64))
+        memory.backend.write(memory.finished, np.zeros(1, np.uint64))
+        memory.backend.write(memory.shared.limits, limits_of(plan, stop))
+        self.launcher.begin()
+        if plan.is_annealing:
+            temperature = plan.algorithm.temperature or self.usual_difference()
+            memory.write(memory.walkers.heat, np.full(memory.here, temperature, np.float32))
+
+    def draw_starts(self) -> None:
+        """Draw a random start solution for every walk."""
+        plan, memory = self.plan, self.memory
+        limits = memory.backend.capabilities
+        lanes = min(64, limits.max_team_size)
+        teams = max(1, min(-(-memory.here // lanes), 16 * limits.compute_units))
+        code, seed = plan.problem.encoding.code, plan.settings.seed
+        memory.backend.launch(start_solutions, teams, lanes, code, memory.walkers, seed)
+
+    def usual_difference(self) -> float:
+        """Return the mean absolute difference of the first neighbours of the first walk's start solution."""
+        mean = np.zeros(1)
+        if self.memory.first == 0 and self.memory.here:
+            mean[0] = self.own_usual_difference()
+        return float(self.from_its_rank(mean, 0)[0])
+
+    def own_usual_difference(self) -> float:
+        """Return the same on the rank that has the first walk."""
+        backend, launcher = self.memory.backend, self.launcher
+        count = min(FIRST_NEIGHBOURS, self.plan.sizes[0])
+        fitnesses = backend.allocate(count, np.int32)
+        launcher.fitness(False, 0, Share(0, 1, 0, count), fitnesses, launcher.shape.teams)
+        differences = backend.download(fitnesses).astype(np.int64)
+        allowed = differences[differences != moves.NEVER]
+        return max(1.0, float(np.abs(allowed).mean())) if allowed.size else 1.0
+
+    # --- results ---
+
+    def evaluations(self) -> int:
+        """Return the neighbours that this rank's walks have evaluated, as one walk after the other would."""
+        return int(self.memory.totals()[:, walks.EVALUATIONS].sum())
+
+    def best_here(self, control: np.ndarray) -> tuple[int, int]:
+        """Return the least cost of this rank's walks and the first walk that has it.
+
+        A rank without a walk returns the largest number of 32 bits, which no walk costs, and a walk behind all others.
+        """
+        if not self.memory.here:
+            return moves.NEVER, self.plan.settings.walks
+        w = int(np.argmin(control[:, walks.BEST_COST]))
+        return int(control[w, walks.BEST_COST]), self.memory.first + w
+
+    def best_solution(self, walk: int, control: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return the best solution of a walk and the iteration in which it was found, on every rank."""
+        encoding, memory = self.plan.problem.encoding, self.memory
+        size = encoding.n * np.dtype(encoding.dtype).itemsize
+        words = np.zeros(1 + -(-size // 8), np.uint64)
+        self.launcher.keep()
+        if memory.first <= walk < memory.end:
+            w = walk - memory.first
+            words[0] = control[w, walks.BEST_AT]
+            best = memory.backend.read(memory.walkers.best, w * encoding.n, encoding.n)
+            words[1:].view(np.uint8)[:size] = best.view(np.uint8)
+        words = self.from_its_rank(words, walk)
+        return words[1:].view(np.uint8)[:size].view(encoding.dtype), int(words[0])
+
+    def from_its_rank(self, words: np.ndarray, walk: int) -> np.ndarray:
+        """Return words of 64 bits of the rank that has this walk, on every rank."""
+        if self.plan.settings.by_walks:
+            if not self.memory.first <= walk < self.memory.end:
+                words = np.zeros_like(words)
+            self.launcher.ranks.reduce(words.view(np.uint64), "sum")
+        return words
+
+    def adopt_best(self, control: np.ndarray) -> None:
+        """Let every walk that is worse than the best of all ranks continue from that one."""
+        cost, walk = self.launcher.ranks.minloc(*self.best_here(control))
+        self.memory.backend.write(self.memory.adopted, self.best_solution(walk, control)[0])
+        self.launcher.adopt(cost)
+
+    def outcome(self, history: list[list[Any]] | None) -> Outcome:
+        """Return what all walks of all ranks have found."""
+        memory, ranks = self.memory, self.launcher.ranks
+        control, totals = memory.control(), memory.totals()
+        cost, walk = self.best_here(control)
+        numbers = np.arange(memory.first, memory.end, dtype=np.uint64)
+        digest = mix_digests(totals[:, walks.DIGEST], numbers)
+        iterations, evaluations = control[:, walks.ITERATION].sum(), totals[:, walks.EVALUATIONS].sum()
+        sums = np.array([iterations, evaluations, digest], np.uint64)
+        if self.plan.settings.by_walks:
+            cost, walk = ranks.minloc(cost, walk)
+            ranks.reduce(sums, "sum")
+        iterations, evaluations, digest = (int(x) for x in sums)
+        solution, found_at = self.best_solution(walk, control)
+        return Outcome(cost, walk, found_at, iterations, evaluations, digest, solution, history)
+
+
+def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
+    """Return the words of a run's limits, shape (`walks.LIMITS`,), int32."""
+    algorithm = plan.algorithm
+    limits = {
+        walks.MOST_ITERATIONS: stop.iterations,
+        walks.TARGET: stop.target,
+        walks.PATIENCE: stop.patience,
+        walks.TENURE: plan.tabu.tenure,
+        walks.TENURE_SPAN: plan.tabu.span,
+        walks.STRENGTH: algorithm.strength,
+        walks.PLATEAU: algorithm.plateau,
+        walks.BATCH: algorithm.batch,
+        walks.SEED: plan.settings.seed,
+    }
+    return np.array([limits[k] for k in range(walks.LIMITS)], np.int32)
