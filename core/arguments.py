@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -30,12 +31,13 @@ def integer(name: str, value: object, least: int | None = None) -> int:
     return int(value)
 
 
-def number(name: str, value: object) -> float:
-    """Return a number of Python or NumPy; a truth value and a NaN are none."""
+def number(name: str, value: object, least: float | None = None) -> float:
+    """Return a number of Python or NumPy, a finite one if it has a least value; a truth value and a NaN are none."""
+    expected = "a number" if least is None else f"a number of at least {least:g}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        refuse(name, value, "a number")
-    if value != value:
-        refuse(name, value, "a number")
+        refuse(name, value, expected)
+    if value != value or (least is not None and not least <= value < inf):
+        refuse(name, value, expected)
     return value  # type: ignore[return-value]
 
 

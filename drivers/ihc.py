@@ -13,9 +13,10 @@ from typing import Any
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options import tours as tour_options
-from drivers.options.declaration import OptionGroup, Options, mapping_option, option, positive, scaled_option
+from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
 from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload import tour_files, tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap

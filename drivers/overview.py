@@ -27,7 +27,7 @@ from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependenci
 from drivers.experiments.comparison_options import add_where_options
 from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
 from drivers.experiments.execution import ExperimentCase, ExperimentRunner, prepare_folder
-from drivers.options.declaration import number
+from drivers.options.values import number
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS, get_workload
 from reports.comparison.overview import Overview, OverviewRow

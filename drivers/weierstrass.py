@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option, option, positive
+from drivers.options.declaration import instance_option, option
 from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
+from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import local_search
 

@@ -12,8 +12,9 @@ from drivers.bench.devices import usable_devices
 from drivers.bench.instances import BenchmarkInstances
 from drivers.bench.runner import BenchmarkRun
 from drivers.cli.messages import print_status, set_quiet
-from drivers.options.declaration import add_common_option, number, positive
+from drivers.options.declaration import add_common_option
 from drivers.options.output_files import OutputFile, require_writable_files
+from drivers.options.values import number, positive
 
 DESCRIPTION = """\
 Measure the project's benchmark cases on every device here. The candidates of a case do the same work in turn, A B A B,

@@ -22,7 +22,8 @@ from drivers.options.declaration import Options, options_for_rank
 from drivers.options.output_files import require_writable_files
 from drivers.runs.device_selection import gpus_here, select_backend
 from drivers.runs.repetitions import RepetitionMeasurement, Repetitions, confirming_verifiers, overall_verdict
-from drivers.runs.workload_main import load_task, parse_options, prepare_search
+from drivers.runs.seeds import load_task, prepare_search
+from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Workload
 from drivers.workload.registry import get_workload
 

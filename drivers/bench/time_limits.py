@@ -16,7 +16,8 @@ from core.errors import UserError
 from core.search.stop import Seconds
 from drivers.options.declaration import options_for_rank
 from drivers.runs.device_selection import gpus_here, select_backend
-from drivers.runs.workload_main import load_task, parse_options
+from drivers.runs.seeds import load_task
+from drivers.runs.workload_main import parse_options
 from drivers.workload.registry import get_workload
 
 LIMITS = (0.1, 1.0)

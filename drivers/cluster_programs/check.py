@@ -105,11 +105,12 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
     from cluster.measure.measurement_file import ClusterMeasurement, RankSpeed
     from drivers.cluster_programs.rank_speeds import measure_rank, versions_here
     from drivers.ppp import PppOptions
-    from drivers.runs.workload_main import pin_ranks
+    from drivers.runs.seeds import pin_ranks
 
     place = {name: getattr(options, name) for name in (*PLACE, "pin_cores")}
     own = PppOptions(instance=options.instance, walks=1, level="iteration", **place)
-    pin_ranks(ranks, own)
+    if own.pin_cores:
+        pin_ranks(ranks, own)
     hosts = ranks.bcast(ranks.gather(name_of_host()))
     versions, computed = versions_here(ranks), measure_rank(ranks, own, hosts)
     ranks.assemble()

@@ -59,7 +59,7 @@ def measure_rank(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> RankMeasu
     from core.search.stop import Iterations
     from drivers.options.declaration import options_for_rank
     from drivers.ppp import PPP
-    from drivers.runs.workload_main import broadcast_task, prepare_search
+    from drivers.runs.seeds import broadcast_task, prepare_search
     from reports.records.environment import cores
     from reports.records.meters import Meter
 
@@ -127,7 +127,7 @@ def versions_here(ranks: Any) -> dict[str, str]:
     import numpy as np
 
     from cluster.launch.commands import ROOT
-    from drivers.runs.workload_main import sources_digest
+    from drivers.runs.rank_start import sources_digest
 
     places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))
     first = places.index(places[ranks.rank])

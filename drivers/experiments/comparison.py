@@ -19,7 +19,7 @@ from drivers.experiments.execution import OWN_CORES, CommandBuilder, ExperimentC
 from drivers.experiments.hybrid_configurations import chosen_hybrid_configurations, plan_hybrid_configurations
 from drivers.options.declaration import Options, option_flag
 from drivers.peers import installed_peers, peers_for
-from drivers.runs.workload_main import refuse_without_peers
+from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.registry import all_workloads
 from reports.comparison.speedups import NotRun

@@ -14,17 +14,8 @@ from core.program_parser import COMPLETION_VARIABLE, CompletingParser, invocatio
 from core.renamed_options import RENAMED_OPTIONS
 from drivers.experiments.configurations import numbers_of_ranks
 from drivers.experiments.hybrid_configurations import read_hybrid_configuration
-from drivers.options.declaration import (
-    COMMON,
-    add_common_option,
-    add_options,
-    natural,
-    option_flag,
-    positive,
-    read_parsed,
-    seeds,
-)
-from drivers.options.output_files import OutputFile
+from drivers.options.declaration import COMMON, add_common_option, add_options, option_flag, read_parsed
+from drivers.options.values import OUTPUT_FILE, natural, positive, seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload, workloads_with_option
 from reports.records.environment import cores
@@ -97,7 +88,7 @@ def excluded_options(workload: Workload[Any]) -> list[str]:
     return [
         one.name
         for one, declared in workload.options.declared()
-        if one.name in COMPARISON_OPTIONS or declared.read is OutputFile
+        if one.name in COMPARISON_OPTIONS or declared.type is OUTPUT_FILE
     ]
 
 

@@ -13,7 +13,7 @@ from drivers.experiments.comparison_options import COMPARISON_OPTIONS, workload_
 from drivers.experiments.execution import ExperimentCase
 from drivers.experiments.run_time_estimate import planned_work
 from drivers.options.declaration import option_flag
-from drivers.options.output_files import OutputFile
+from drivers.options.values import FLAG, OUTPUT_FILE
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.registry import get_workload
 from drivers.workload.run_time import RepetitionWork
@@ -114,7 +114,7 @@ def command_words(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[
             flag = f"--{name.replace('_', '-')}"
             raise UserError(f"{flag}: python -m drivers.{workload.name} has no such option")
         one = declared[name]
-        if one.metadata["option"].read is OutputFile or (
+        if one.metadata["option"].type is OUTPUT_FILE or (
             one.name in COMPARISON_OPTIONS and one.name not in PAPER_OPTIONS
         ):
             raise UserError(f"{option_flag(one)}: found among a paper's options, expected one that decides its work")
@@ -125,7 +125,7 @@ def command_words(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[
 
 def _option_words(one: Field[Any], value: Any) -> list[str]:
     flag = option_flag(one)
-    if one.metadata["option"].read is bool:
+    if one.metadata["option"].type is FLAG:
         # Such an option has no form with `--no-` where that is its default.
         return [flag] if value else [flag.replace("--", "--no-", 1)] if one.default is not False else []
     values = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
@@ -137,5 +137,5 @@ def neutral_flags(workload: Workload[Any]) -> set[str]:
     return {
         option_flag(one)
         for one, about in workload.options.declared()
-        if about.read is bool and about.decides == "nothing" and one.name not in COMPARISON_OPTIONS
+        if about.type is FLAG and about.decides == "nothing" and one.name not in COMPARISON_OPTIONS
     }

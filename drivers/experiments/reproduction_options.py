@@ -9,7 +9,8 @@ from typing import NoReturn
 
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
-from drivers.options.declaration import add_common_option, positive
+from drivers.options.declaration import add_common_option
+from drivers.options.values import positive
 from reports.papers import files
 from reports.papers.paper import SCALES, Paper
 

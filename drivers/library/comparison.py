@@ -12,12 +12,12 @@ from core.arguments import integer, path, refuse, sequence, text
 from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm
-from core.search.local_search.algorithms import checked_algorithm
 from drivers.experiments.comparison import ComparisonDependencies, run_comparison, survey
 from drivers.experiments.comparison_options import read_options
 from drivers.library import serialised_problem
 from drivers.library.custom_problem import declare_workload
-from drivers.library.minimize import options_of_algorithm
+from drivers.library.minimize import required_algorithm
+from drivers.options.local_search import ALGORITHMS, SearchOptions, algorithm_options
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
 from reports.comparison.sections import ComparedSection
@@ -124,7 +124,7 @@ def compare(
     if backends is not None:
         names = sequence("backends", backends, f"some of {', '.join(NAMES)}")
         words += ["--backends", *(text("backends", one) for one in names)]
-    given = {**(options_of_algorithm(checked_algorithm(algorithm)) if algorithm is not None else {}), **options}
+    given = {**(options_of_algorithm(required_algorithm(algorithm)) if algorithm is not None else {}), **options}
     words += [word for name, value in given.items() for word in option_words(name, value)]
     workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
     ran = run_comparison(workload, asked, rest, ComparisonDependencies(survey))
@@ -143,6 +143,21 @@ def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
     file = folder / f"{workload.name}-{problem.sha256[:12]}.problem"
     serialised_problem.save_problem(problem, file)
     return declare_workload(problem, serialised_problem.start_command(str(file)))
+
+
+def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
+    """The options by which the compared processes make an algorithm.
+
+    Raises
+    ------
+    UserError
+        No options make it.
+
+    """
+    given = algorithm_options(algorithm)
+    if given["algorithm"] not in ALGORITHMS or SearchOptions(**given).chosen_algorithm() != algorithm:
+        raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")
+    return given
 
 
 def option_words(name: str, value: Any) -> list[str]:

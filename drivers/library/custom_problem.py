@@ -7,7 +7,6 @@ python myproblem.py compare --ranks 2 4                       every device here:
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import os
 import re
@@ -16,6 +15,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import Field, dataclass, make_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -25,6 +25,7 @@ from core.problems.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option, option_flag
 from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.options.values import FLAG, INTEGER, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import local_search
 from drivers.workload.registry import NAMES
@@ -146,10 +147,25 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
     def load(given: CustomProblemOptions) -> tuple[Problem, str]:
         return make_problem(make, given), f"made by {' '.join(started) or 'a program'}"
 
+    return declare_search(owner, declare_options(make), load, started)
+
+
+def workload_of(problem: Problem) -> Workload[Any]:
+    """Declare local search on a problem of this process."""
+    return declare_search(type(problem), CustomProblemOptions, lambda given: (problem, "made by a program"), ())
+
+
+def declare_search(
+    owner: ProblemFactory,
+    options: type[CustomProblemOptions],
+    load: Callable[[Any], tuple[Any, str]],
+    started: tuple[str, ...],
+) -> Workload[Any]:
+    """Declare local search on problems of a class or function; see `declare_workload`."""
     return local_search(
         workload_name(owner),
         f"local search on {owner.__name__}",
-        declare_options(make),
+        options,
         load=load,
         chosen=None,
         standard=(),
@@ -159,6 +175,7 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
     )
 
 
+@cache
 def workload_name(owner: ProblemFactory) -> str:
     """Name of the workload of a class in records: of the project's program, or of the class."""
     plain = WORKLOAD_NAMES.get(owner.__name__, owner.__name__.lower())
@@ -263,33 +280,17 @@ def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
     # An instance's content is in the record, and the same file may lie elsewhere on another machine.
     decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
     text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
-    return option(plain, text, *READERS[kind], group=PROBLEM_GROUP, decides=decides)
+    return option(plain, text, *PARAMETER_TYPES[kind], group=PROBLEM_GROUP, decides=decides)
 
 
-def integer(text: str) -> int:
-    """Read any integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected an integer, found {text!r}") from None
-
-
-def real(text: str) -> float:
-    """Read any number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
-
-
-READERS: dict[type, tuple[Any, str | None]] = {
-    bool: (bool, None),
-    int: (integer, "N"),
-    float: (real, "X"),
-    str: (str, "NAME"),
-    Path: (str, "FILE"),
+PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
+    bool: (FLAG, None),
+    int: (INTEGER, "N"),
+    float: (REAL, "X"),
+    str: (TEXT, "NAME"),
+    Path: (TEXT, "FILE"),
 }
-"""Types of parameters that a text can say, with what reads them and what stands for them in the help."""
+"""Types of parameters that an option can hold, with the option's type and its metavar."""
 
 
 def plain_type(hint: Any, default: Any) -> type | None:
@@ -297,7 +298,7 @@ def plain_type(hint: Any, default: Any) -> type | None:
     found = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:
         found = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
-    return next((one for one in READERS if one in found), None)
+    return next((one for one in PARAMETER_TYPES if one in found), None)
 
 
 def type_hints(make: ProblemFactory) -> dict[str, Any]:

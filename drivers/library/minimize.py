@@ -1,111 +1,292 @@
 """Runs from Python: `minimize` searches a problem, `run` runs any workload; both return what they found.
 
-They are the programs' own runs (`drivers.runs.workload_main`), with the same devices, judges and records, of which
-nothing is printed. Over MPI ranks every rank calls the same, and all are given what the first rank has.
+They are the programs' own runs (`drivers.runs.seeds`), with the same devices, verifiers and records. Nothing is
+printed: notes go to the logger `onekernel`. Over MPI ranks every rank calls the same, and all get the first rank's
+results.
 
-These runs are watched, so that Ctrl-C can end them: hill climbing and exact search launch smaller parts than a program
-that shows no bar. Times to compare are those of programs, which `drivers.library.comparison.compare` runs.
+These runs are monitored, so that Ctrl-C can end them: hill climbing and exact search launch smaller parts than a
+program that shows no bar. Times to compare are those of programs, which `drivers.library.comparison.compare` runs.
 """
 
 from __future__ import annotations
 
-import argparse
-import difflib
-import reprlib
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from core.arguments import flag, function, path, sequence, text
+from core.arguments import function, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
-from core.renamed_options import renamed_keyword, renamed_value
-from core.search.local_search import Algorithm, TabuSearch, Unconfirmed
-from core.search.local_search.algorithms import checked_algorithm
-from core.search.local_search.plan import as_list
+from core.search.local_search import Algorithm, Stop, TabuSearch, Unconfirmed
 from core.search.protocol import Callback, Progress
 from drivers.cli.interrupts import repeat_dropped_interrupts
-from drivers.library.custom_problem import declare_workload
+from drivers.cli.messages import logged_messages
+from drivers.library.custom_problem import CustomProblemOptions, workload_of
 from drivers.library.interrupt_handling import deferred_interrupt
+from drivers.library.keywords import named_keywords
 from drivers.library.results import Result, Results
-from drivers.options.declaration import OptionDeclaration, Options, seeds
-from drivers.options.local_search import ALGORITHMS, SearchOptions
-from drivers.options.output_files import OutputFile
-from drivers.runs.checkpointing import RecoveryState
+from drivers.options.declaration import Options
+from drivers.options.local_search import ALGORITHMS, CRITERIA
 from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
-from drivers.runs.workload_main import prepare_repetitions, start_ranks
+from drivers.runs.seeds import run_seeds
 from drivers.workload.declaration import RepetitionResult as Found
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
 from reports.records.iohprofiler import MAXIMISED
 
+if TYPE_CHECKING:
+    from cluster import Communicator
 
+Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
+Path = str | os.PathLike[str]
+
+FORMS = {
+    "hill": "HillClimbing()",
+    "first": "HillClimbing(first=True)",
+    "tabu": "TabuSearch()",
+    "ils": "IteratedLocalSearch()",
+    "vns": "VariableNeighbourhoodSearch()",
+    "annealing": "SimulatedAnnealing()",
+}
+"""How Python makes the algorithms that programs name."""
+PARAMETER_FORMS = {
+    name: f"ok.{FORMS[algorithm].replace(')', f'{name}=...)')}"
+    for algorithm, names in ALGORITHMS.items()
+    for name in names
+}
+"""How Python gives the parameters of algorithms."""
+
+
+class SearchKeywords(TypedDict, total=False):
+    """Keywords of `minimize`."""
+
+    stop: Stop | None
+    iterations: int | None
+    seconds: float | None
+    target: int | None
+    patience: int | None
+    walks: int | None
+    exchange: int | None
+    evaluation: str
+    level: Literal["iteration", "algorithm", "solution"] | None
+    mapping: Literal["native", "published"]
+    generate: Literal["device", "host"]
+    select: Literal["device", "host"] | None
+    shape: Literal["fixed", "tuned"]
+    data_memory: Literal["global", "readonly", "shared", "image"]
+    seed: int | None
+    backend: str
+    device: str | int
+    cores: int | None
+    callback: Callback | None
+    progress: bool | None
+    history: bool
+    record: Path | None
+    checkpoint: Path | None
+    checkpoint_every: float
+    resume: bool
+    ranks: Communicator | None
+    distribute: Literal["auto", "always"]
+    pin_cores: bool
+
+
+@overload
 def minimize(
     problem: Problem,
     algorithm: Algorithm | None = None,
-    neighbourhood: str | Neighbourhood | Sequence[str | Neighbourhood] = "auto",
+    neighbourhood: Neighbourhoods = "auto",
     *,
+    seeds: None = None,
+    **keywords: Unpack[SearchKeywords],
+) -> Result: ...
+
+
+@overload
+def minimize(
+    problem: Problem,
+    algorithm: Algorithm | None = None,
+    neighbourhood: Neighbourhoods = "auto",
+    *,
+    seeds: Sequence[int],
+    **keywords: Unpack[SearchKeywords],
+) -> Results: ...
+
+
+@named_keywords(PARAMETER_FORMS)
+def minimize(
+    problem: Problem,
+    algorithm: Algorithm | None = None,
+    neighbourhood: Neighbourhoods = "auto",
+    *,
+    stop: Stop | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target: int | None = None,
+    patience: int | None = None,
+    walks: int | None = None,
+    exchange: int | None = None,
+    evaluation: str = "auto",
+    level: Literal["iteration", "algorithm", "solution"] | None = None,
+    mapping: Literal["native", "published"] = "native",
+    generate: Literal["device", "host"] = "device",
+    select: Literal["device", "host"] | None = None,
+    shape: Literal["fixed", "tuned"] = "fixed",
+    data_memory: Literal["global", "readonly", "shared", "image"] = "global",
+    seed: int | None = None,
+    seeds: Sequence[int] | None = None,
+    backend: str = "auto",
+    device: str | int = "0",
+    cores: int | None = None,
     callback: Callback | None = None,
-    **options: Any,
+    progress: bool | None = None,
+    history: bool = False,
+    record: Path | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
+    ranks: Communicator | None = None,
+    distribute: Literal["auto", "always"] = "auto",
+    pin_cores: bool = False,
 ) -> Result | Results:
     """Search for a cheap solution of a problem by local search.
+
+    Without ``stop``, ``iterations``, ``seconds``, ``target``, ``patience``, ``walks``, ``exchange``, ``level`` and
+    ``record``, 64 walks do some seconds of one core's work.
 
     Parameters
     ----------
     problem
         See `core.problems.problem.Problem`.
     algorithm
-        By default tabu search.
+        Tabu search by default.
     neighbourhood
-        One, by its name or itself, or up to three that a descent tries one after another; by default the problem's
+        One, as a name or an object, or up to three that a descent tries one after another; by default the problem's
         first.
+    stop
+        Stop criteria, such as ``Seconds(5) | Target(0)``; or the four below.
+    iterations, seconds, target, patience
+        Iterations of each walk, wall-clock seconds, cost to reach, and iterations without improvement. The search ends
+        at the first one reached.
+    walks
+        Number of walks over all ranks; 1 by default.
+    exchange
+        Number of iterations after which all walks continue from the best one; never by default.
+    evaluation
+        Evaluation of neighbours; the fastest one by default.
+    level
+        What is distributed: one walk's neighbourhood, walks, or each neighbour's evaluation too.
+    mapping, generate, select, shape, data_memory
+        Experiments of the paper: the same trajectory, with other times. See ``python -m drivers.qap --help``.
+    seed, seeds
+        Random seed of the run, 0 by default; or several, with a run for each.
+    backend, device, cores
+        Where the kernels run; by default on the fastest device here.
     callback
-        Is told of the progress a few times a second; if it returns True, the best so far is returned.
-    **options
-        Those of ``python -m drivers.qap`` by name, with underscores: ``backend="threads"``, ``device``, ``iterations``,
-        ``seconds``, ``target``, ``patience``, ``seed``, ``seeds`` (several integers), ``walks``, ``exchange``,
-        ``history=True``, ``record="runs.jsonl"``, ``progress``, ... Without any that limits the work, 64 walks of some
-        seconds of one core's work.
+        Function that gets the progress a few times a second. If it returns True, the search ends with the best solution
+        so far.
+    progress
+        True shows a progress bar; by default it is shown in notebooks and terminals.
+    history
+        True keeps each improvement of the best cost.
+    record
+        File of records to which the run is appended.
+    checkpoint, checkpoint_every, resume
+        File in which the search is saved, seconds between two checkpoints, and True to continue from the file.
+    ranks
+        Communicator; by default this process's.
+    distribute, pin_cores
+        Over several ranks: ``"always"`` shares the work without a rehearsal; True binds each rank to its own cores.
 
     Returns
     -------
     Result or Results
-        What was found; of several seeds all results, whose `cost` and `solution` are the best.
+        The result of one seed. Of several seeds all results, whose `cost` and `solution` are the best.
 
     Raises
     ------
     UserError
-        An option that there is not or whose value is wrong, a device that is not here, or a problem whose functions are
-        wrong.
+        A keyword that does not exist or whose value is wrong, a device that is not here, or a problem whose functions
+        are wrong.
     Unconfirmed
         The scorer finds another cost for the best solution than the search does. The error holds the solution and
         both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
 
     """
+    values = {name: value for name, value in locals().items() if name in CustomProblemOptions.__dataclass_fields__}
     checked_problem(problem)
-    names = ",".join(one if isinstance(one, str) else one.name for one in as_list(neighbourhood))
-    chosen = TabuSearch() if algorithm is None else checked_algorithm(algorithm)
-    given = {**options_of_algorithm(chosen), "neighbourhood": names, **options}
-    return run_workload(declare_workload(problem, ()), given, callback)
+    values["algorithm"] = TabuSearch() if algorithm is None else required_algorithm(algorithm)
+    if stop is not None:
+        values |= stop_criteria(stop, {name: values[name] for name in CRITERIA if values[name] is not None})
+    runs = run_workload(workload_of(problem), checked_seeds(values), "minimize", callback, ranks)
+    return Results(runs) if seeds is not None else runs[0]
 
 
-def run(workload: str, *, callback: Callback | None = None, **options: Any) -> Result | Results:
+@overload
+def run(
+    workload: str,
+    *,
+    seeds: None = None,
+    repeats: None = None,
+    callback: Callback | None = None,
+    ranks: Communicator | None = None,
+    **options: Any,
+) -> Result: ...
+
+
+@overload
+def run(
+    workload: str,
+    *,
+    seeds: Sequence[int],
+    repeats: int | None = None,
+    callback: Callback | None = None,
+    ranks: Communicator | None = None,
+    **options: Any,
+) -> Results: ...
+
+
+@overload
+def run(
+    workload: str,
+    *,
+    seeds: None = None,
+    repeats: int,
+    callback: Callback | None = None,
+    ranks: Communicator | None = None,
+    **options: Any,
+) -> Results: ...
+
+
+def run(
+    workload: str,
+    *,
+    seeds: Sequence[int] | None = None,
+    repeats: int | None = None,
+    callback: Callback | None = None,
+    ranks: Communicator | None = None,
+    **options: Any,
+) -> Result | Results:
     """Run any workload of the suite: ``run("ihc", instance="kroE100", climbers=100_000, backend="threads")``.
 
     Parameters
     ----------
     workload
         Its name, as ``python -m drivers`` lists them.
-    callback
+    seeds
+        Several random seeds, with a run for each.
+    repeats
+        Number of timed repetitions of each run.
+    callback, ranks
         See `minimize`.
     **options
-        Those of its program by name, with underscores.
+        Options of its program by name, with underscores.
 
     Returns
     -------
     Result or Results
-        As `minimize`.
+        The result; with ``seeds`` or ``repeats`` all results.
 
     Raises
     ------
@@ -116,113 +297,68 @@ def run(workload: str, *, callback: Callback | None = None, **options: Any) -> R
 
     """
     text("workload", workload, f"one of {', '.join(NAMES)}")
-    return run_workload(get_workload(workload), options, callback)
+    several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
+    declared = get_workload(workload)
+    runs = run_workload(declared, checked_seeds({**options, **several}), declared.name, callback, ranks)
+    return Results(runs) if several else runs[0]
 
 
-def run_workload(workload: Workload[Any], given: dict[str, Any], callback: Callback | None) -> Result | Results:
-    """Run a workload with options by name, once for each seed."""
-    from cluster import default_communicator
-    from cluster.mpi.fault_tolerance import rerun_on_survivors
-
-    own = read_named_options(workload, given)
+def run_workload(
+    workload: Workload[Any], values: dict[str, Any], owner: str, callback: Callback | None, ranks: Communicator | None
+) -> list[Result]:
+    """Run a workload with values of its options, once for each seed."""
+    own: Options = workload.options.checked(values, owner)
     function("callback", callback)
-    ranks = default_communicator()
-    with RecoveryState() as memory, repeat_dropped_interrupts():
-
-        def attempt() -> list[Result]:
-            timed, runs = start_ranks(workload, own, ranks, memory), []
-            for seed in own.seeds or (own.seed,):
-                one = replace(own, seed=seed, seeds=None)
-                with prepare_repetitions(workload, one, timed, (), CollectedRepetitions, memory) as repetitions:
-                    repetitions.callback = callback
-                    repetitions.repeat()
-                    found, contradicted = timed.bcast((repetitions.found, repetitions.unconfirmed))
-                if contradicted is not None:
-                    raise contradicted
-                runs += found
-                if runs[-1].interrupted:
-                    break
-            return runs
-
-        runs = rerun_on_survivors(ranks, attempt)
-    return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
+    with logged_messages(), repeat_dropped_interrupts():
+        runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+    return [result for results in runs for result in results]
 
 
-def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
-    """The options that make an algorithm, by name; what its maker would choose is left out.
+def required_algorithm(algorithm: object) -> Algorithm:
+    """Return the algorithm itself; raises `UserError` for anything else, with the form that was meant."""
+    if isinstance(algorithm, Algorithm):
+        return algorithm
+    name = getattr(algorithm, "__name__", repr(algorithm))
+    form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
+    if form not in FORMS.values():
+        refuse("algorithm", algorithm, "an algorithm such as ok.TabuSearch()")
+    raise UserError(f"algorithm={name}: expected ok.{form}")
+
+
+def stop_criteria(stop: Stop, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that say the same as stop criteria.
 
     Raises
     ------
     UserError
-        No options make it.
+        No stop criteria, or options that say others besides.
 
     """
-    usual = SearchOptions(algorithm=algorithm.name).chosen_algorithm()
-    own = {name: getattr(algorithm, name) for name in ALGORITHMS[algorithm.name]}
-    said = {name: value for name, value in own.items() if value != getattr(usual, name)}
-    if SearchOptions(algorithm=algorithm.name, **said).chosen_algorithm() != algorithm:
-        raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")
-    return {"algorithm": algorithm.name, **said}
-
-
-def read_named_options(workload: Workload[Any], given: dict[str, Any]) -> Options:
-    """The options of a workload from their names and values.
-
-    Raises
-    ------
-    UserError
-        A name that no option has, or a value that it does not take.
-
-    """
-    declared = {one.name: (one.default, about) for one, about in workload.options.declared()}
-    values: dict[str, Any] = {}
+    if not isinstance(stop, Stop):
+        refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
     for name, value in given.items():
-        if name not in declared:
-            new = renamed_keyword(name, declared)
-            if new is not None:
-                raise UserError(f"{name}: renamed, expected {new}")
-            near = difflib.get_close_matches(name, declared, 1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
-            raise UserError(f"{name}={value!r}{meant}: found no such option of {workload.name}")
-        default, about = declared[name]
-        values[name] = None if value is None and default is None else read_value(name, about, value)
-    if "seed" in values and values.get("seeds") is not None:
+        raise UserError(f"stop and {name}={value}: expected one of them")
+    return {name: getattr(stop, name) for name in stop.given}
+
+
+def checked_seeds(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values of options without a seed that is not given; raises `UserError` for a seed and several seeds."""
+    if values.get("seed") is None:
+        return {name: value for name, value in values.items() if name != "seed"}
+    if values.get("seeds") is not None:
         raise UserError(f"seed={values['seed']} and seeds: expected one of them")
-    chosen: Options = workload.options(**values)
-    return chosen
-
-
-def read_value(name: str, declared: OptionDeclaration, value: Any) -> Any:
-    """A value as an option keeps it, read from the text that says the same on a command line.
-
-    Raises
-    ------
-    UserError
-        The option does not take it.
-
-    """
-    if declared.read is bool:
-        return flag(name, value)
-    if declared.read is OutputFile:
-        return OutputFile(path(name, value))
-    said = value
-    if declared.read is seeds and not isinstance(value, str):
-        said = ",".join(map(str, sequence(name, value, "several integers, such as range(10)")))
-    as_tuple = declared.nargs is not None and not isinstance(value, str) and isinstance(value, Iterable)
-    try:
-        read = tuple(map(declared.read, map(str, value))) if as_tuple else declared.read(str(said))
-    except (argparse.ArgumentTypeError, ValueError) as error:
-        raise UserError(f"{name}={reprlib.repr(value)}: {error}") from None
-    if declared.choices and read not in declared.choices:
-        new = renamed_value(name, read, declared.choices)
-        if new is not None:
-            raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
-        raise UserError(f"{name}={value!r}: expected one of {', '.join(declared.choices)}")
-    return read
+    return values
 
 
 class CollectedRepetitions(Repetitions):
     """Repetitions whose results are kept and not shown; they run whatever a record holds of them already.
+
+    Parameters
+    ----------
+    callback
+        See `minimize`.
+    *given
+        See `Repetitions`.
 
     Attributes
     ----------
@@ -230,17 +366,29 @@ class CollectedRepetitions(Repetitions):
         On the first rank.
     unconfirmed : Unconfirmed or None
         The error to raise for the first contradicted repetition; on the first rank.
-    callback : callable, optional
-        See `minimize`.
-
     """
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, callback: Callback | None, *given: Any) -> None:
         super().__init__(*given)
         self.found: list[Result] = []
         self.unconfirmed: Unconfirmed | None = None
-        self.callback: Callback | None = None
-        self.ended = False
+        self.callback = callback
+
+    def collect(self) -> list[Result]:
+        """Run, and return the results on all ranks.
+
+        Raises
+        ------
+        Unconfirmed
+            The scorer contradicts one.
+
+        """
+        self.repeat()
+        found, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
+        if contradicted is not None:
+            raise contradicted
+        self.ended = found[-1].interrupted
+        return list(found)
 
     def begin(self, done: int) -> None:
         """Say nothing."""

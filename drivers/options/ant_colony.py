@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers.options import tours
-from drivers.options.declaration import (
-    OptionGroup,
-    Options,
-    mapping_option,
-    natural,
-    number,
-    option,
-    positive,
-    scaled_option,
-)
+from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
 from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import natural, number, positive
 
 if TYPE_CHECKING:
     from core.search.stop import Stop

@@ -1,20 +1,24 @@
-"""Declaration of options: one line each, which makes the command line, its help and its values.
+"""Declaration of options: a line each, from which the command line, its help and the checks of Python's values follow.
 
-An `Options` is a frozen dataclass, so that the rest of the program reads typed values and nobody changes them on the
-way. Imports little on purpose: 64 ranks may start this at once on two cores.
+An `Options` is a frozen dataclass of typed values: the command line makes one from texts, the library from keywords
+(`Options.checked`). Imports little: 64 ranks may start this at once on two cores.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from functools import cache
+from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeVar
 
+from core.arguments import sequence
+from core.errors import UserError
+from core.renamed_options import renamed_keyword
 from drivers.options.output_files import OutputFile
+from drivers.options.values import FLAG, NAME, PLAIN_TYPES, ValueType, check_choice, natural, number, positive, seeds
 
-MOST_SEEDS = 10_000
 UNIFORM = "uniform:100:seed=1"
 AVAILABLE_DEFAULT = "kroA100 if it is found, else pcb442, else a generated one"
 
@@ -51,7 +55,7 @@ class OptionDeclaration(NamedTuple):
     """How one option reads on the command line; its name, type and default are those of its field."""
 
     help: str
-    read: Callable[[str], Any] | type[bool]
+    type: ValueType
     metavar: str | tuple[str, ...] | None
     choices: tuple[str, ...] | None
     group: OptionGroup
@@ -60,11 +64,31 @@ class OptionDeclaration(NamedTuple):
     nargs: int | str | None
     short: str | None
 
+    def checked(self, name: str, default: Any, value: Any) -> Any:
+        """Return a value from Python in the option's type.
+
+        Raises
+        ------
+        UserError
+            The option does not take it.
+
+        """
+        if value is None and default is None:
+            return None
+        if self.choices and isinstance(value, str | None):
+            check_choice(name, value, self.choices)
+        if self.nargs is not None:
+            return tuple(self.type.check(name, one) for one in sequence(name, value, "several values"))
+        checked = self.type.check(name, value)
+        if missing := self.type.missing():
+            raise UserError(f"{name}={value}: {missing}")
+        return checked
+
 
 def option(
     default: Any,
     help: str,
-    read: Callable[[str], Any] | type[bool] = str,
+    type: ValueType | type[Any] = str,
     metavar: str | tuple[str, ...] | None = None,
     *,
     group: OptionGroup = COMMON,
@@ -82,9 +106,8 @@ def option(
         Its value where it is not given; ``%(default)s`` in the help stands for it.
     help
         What it does.
-    read
-        From text to value; raises `argparse.ArgumentTypeError`. `bool`: a flag, with a ``--no-`` form unless its
-        default is False.
+    type
+        Type of its values. `bool`: a flag, with a ``--no-`` form unless its default is False.
     metavar
         What stands for the value in the help.
     group
@@ -101,47 +124,11 @@ def option(
         A second name, with one dash.
 
     """
+    kind = type if isinstance(type, ValueType) else PLAIN_TYPES[type]
     declared = OptionDeclaration(
-        help, read, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs, short
+        help, kind, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs, short
     )
     return field(default=default, metadata={"option": declared})
-
-
-def positive(text: str) -> int:
-    """Read an integer of at least 1."""
-    return _integer(text, 1)
-
-
-def natural(text: str) -> int:
-    """Read an integer of at least 0."""
-    return _integer(text, 0)
-
-
-def number(text: str) -> float:
-    """Read a finite number of at least 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
-    return value
-
-
-def seeds(text: str) -> tuple[int, ...]:
-    """Read different seeds: all from one to another as in 0..29, or one by one as in 3,5,8."""
-    first, between, last = text.partition("..")
-    listed = range(natural(first), natural(last) + 1) if between else [natural(one) for one in text.split(",")]
-    if not 1 <= len(set(listed[: MOST_SEEDS + 1])) == len(listed) <= MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"expected up to {MOST_SEEDS} different seeds as in 0..29, found {text!r}")
-    return tuple(listed)
-
-
-def folder(text: str) -> str:
-    """Read the name of a folder in which files can be made."""
-    if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
-        raise argparse.ArgumentTypeError(f"expected a writable folder, found {text!r}")
-    return text
 
 
 def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -> Any:
@@ -149,7 +136,8 @@ def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -
     return option(
         None,
         f"instance: a file, a known name, or a generator such as {generator} (default: {chosen})",
-        metavar="NAME",
+        NAME,
+        "NAME",
     )
 
 
@@ -199,7 +187,7 @@ class Options:
         metavar="B",
         decides="place",
     )
-    device: str = option("0", "device of the backend (%(default)s)", metavar="D", decides="place")
+    device: str = option("0", "device of the backend (%(default)s)", NAME, "D", decides="place")
     cores: int | None = option(
         None,
         "number of cores for threads and joblib (default: all cores that the process may use)",
@@ -259,12 +247,45 @@ class Options:
         for one in fields(cls):
             yield one, one.metadata["option"]
 
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], owner: str) -> Self:
+        """Return options with these values, each checked.
+
+        Parameters
+        ----------
+        values
+            Values by the names of options.
+        owner
+            Name of what has the options, for errors.
+
+        Raises
+        ------
+        UserError
+            A name that no option has, or a value that its option does not take.
+
+        """
+        declared: Mapping[str, tuple[Field[Any], OptionDeclaration]] = declared_options(cls)  # type: ignore[arg-type]
+        made = {}
+        for name, value in values.items():
+            if name not in declared:
+                refuse_keyword(name, value, declared, owner)
+            field, about = declared[name]
+            made[name] = about.checked(name, field.default, value)
+        return cls(**made)
+
+    def named(self) -> dict[str, Any]:
+        """Values by the names of options, with names in place of objects: for records, and for ranks to compare."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def asked(self) -> dict[str, Any]:
-        """What the command line says of work and ways, other than by default: runs that were asked alike agree."""
-        said = {
-            one.name: getattr(self, one.name) for one, d in self.declared() if d.decides in ("work", "way", "search")
+        """Values of options that decide work and ways, other than by default: runs that were asked alike agree."""
+        deciding = {one.name for one, about in self.declared() if about.decides in ("work", "way", "search")}
+        values = self.named()
+        return {
+            one.name: values[one.name]
+            for one in fields(self)
+            if one.name in deciding and values[one.name] != one.default
         }
-        return {one.name: said[one.name] for one in fields(self) if said.get(one.name, one.default) != one.default}
 
     def deciding(self, decides: OptionEffect) -> dict[str, Any]:
         """Names and values of the options that decide the work, the way or the place."""
@@ -272,6 +293,32 @@ class Options:
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+@cache
+def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], OptionDeclaration]]:
+    """Return the options of a kind by the names of their fields."""
+    return {one.name: (one, declared) for one, declared in kind.declared()}
+
+
+def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
+    """Refuse a keyword that is no option.
+
+    Raises
+    ------
+    UserError
+        Names the new name of an old option, or the nearest one.
+
+    """
+    import difflib
+
+    known = [*known]
+    new = renamed_keyword(name, known)
+    if new is not None:
+        raise UserError(f"{name}: renamed, expected {new}")
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{name}={reprlib.repr(value)}{meant}: found no such option of {owner}")
 
 
 def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
@@ -311,21 +358,11 @@ def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions
 def _add(group: argparse._ActionsContainer, one: Field[Any], declared: OptionDeclaration) -> None:
     flag = option_flag(one)
     how: dict[str, Any] = {"help": declared.help, "default": one.default}
-    if declared.read is bool:
+    if declared.type is FLAG:
         how["action"] = "store_true" if one.default is False else argparse.BooleanOptionalAction
     else:
-        how |= {"type": declared.read, "metavar": declared.metavar, "choices": declared.choices}
+        how |= {"type": declared.type, "metavar": declared.metavar, "choices": declared.choices}
         how["nargs"] = declared.nargs
     if flag.startswith("-"):
         how["dest"] = one.name
     group.add_argument(*filter(None, (declared.short, flag)), **how)
-
-
-def _integer(text: str, least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, found {text!r}")
-    return value

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from drivers.options.declaration import OptionGroup, Options, folder, mapping_option, option
+from core.arguments import integer
+from drivers.options.declaration import OptionGroup, Options, mapping_option, option
+from drivers.options.values import ValueType, folder
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 """Bytes of the suffixes of a size."""
@@ -28,13 +29,15 @@ def tiling_option(tilings: tuple[str, ...]) -> Any:
     )
 
 
-def memory_size(text: str) -> int:
-    """Read a number of bytes, of at least 1, as an `argparse` type: 4096, 64K, 512M, 1.5G (powers of 1024)."""
+def parse_memory_size(text: str) -> int:
+    """Read a number of bytes: 4096, 64K, 512M, 1.5G (powers of 1024); 0 for any other text."""
     matched = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
-    count = int(float(matched[1]) * UNITS[matched[2].upper()]) if matched and len(text) < 24 else 0
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"expected bytes, with K, M, G or T as in 512M or 1.5G, found {text!r}")
-    return count
+    return int(float(matched[1]) * UNITS[matched[2].upper()]) if matched and len(text) < 24 else 0
+
+
+memory_size = ValueType(
+    "bytes, with K, M, G or T as in 512M or 1.5G", lambda name, value: integer(name, value, 1), parse_memory_size
+)
 
 
 @dataclass(frozen=True)

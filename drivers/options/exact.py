@@ -7,9 +7,10 @@ from typing import Any
 
 from core.search.exact import BOUNDS, ENUMERATIONS
 from drivers.options import tours
-from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option, option, positive
+from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option, option
 from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import positive
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20

@@ -7,9 +7,10 @@ from typing import Any
 
 from drivers.cli.messages import print_note
 from drivers.options import tours
-from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option, positive
+from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.values import positive
 
 DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""

@@ -5,14 +5,31 @@ Dynamic programming does not offer them: nothing improves there before the end.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 from typing import Any
 
+from core.arguments import path, refuse
 from drivers.options.declaration import RESULTS, OptionGroup, option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import ValueType
 
 PLOTS = (".svg", ".png", ".pdf")
+PLOT_NAMES = f"FILE{', FILE'.join(PLOTS)}"
+
+
+def check_plot(name: str, value: Any) -> OutputFile:
+    """Return the name of a picture."""
+    if not path(name, value).lower().endswith(PLOTS):
+        refuse(name, value, PLOT_NAMES)
+    return OutputFile(value)
+
+
+def missing_plot_package() -> str:
+    """Return words for a missing matplotlib; empty if it is installed."""
+    return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install -e '.[report]'"
+
+
+plot_file = ValueType(PLOT_NAMES, check_plot, missing=missing_plot_package)
 
 
 def history_option(group: OptionGroup = RESULTS) -> Any:
@@ -30,12 +47,3 @@ def plot_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--plot`, which asks for the history too."""
     text = "plot the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
     return option(None, text, plot_file, "FILE", group=group)
-
-
-def plot_file(text: str) -> OutputFile:
-    """Read the name of a picture, as an `argparse` type, where there is somebody to draw it."""
-    if not text.lower().endswith(PLOTS):
-        raise argparse.ArgumentTypeError(f"expected FILE{', FILE'.join(PLOTS)}, found {text!r}")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise argparse.ArgumentTypeError("needs matplotlib: pip install -e '.[report]'")
-    return OutputFile(text)

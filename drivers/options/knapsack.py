@@ -7,9 +7,10 @@ from typing import Any
 
 from core.problems.tables.knapsack import CLASSES
 from core.search.dp.knapsack.search import TILINGS
-from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, natural, number, option, positive
+from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions, tiling_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import natural, number, positive
 
 METHODS = ("dp", "bb")
 ITEMS, CAPACITY = 1500, 100_000

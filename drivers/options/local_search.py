@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from drivers.options.declaration import (
-    OptionGroup,
-    Options,
-    mapping_option,
-    natural,
-    number,
-    option,
-    positive,
-    scaled_option,
-)
+from core.errors import UserError
+from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
 from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import ValueType, natural, number, positive
+
+if TYPE_CHECKING:
+    from core.problems.encodings import Neighbourhood
+    from core.search.local_search.algorithms import Algorithm
+    from core.search.stop import Stop
 
 ITERATIONS = 10_000
 """What ends a search that nobody limits."""
@@ -36,6 +34,8 @@ ALGORITHMS = {
     "annealing": ("temperature", "cooling", "plateau", "batch"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
+PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
+"""Options of single algorithms."""
 
 SEARCH = OptionGroup("search")
 TABU = OptionGroup("tabu")
@@ -47,9 +47,36 @@ EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, differen
 RESULTS = OptionGroup("results and problem")
 
 
+CRITERIA = ("iterations", "seconds", "target", "patience")
+"""Options that end a search, each with the name of its criterion."""
+
+
+def check_algorithm(name: str, value: Any) -> Any:
+    """Return an algorithm, or the name of one."""
+    if isinstance(value, str):
+        return value
+    from core.search.local_search.algorithms import checked_algorithm
+
+    return checked_algorithm(value)
+
+
+def check_neighbourhood(name: str, value: Any) -> Any:
+    """Return names of neighbourhoods with commas between them, or several names and neighbourhoods."""
+    if isinstance(value, str):
+        return value
+    from core.search.local_search.plan import as_list
+
+    return tuple(as_list(value))
+
+
+ALGORITHM = ValueType("an algorithm", check_algorithm)
+NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
+
+
 def algorithm_option(default: str) -> Any:
     """Declare `--algorithm` with its default."""
-    return option(default, "search algorithm (%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
+    text = "search algorithm (%(default)s)"
+    return option(default, text, ALGORITHM, choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
 
 
 def neighbourhood_option(default: str) -> Any:
@@ -58,19 +85,29 @@ def neighbourhood_option(default: str) -> Any:
         "neighbourhood of the moves (%(default)s; auto: the problem's first); a descent takes up to three, as in "
         "flip1,flip2"
     )
-    return option(default, text, metavar="NAME", group=SEARCH, decides="search")
+    return option(default, text, NEIGHBOURHOOD, "NAME", group=SEARCH, decides="search")
+
+
+def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the options by which a program makes an algorithm, as far as there are options for it."""
+    if algorithm.name not in ALGORITHMS:
+        return {"algorithm": algorithm.name}
+    usual = SearchOptions(algorithm=algorithm.name).chosen_algorithm()
+    own = {name: getattr(algorithm, name) for name in ALGORITHMS[algorithm.name]}
+    said = {name: value for name, value in own.items() if value != getattr(usual, name)}
+    return {"algorithm": algorithm.name, **said}
 
 
 @dataclass(frozen=True)
 class SearchOptions(Options):
-    """What a local search understands.
+    """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
     Options that only some algorithms have are None where they are not given, so that one that is given can be told.
     What decides the work is the search's to say (its ``parameters``), because it fills in what is left open.
     """
 
-    algorithm: str = algorithm_option("tabu")
-    neighbourhood: str = neighbourhood_option("exchange2")
+    algorithm: str | Algorithm = algorithm_option("tabu")
+    neighbourhood: str | Sequence[str | Neighbourhood] = neighbourhood_option("exchange2")
     evaluation: str = option(
         "auto",
         "evaluation of neighbours (%(default)s: the fastest one)",
@@ -225,6 +262,19 @@ class SearchOptions(Options):
         usual = {one.name: one.default for one in fields(self)}
         return all(getattr(self, name) == usual[name] for name in WORK_OPTIONS)
 
+    @property
+    def neighbourhoods(self) -> list[str | Neighbourhood]:
+        """The neighbourhoods, or their names."""
+        return [*(self.neighbourhood.split(",") if isinstance(self.neighbourhood, str) else self.neighbourhood)]
+
+    def named(self) -> dict[str, Any]:
+        """See `Options.named`."""
+        values = super().named()
+        if not isinstance(self.algorithm, str):
+            values |= algorithm_options(self.algorithm)
+        values["neighbourhood"] = ",".join(one if isinstance(one, str) else one.name for one in self.neighbourhoods)
+        return values
+
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in, for so many ranks."""
         given, published = self, self.mapping == "published"
@@ -244,7 +294,7 @@ class SearchOptions(Options):
             iterations=ITERATIONS if unlimited else given.iterations,
         )
 
-    def chosen_algorithm(self) -> Any:
+    def chosen_algorithm(self) -> Algorithm:
         """The algorithm with its parameters.
 
         Raises
@@ -253,19 +303,22 @@ class SearchOptions(Options):
             An option of another algorithm is given, or a parameter is out of range.
 
         """
-        from core.errors import UserError
         from core.search import local_search
 
         given = {}
-        for name in dict.fromkeys(one for names in ALGORITHMS.values() for one in names):
+        for name in PARAMETERS:
             value = getattr(self, name)
             if value is None:
                 continue
+            if not isinstance(self.algorithm, str):
+                raise UserError(f"{name}={value} and algorithm={self.algorithm}: expected it in the algorithm")
             if name not in ALGORITHMS[self.algorithm]:
                 owners = [algorithm for algorithm, names in ALGORITHMS.items() if name in names]
                 flag = "--" + name.replace("_", "-")
                 raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
             given[name] = value
+        if not isinstance(self.algorithm, str):
+            return self.algorithm
         makers: dict[str, Callable[..., Any]] = {
             "hill": local_search.HillClimbing,
             "first": lambda: local_search.HillClimbing(first=True),
@@ -276,18 +329,8 @@ class SearchOptions(Options):
         }
         return makers[self.algorithm](**given)
 
-    def chosen_stop(self) -> Any:
+    def chosen_stop(self) -> Stop:
         """The stop criteria, combined."""
-        from core.search.local_search import Iterations, NoImprovement, Seconds, Stop, Target
+        from core.search.stop import Stop
 
-        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
-            (self.iterations, Iterations),
-            (self.seconds, Seconds),
-            (self.target, Target),
-            (self.patience, NoImprovement),
-        )
-        stop = Stop()
-        for value, make in criteria:
-            if value is not None:
-                stop |= make(value)
-        return stop
+        return Stop(**{name: value for name in CRITERIA if (value := getattr(self, name)) is not None})

@@ -163,6 +163,13 @@ class Repetitions:
         """What this rank works on."""
         return replace(self.sharing.run, checkpointer=self.long_run.checkpointer)
 
+    ended = False
+    """True if no further seed shall run."""
+
+    def collect(self) -> Any:
+        """Return what `repeat` returns, of one seed."""
+        return self.repeat()
+
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
 

@@ -156,11 +156,6 @@ def unknown_work(run: PreparedRun[Any]) -> None:
     """Nobody can tell before."""
 
 
-def no_details(task: Task, ranks: Any, argv: Sequence[str]) -> Mapping[str, Any]:
-    """Nothing beside the results."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Workload(Generic[AnyOptions]):
     """A workload, declared: `drivers.runs.workload_main.driver` makes a program of it.
@@ -216,7 +211,7 @@ class Workload(Generic[AnyOptions]):
         (run) -> a line before the first repetition, or None.
     save : callable
         (run, solution): writes the files that the options ask for.
-    details : callable
+    details : callable, optional
         (task, ranks, arguments) -> what the record's ``details`` hold besides, made before the device is.
     on_one_core : callable
         (options) -> whether one core is the fastest device for what they ask for, so that `--backend auto` takes it.
@@ -249,7 +244,7 @@ class Workload(Generic[AnyOptions]):
     execution: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
     headline: Callable[[PreparedRun[AnyOptions]], str | None] = no_headline
     save: Callable[[PreparedRun[AnyOptions], Any], None] = lambda run, solution: None
-    details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] = no_details
+    details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] | None = None
     on_one_core: Callable[[AnyOptions], bool] = lambda options: False
     for_peers: Callable[[Any], Any] = lambda problem: problem
     program: tuple[str, ...] = ()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from core.errors import UserError
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
@@ -64,23 +66,6 @@ def local_search(
 
     """
 
-    def loaded(options: SearchOptions, ranks: int) -> Task:
-        settled = options.settled(chosen, ranks)
-        settled.chosen_algorithm()
-        settled.chosen_stop().check()
-        if settled.record and settled.seconds is not None and settled.repeats > 1:
-            from core.errors import UserError
-
-            raise UserError(
-                f"--record with --seconds and --repeats {settled.repeats}: a time limit ends each repetition at "
-                "another iteration, but repetitions of a record must do equal work; expected --iterations, --target "
-                "or --patience instead of --seconds"
-            )
-        problem, source = load(settled)
-        if options.is_open:
-            settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
-        return Task(settled, problem, source)
-
     def saved(run: PreparedRun[SearchOptions], outcome: Any) -> None:
         path = run.options.solution
         if path:
@@ -93,8 +78,8 @@ def local_search(
         """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
         if run.options.iterations is None or run.options.seconds is not None:
             return None
-        annealing = run.options.algorithm == "annealing"
-        an_iteration = NEIGHBOURS_OF_A_DRAW if annealing else max(run.search.plan.sizes)
+        draws = run.search.plan.algorithm.name == "annealing"
+        an_iteration = NEIGHBOURS_OF_A_DRAW if draws else max(run.search.plan.sizes)
         count = run.search.plan.settings.walks * run.options.iterations * an_iteration
         return RepetitionWork(count, "neighbours", speed(run.problem), at_most=True)
 
@@ -112,7 +97,7 @@ def local_search(
         unit="neighbours",
         hash_scope="moves",
         doing="searching",
-        load=loaded,
+        load=partial(load_task, chosen, load, fitted),
         search=search,
         once=once,
         result=result,
@@ -132,6 +117,29 @@ def local_search(
     )
 
 
+def load_task(
+    chosen: str | None,
+    load: Callable[[Any], tuple[Any, str]],
+    fitted: Callable[[Any], tuple[str, ...]],
+    options: SearchOptions,
+    ranks: int,
+) -> Task:
+    """The problem, and the options with everything filled in; see `local_search` and `Workload.load`."""
+    settled = options.settled(chosen, ranks)
+    settled.chosen_algorithm()
+    settled.chosen_stop().check()
+    if settled.record and settled.seconds is not None and settled.repeats > 1:
+        raise UserError(
+            f"--record with --seconds and --repeats {settled.repeats}: a time limit ends each repetition at another "
+            "iteration, but repetitions of a record must do equal work; expected --iterations, --target or --patience "
+            "instead of --seconds"
+        )
+    problem, source = load(settled)
+    if options.is_open:
+        settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
+    return Task(settled, problem, source)
+
+
 def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:
     """Return the iterations of a walk in a run for which no option says what to do: some seconds of one core's work.
 
@@ -146,13 +154,17 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
     """
     second = dict(zip(fitted[::2], fitted[1::2], strict=True))
 
-    def neighbours(names: str) -> int:
-        listed = problem.neighbourhood_names()[:1] if names == "auto" else names.split(",")
-        return max(problem.neighbourhood(name).size(problem.encoding, problem.points) for name in listed)
+    def neighbours(options: SearchOptions) -> int:
+        listed = chosen_neighbourhoods(options, problem)
+        found = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
+        return max(one.size(problem.encoding, problem.points) for one in found)
 
-    usual = second.get("--neighbourhood") or type(settled)().neighbourhood
+    usual = type(settled)()
+    if "--neighbourhood" in second:
+        usual = replace(usual, neighbourhood=second["--neighbourhood"])
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
-    an_iteration = NEIGHBOURS_OF_A_DRAW if settled.algorithm == "annealing" else neighbours(settled.neighbourhood)
+    draws = settled.chosen_algorithm().name == "annealing"
+    an_iteration = NEIGHBOURS_OF_A_DRAW if draws else neighbours(settled)
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
 
 
@@ -191,9 +203,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
     return made
 
 
-def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[str]:
-    """Names of the neighbourhoods that the options ask for, or the problem's first."""
-    named = options.neighbourhood.split(",")
+def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:
+    """The neighbourhoods of the options, or their names; of `auto` the problem's first."""
+    named = options.neighbourhoods
     return problem.neighbourhood_names()[:1] if named == ["auto"] else named
 
 

@@ -7,8 +7,9 @@ from dataclasses import make_dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from drivers.options.declaration import instance_option, option, positive
+from drivers.options.declaration import instance_option, option
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
+from drivers.options.values import positive
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import local_search
 

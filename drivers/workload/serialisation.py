@@ -9,7 +9,7 @@ from core.errors import UserError
 
 
 def serialise(problem: Any) -> bytes:
-    """A problem as bytes, which `pickle.loads` reads.
+    """A problem or options as bytes, which `pickle.loads` reads.
 
     Raises
     ------
@@ -38,5 +38,6 @@ def serialise_by_value(problem: Any) -> bytes:
     try:
         found: bytes = cloudpickle.dumps(problem)
     except (TypeError, pickle.PicklingError) as error:
-        raise UserError(f"{problem.name} cannot be serialised for other processes: {error}") from None
+        name = getattr(problem, "name", "an option")
+        raise UserError(f"{name} cannot be serialised for other processes: {error}") from None
     return found

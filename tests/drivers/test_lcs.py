@@ -8,7 +8,8 @@ import pytest
 from core.problems.tables import strings
 from drivers import lcs
 from drivers.options import dynamic_programming
-from drivers.options.declaration import add_options, folder, read_parsed
+from drivers.options.declaration import add_options, read_parsed
+from drivers.options.values import folder
 from tests.drivers.records import lines
 
 DRIVER = lcs

@@ -10,8 +10,7 @@ import pytest
 import onekernel as ok
 from core.errors import UserError
 from drivers.library import serialised_problem
-from drivers.library.comparison import compare, option_words
-from drivers.library.minimize import options_of_algorithm
+from drivers.library.comparison import compare, option_words, options_of_algorithm
 from tests import lightest
 
 CELL = Path(lightest.__file__).read_text().partition("if __name__")[0]

@@ -108,12 +108,12 @@ def test_ctrl_c_twice_interrupts(assignment):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"iteration": 5}, r"iteration=5 \(did you mean iterations\?\): found no such option of qap"),
+        ({"iteration": 5}, r"iteration=5 \(did you mean iterations\?\): found no such option of minimize"),
         ({"level": "house"}, "level='house': expected one of iteration, algorithm, solution"),
         ({"seed": 1, "seeds": [1, 2]}, "seed=1 and seeds: expected one of them"),
         ({"seeds": [1, 1]}, "different seeds"),
         ({"backend": "abacus"}, "no backend 'abacus'"),
-        ({"algorithm": ok.SimulatedAnnealing(), "tenure": 3}, "--tenure with --algorithm annealing"),
+        ({"tenure": 3}, r"tenure=3: expected ok.TabuSearch\(tenure=...\)"),
     ],
 )
 def test_what_is_wrong_is_one_line(assignment, options, why):

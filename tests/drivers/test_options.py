@@ -22,12 +22,11 @@ from drivers.options.declaration import (
     option,
     option_flag,
     options_for_rank,
-    positive,
     read_parsed,
-    seeds,
 )
 from drivers.options.output_files import OutputFile
-from drivers.runs import workload_main
+from drivers.options.values import OUTPUT_FILE, positive, seeds
+from drivers.runs import rank_start, workload_main
 from drivers.workload.registry import all_workloads
 from tests.conftest import ROOT
 from tests.drivers.small_runs import idle
@@ -162,7 +161,7 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     monkeypatch.setattr("cluster.require_equal_arguments", lambda ranks, given: compared.update(given))
     monkeypatch.setattr("cluster.require_equal_content", lambda *_: None)
     two = SimpleNamespace(rank=0, size=2, local_rank=0)
-    workload_main.check_argument_consistency(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
+    rank_start.check_argument_consistency(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
     expected = {option_flag(one) for one, declared in CakeOptions.declared() if declared.decides != "place"}
     assert compared.keys() == {"program", "--help", *expected}
     assert compared["--layers"] == "5"
@@ -183,7 +182,7 @@ def test_every_option_of_a_workload_is_explained_and_says_what_it_decides(worklo
         assert declared.decides in get_args(OptionEffect), one.name
         assert declared.choices is None or one.default in (None, *declared.choices), one.name
         assert not isinstance(getattr(options, one.name), OutputFile), one.name
-    outputs = [one for one, declared in kind.declared() if declared.read is OutputFile]
+    outputs = [one for one, declared in kind.declared() if declared.type is OUTPUT_FILE]
     assert "record" in {one.name for one in outputs}
     assert all(one.metadata["option"].decides == "nothing" for one in outputs)
 

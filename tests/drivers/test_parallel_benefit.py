@@ -7,7 +7,8 @@ import pytest
 
 from cluster import Solo
 from drivers import exact
-from drivers.options.declaration import Options, option, positive
+from drivers.options.declaration import Options, option
+from drivers.options.values import positive
 from drivers.runs import parallel_benefit as deciding
 from drivers.runs import repetitions
 from drivers.runs.parallel_benefit import SHORT_S, ParallelBenefitCheck

@@ -1,0 +1,121 @@
+"""Types of options: each checks a Python value, and reads a text of the command line by the same check."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.arguments import flag, integer, path, refuse, sequence
+from core.arguments import number as any_number
+from core.errors import UserError
+from core.renamed_options import renamed_value
+from drivers.options.output_files import OutputFile
+
+MOST_SEEDS = 10_000
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """Type of an option's values. Calling it reads a text, as `argparse` expects of a type.
+
+    Attributes
+    ----------
+    expected : str
+        Values that the type takes, for errors.
+    check : callable
+        (name, value) -> the value in the option's type; raises `UserError` for any other value.
+    parse : callable
+        (text) -> value, which `check` gets; raises `ValueError`.
+    missing : callable
+        () -> words for a package that values of this type need and that is not installed; empty: nothing is missing.
+
+    """
+
+    expected: str
+    check: Callable[[str, Any], Any]
+    parse: Callable[[str], Any] = str
+    missing: Callable[[], str] = str
+
+    def __call__(self, text: str) -> Any:
+        """Return the value that a text of the command line means; raises `argparse.ArgumentTypeError`."""
+        try:
+            value = self.check("", self.parse(text))
+        except (ValueError, UserError):
+            raise argparse.ArgumentTypeError(f"expected {self.expected}, found {text!r}") from None
+        if missing := self.missing():
+            raise argparse.ArgumentTypeError(missing)
+        return value
+
+
+def check_text(name: str, value: Any) -> str:
+    """Return a text; a path is one."""
+    if not isinstance(value, (str, os.PathLike)):
+        refuse(name, value, "a text")
+    return os.fspath(value)
+
+
+def check_name(name: str, value: Any) -> str:
+    """Return the name of an instance or device; an integer is one."""
+    return str(integer(name, value)) if not isinstance(value, (str, os.PathLike)) else check_text(name, value)
+
+
+def check_seeds(name: str, value: Any) -> tuple[int, ...]:
+    """Return up to `MOST_SEEDS` different seeds."""
+    listed = value if isinstance(value, range) else sequence(name, value, "several integers, such as range(10)")
+    if not 1 <= len({*listed[: MOST_SEEDS + 1]}) == len(listed[: MOST_SEEDS + 1]) <= MOST_SEEDS:
+        refuse(name, value, f"up to {MOST_SEEDS} different seeds, such as range(30)")
+    try:
+        return tuple(integer(name, one, 0) for one in listed)
+    except UserError:
+        refuse(name, value, "an integer of at least 0 for each seed")
+
+
+def parse_seeds(text: str) -> Sequence[int]:
+    """Read seeds: all from one to another as in 0..29, or one by one as in 3,5,8."""
+    first, between, last = text.partition("..")
+    return range(int(first), int(last) + 1) if between else [int(one) for one in text.split(",")]
+
+
+def check_folder(name: str, value: Any) -> str:
+    """Return the name of a folder in which files can be made."""
+    found = check_text(name, value)
+    if not os.path.isdir(found) or not os.access(found, os.W_OK | os.X_OK):
+        refuse(name, value, "a writable folder")
+    return found
+
+
+TEXT = ValueType("a text", check_text)
+NAME = ValueType("a name", check_name)
+FLAG = ValueType("True or False", flag)
+INTEGER = ValueType("an integer", integer, int)
+REAL = ValueType("a number", any_number, float)
+OUTPUT_FILE = ValueType("a path", lambda name, value: OutputFile(path(name, value)))
+
+positive = ValueType("an integer of at least 1", lambda name, value: integer(name, value, 1), int)
+natural = ValueType("an integer of at least 0", lambda name, value: integer(name, value, 0), int)
+number = ValueType("a number of at least 0", lambda name, value: float(any_number(name, value, 0)), float)
+seeds = ValueType(f"up to {MOST_SEEDS} different seeds as in 0..29", check_seeds, parse_seeds)
+folder = ValueType("a writable folder", check_folder)
+
+PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
+"""Types of options by types of Python."""
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Refuse a text that is not among the choices; an old one with its new name.
+
+    Raises
+    ------
+    UserError
+        Names the choices.
+
+    """
+    if value in choices:
+        return
+    new = renamed_value(name, value, choices)
+    if new is not None:
+        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
+    refuse(name, value, f"one of {', '.join(choices)}")

@@ -1,0 +1,108 @@
+"""Start of a run on several ranks: checks that all were started alike, and restarts without lost ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from drivers.cli import messages
+from drivers.options.declaration import Options, option_flag
+from drivers.runs.checkpointing import RecoveryState
+from drivers.workload.declaration import Workload
+
+Done = TypeVar("Done")
+PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
+"""The packages of the suite."""
+
+
+def run_resumable(
+    workload: Workload[Any], own: Options, ranks: Any, work: Callable[[Any, RecoveryState], Done]
+) -> Done:
+    """Run on all ranks with a lock on the checkpoint, again on those that are left when others are lost.
+
+    Parameters
+    ----------
+    workload, own
+        The declaration, and this rank's options.
+    ranks
+        The communicator.
+    work
+        (communicator that measures its own time, state of earlier attempts) -> result.
+
+    Raises
+    ------
+    UserError
+        See `check_argument_consistency` and `drivers.runs.checkpointing.RecoveryState.claim`.
+
+    """
+    from cluster.mpi.fault_tolerance import rerun_on_survivors
+    from cluster.mpi.proxies import TimedCommunicator
+
+    with RecoveryState() as memory:
+
+        def attempt() -> Done:
+            memory.attempts += 1
+            check_argument_consistency(ranks, workload, own)
+            if ranks.rank == 0:
+                memory.claim(own)
+            return work(TimedCommunicator(ranks), memory)
+
+        return rerun_on_survivors(ranks, attempt)
+
+
+def report_separate_tasks() -> None:
+    """Report, once, that a batch system has started several processes without MPI between them."""
+    from cluster.mpi import launcher
+
+    tasks = launcher.first_of_separate_tasks()
+    if tasks:
+        messages.print_note(
+            f"srun started {tasks} tasks without MPI between them, so each would do all the work: expected `srun "
+            "--mpi=pmix`, `mpirun` or `python -m cluster launch`"
+        )
+
+
+def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Options) -> None:
+    """Check that all ranks were started alike.
+
+    An instance need not be compared: the first rank loads it and sends it to the others.
+
+    Raises
+    ------
+    UserError
+        The ranks run different programs, or the same with different options or sources.
+
+    """
+    from cluster import require_equal_arguments, require_equal_content
+
+    if ranks.size == 1:
+        return
+    values = options.named()
+    given = {
+        option_flag(one): "not given" if (value := values[one.name]) is None else str(value)
+        for one, declared in options.declared()
+        if declared.decides != "place"
+    }
+    program = {"program": workload.command, "--help": "not given"}
+    require_equal_arguments(ranks, {**program, **given})
+    root = Path(__file__).parents[2]
+    require_equal_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
+    own = Path(workload.started[-1]).absolute()
+    if workload.program and own.is_file():
+        require_equal_content(ranks, "the program", str(own), lambda: digest_of([own], own.parent))
+
+
+def sources_digest(root: Path) -> str:
+    """A short hash over the sources of the suite in a folder."""
+    return digest_of(sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")), root)
+
+
+def digest_of(files: Sequence[Path], root: Path) -> str:
+    """A short hash over files and their names below a folder."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,240 @@
+"""Run of a workload with typed options, once for each seed: the one path of programs and of the library."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from core.errors import UserError
+from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
+from drivers.options.output_files import OutputFile, require_writable_files
+from drivers.runs.device_selection import compiles_for_others, cores_of_a_rank, gpus_here, select_backend
+from drivers.runs.repetitions import Repetitions
+from drivers.workload.declaration import PreparedRun, Task, Workload
+from drivers.workload.serialisation import serialise
+
+if TYPE_CHECKING:
+    from cluster import Communicator
+    from drivers.runs.checkpointing import RecoveryState
+
+AnyRepetitions = TypeVar("AnyRepetitions", bound=Repetitions)
+
+
+def run_seeds(
+    workload: Workload[AnyOptions],
+    own: AnyOptions,
+    kind: Callable[..., AnyRepetitions],
+    argv: Sequence[str] = (),
+    ranks: Communicator | None = None,
+) -> list[Any]:
+    """Run a workload once for each seed; all ranks call this.
+
+    Parameters
+    ----------
+    workload, own
+        The declaration, and this rank's options.
+    kind
+        Class of the repetitions: `Repetitions`, or a class that inherits from it.
+    argv
+        The command line, for the record.
+    ranks
+        The communicator; None: this process's.
+
+    Returns
+    -------
+    list
+        What `Repetitions.collect` returns, for each seed up to one that was interrupted.
+
+    """
+    if ranks is None:
+        from cluster import default_communicator
+
+        ranks = default_communicator()
+    if own.seeds is not None:
+        refuse_several_solutions(own)
+    work = partial(run_each_seed, workload, own, kind, argv)
+    if ranks.size > 1 or ranks.survives or own.checkpoint is not None or own.resume:
+        from drivers.runs.rank_start import run_resumable
+
+        return run_resumable(workload, own, ranks, work)
+    return work(ranks, None)
+
+
+def run_each_seed(
+    workload: Workload[AnyOptions],
+    own: AnyOptions,
+    kind: Callable[..., AnyRepetitions],
+    argv: Sequence[str],
+    ranks: Any,
+    memory: RecoveryState | None,
+) -> list[Any]:
+    """Run a workload once for each seed on ranks that were started alike; see `run_seeds`."""
+    outcomes = []
+    for seed in own.seeds or (own.seed,):
+        with prepare_repetitions(workload, replace(own, seed=seed), ranks, argv, kind, memory) as repetitions:
+            outcomes.append(repetitions.collect())
+        if repetitions.ended:
+            break
+    return outcomes
+
+
+@contextmanager
+def prepare_repetitions(
+    workload: Workload[AnyOptions],
+    own: AnyOptions,
+    ranks: Any,
+    argv: Sequence[str],
+    kind: Callable[..., AnyRepetitions],
+    memory: RecoveryState | None = None,
+) -> Iterator[AnyRepetitions]:
+    """The repetitions of a run with one seed, whose search is compiled and warm; its device is given back at the end.
+
+    Parameters
+    ----------
+    workload
+        The declaration.
+    own
+        This rank's options.
+    ranks
+        The communicator; all ranks call this. Of several it measures its own time.
+    argv, kind
+        See `run_seeds`.
+    memory
+        State of earlier attempts.
+
+    """
+    from backends import kept
+
+    first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
+    task = first if first is not None and ranks.size == 1 else share_task(first, own, ranks)
+    options = task.options
+    details = workload.details(task, ranks, argv) if workload.details and ranks.rank == 0 else {}
+    placed = pin_ranks(ranks, options) if options.pin_cores else {}
+    search = prepare_search(workload, ranks, task.problem, options)
+    try:
+        from cluster import Solo
+        from cluster.mpi.proxies import TimedCommunicator
+        from drivers.runs.parallel_benefit import ParallelBenefitCheck
+
+        timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
+        one = PreparedRun(options, task.problem, task.source, search, timed)
+        sharing = ParallelBenefitCheck(
+            workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options)
+        )
+        scaled = getattr(own, "scaled", None)
+        grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
+        yield kind(workload, one, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
+    except BaseException:
+        search.backend.close()
+        raise
+    kept.give_back(search.backend)
+
+
+# --- the task ---
+
+
+def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
+    """What is to be solved, after a look at the files to write; on the first rank.
+
+    Raises
+    ------
+    UserError
+        A file that could not be written at the end, or what `Workload.load` refuses.
+
+    """
+    require_writable_files(options)
+    if options.peers:
+        if ranks > 1:
+            raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks occupy the solvers' cores")
+        refuse_without_peers(workload)
+    return workload.load(options, ranks)
+
+
+def refuse_without_peers(workload: Workload[Any]) -> None:
+    """Refuse `--peers` for a workload that nobody else solves.
+
+    Raises
+    ------
+    UserError
+        Names the workload.
+
+    """
+    from drivers.peers import peers_for
+
+    if not peers_for(workload.name):
+        raise UserError(f"--peers: found no reference solver for {workload.name}, expected a run without it")
+
+
+def refuse_several_solutions(options: Options) -> None:
+    """Refuse one file for the best solutions of several seeds.
+
+    Raises
+    ------
+    UserError
+        Names the file's option.
+
+    """
+    if options.seed:
+        raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    for one, _ in options.declared():
+        if one.name != "record" and isinstance(getattr(options, one.name), OutputFile):
+            raise UserError(f"{option_flag(one)} with --seeds: expected one seed, since each seed has another solution")
+
+
+def share_task(first: Task | None, own: Options, ranks: Any) -> Task:
+    """The first rank's task on every rank, with what each rank's options say of its own place."""
+    ranks.assemble()
+    task = broadcast_task(first, own, ranks)
+    return task._replace(options=options_for_rank(task.options, own))
+
+
+def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
+    """What the first rank is to solve, on every rank.
+
+    Options travel as their values: a user's own program makes their class itself, and pickle would not find it.
+    """
+    if ranks.size == 1 and first is not None:
+        return first
+    sent = first and (serialise(vars(first.options)), serialise(first.problem), first.source)
+    values, problem, source = ranks.bcast(sent)
+    return first or Task(type(own)(**pickle.loads(values)), pickle.loads(problem), source)
+
+
+# --- the search ---
+
+
+def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
+    """Keep every rank to cores of its own; what a record says of that: the cores of each."""
+    from cluster.mpi.affinity import format_cores, pin_to_own_cores
+
+    return {"rank_cores": [format_cores(one) for one in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
+
+
+def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
+    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
+    gpus = gpus_here() if options.backend == "auto" else 0
+
+    def build(compiled: dict[str, str]) -> Any:
+        backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
+        backend.compiled_earlier = dict(compiled)
+        return workload.search(backend, ranks, problem, options)
+
+    search: Any = None
+    compiled: dict[str, str] = {}
+    if ranks.rank == 0:
+        search = build(compiled)
+        compiled = search.backend.compiled_here
+    if ranks.size == 1:
+        return search
+    ranks.assemble()
+    compiled = ranks.bcast(compiled)
+    if search is None and compiles_for_others(ranks.local_rank, gpus):
+        search = build(compiled)
+    ranks.assemble()
+    search = search or build(compiled)
+    search.backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
+    return search
