@@ -19,7 +19,7 @@ from core.arguments import function, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Algorithm, Stop, TabuSearch, Unconfirmed
+from core.search.local_search import Algorithm, LocalSearch, Stop, TabuSearch, Unconfirmed
 from core.search.protocol import Callback, Progress
 from drivers.cli.interrupts import repeat_dropped_interrupts
 from drivers.cli.messages import logged_messages
@@ -445,9 +445,8 @@ class CollectedRepetitions(Repetitions):
     def contradiction(self, found: Result) -> Unconfirmed:
         """The error for a result that one of the last opinions contradicts."""
         cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
-        searched = getattr(self.run.search, "searched", None)
-        if searched is not None and cost is not None:
-            return Unconfirmed(searched, found, cost)
+        if isinstance(self.run.search, LocalSearch) and cost is not None:
+            return Unconfirmed(self.run.search.plan.searched, found, cost)
         objections = "; ".join(one.objection for one in self.opinions if one.objection)
         return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
 

@@ -78,7 +78,7 @@ def local_search(
         """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
         if run.options.iterations is None or run.options.seconds is not None:
             return None
-        draws = run.search.plan.algorithm.name == "annealing"
+        draws = run.search.plan.is_annealing
         an_iteration = NEIGHBOURS_OF_A_DRAW if draws else max(run.search.plan.sizes)
         count = run.search.plan.settings.walks * run.options.iterations * an_iteration
         return RepetitionWork(count, "neighbours", speed(run.problem), at_most=True)

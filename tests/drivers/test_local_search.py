@@ -245,12 +245,12 @@ def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, 
 def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys):
     import backends
 
-    def create(name, device):
+    def take(name, device):
         if name == "cuda":
             raise backends.Unavailable("cuda: the driver is too old")
         return name
 
-    monkeypatch.setattr(backends, "create", create)
+    monkeypatch.setattr("backends.kept.take", take)
     monkeypatch.setattr(CudaBackend, "present", lambda: 1)
     alone = SimpleNamespace(size=1, local_rank=0)
     assert device_selection.select_automatic_device(Options(), alone, gpus=1) == "threads"
