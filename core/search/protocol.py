@@ -267,10 +267,10 @@ class ProgressMonitor:
         """Return True if a launch of this estimate, which cannot be shortened, ends in time."""
         return is_time_for(self.stop.seconds, self.seconds, seconds)
 
-    def counts(self, work: int) -> CountCallback | None:
-        """What tells the caller of parts of a table: so many of all, of which all together are ``work``.
+    def counts(self, work: int | None) -> CountCallback | None:
+        """Return what reports parts of a table that are done: all of them are ``work``; None: of unequal work.
 
-        None: nobody is to be told, so nothing has to wait for the device.
+        Return None without a callback, so that nothing waits for the device.
         """
         if self.callback is None:
             return None
@@ -278,7 +278,7 @@ class ProgressMonitor:
         def told(done: int, total: int) -> None:
             self.total = total
             if self.is_due():
-                self.tell(done, None, work * done // max(1, total))
+                self.tell(done, None, None if work is None else work * done // max(1, total))
 
         return told
 

@@ -13,10 +13,11 @@ from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
+from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
-from core.search.dp.held_karp.waves import HeldKarpOnHost
+from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape
@@ -94,6 +95,13 @@ def exact(backend, **how):
 
 
 QAP = Qap.load("taillard:6:seeds=1,2")
+
+
+def by_layers(backend):
+    made = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
+    return made.find(TableRun(True, None, Solo()))
+
+
 SEARCHES = {
     "pruned climbs": lambda b: climb(b, scan="pruned"),
     "climbs in windows": lambda b: climb(b, scan="full"),
@@ -109,7 +117,7 @@ SEARCHES = {
     "diagonals": diagonals,
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
-    "tour by layers": lambda b: HeldKarpOnHost(b, Solo(), ASYMMETRIC[:5, :5], team_size=few(b)).find(True, None)[1].tolist(),
+    "tour by layers": lambda b: by_layers(b).tour.tolist(),
     "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, RestrictedSettings(3), np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),

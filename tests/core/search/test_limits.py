@@ -26,8 +26,8 @@ from core.search.dp.engine.tiles import TileShape
 from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp import balas_simonetti, restricted_start
 from core.search.dp.held_karp import search as held_karp_search
-from core.search.dp.held_karp import waves as waves_module
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
+from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
@@ -137,12 +137,12 @@ def cells_engine(waves=9, rows=40):
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        waves_module.HeldKarpOnHost(Full(), Solo(), square(n))
+        HeldKarpByWaves(Full(), Solo(), square(n), "published")
 
 
 def by_waves(n):
     with pytest.raises(MemoryAskedError):
-        waves_module.HeldKarpByWaves(Full(), Solo(), square(n), 2**40)
+        HeldKarpByWaves(Full(), Solo(), square(n), "waves", 2**40)
 
 
 def ants(n, team=(64, 1), **changes):

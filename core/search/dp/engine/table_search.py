@@ -60,6 +60,8 @@ class TableSearch(Generic[Found]):
         Cells of a run, over all ranks.
     subject : str
         Name of the table in messages.
+    are_parts_even : bool
+        True if the parts that progress counts are about equal work.
     without_checkpoints : tuple of str or None
         Settings that keep no checkpoints, and those to use instead.
 
@@ -70,6 +72,7 @@ class TableSearch(Generic[Found]):
     communicator: Any
     work: int
     subject: str
+    are_parts_even = True
     without_checkpoints: tuple[str, str] | None = None
 
     @property
@@ -112,6 +115,7 @@ class TableSearch(Generic[Found]):
             refuse_checkpoints(checkpointer, *self.without_checkpoints)
         monitor = table_monitor(stop, history, callback, self.subject, seconds_before(checkpointer))
         ranks = self.communicator if ranks is None else ranks
-        found = self.compute(TableRun(trace, monitor.counts(self.evaluations), ranks, checkpointer))
+        progress = monitor.counts(self.evaluations if self.are_parts_even else None)
+        found = self.compute(TableRun(trace, progress, ranks, checkpointer))
         monitor.tell_all(found.cost, self.evaluations)
         return found

@@ -8,12 +8,12 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp.held_karp import NUMBER_BITS, Layer, Paths
-from core.search.checkpoint import Checkpointer
+from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
 from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank, has_distributed_memory
 from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
+from core.search.dp.held_karp.result import HeldKarpAnswer
 from core.search.dp.held_karp.trace import HeldKarpTrace
-from core.search.protocol import CountCallback
 
 
 class HeldKarpHalves:
@@ -36,8 +36,6 @@ class HeldKarpHalves:
         self.backend, self.room = backend, room
         directed = not np.array_equal(distances, distances.T)
         self.plan = HeldKarpPlan(len(distances) - 1, directed)
-        self.steps = self.plan.size + 1
-        self.transitions = self.plan.transitions
         self.launches = HeldKarpLauncher(backend, self.plan.elements, dtype, cap)
         short = np.minimum(distances, cap)
         self.firsts = []
@@ -98,16 +96,15 @@ class HeldKarpHalves:
         for meeting in plan.meetings()[:2]:
             launches.meet(plan, meeting, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
-    def find(
-        self, trace: bool, report: CountCallback | None, checkpointer: Checkpointer | None = None
-    ) -> tuple[int, np.ndarray | None]:
-        """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        assert self.layers is not None, "expected `settle` before `find`"
-        if checkpointer is None:
-            best = self.layers.least_key(report)
+    def find(self, run: TableRun) -> HeldKarpAnswer:
+        """Compute all layers, and trace the tour if it is wanted."""
+        self.settle(run.ranks)
+        assert self.layers is not None
+        if run.checkpointer is None:
+            best = self.layers.least_key(run.progress)
         else:
             from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
 
-            best = CheckpointedHeldKarp(self.layers, self.firsts, checkpointer).least_key(report)
+            best = CheckpointedHeldKarp(self.layers, self.firsts, run.checkpointer).least_key(run.progress)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
-        return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
+        return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

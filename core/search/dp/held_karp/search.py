@@ -9,7 +9,7 @@ every backend and over any number of ranks.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
-from core.search.checkpoint import Checkpointer, seconds_before
-from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.engine.table_search import TableRun, TableSearch
 from core.search.dp.held_karp.halves import HeldKarpHalves
 from core.search.dp.held_karp.plan import bytes_needed
+from core.search.dp.held_karp.result import HeldKarpAnswer, ShortestTour
 from core.search.dp.held_karp.trace import NoTour
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
-from core.search.protocol import Callback, CountCallback, ProgressMonitor, hex_digest, refuse_history
-from core.search.stop import Stop
 
 MOST_CITIES = ELEMENTS + 2
 """No two of today's GPUs hold more than the layers of 36 cities, 284 GB in 16 bits."""
@@ -39,65 +37,10 @@ TILINGS = ("auto", "none")
 MAPPINGS = ("native", "published")
 
 
-class ShortestTour(NamedTuple):
-    """A shortest tour.
-
-    Attributes
-    ----------
-    length : int
-    tour : ndarray, shape (n,), int64, or None
-        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None
-        if it was not traced.
-    transitions : int
-        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
-    start_length : int
-        Length of the heuristic's tour, which decides the bits of a length.
-    digest : int
-        64-bit digest of the length.
-    streamed_bytes : int
-        Cells that left the device for the host, by the paper's mapping.
-
-    """
-
-    length: int
-    tour: np.ndarray | None
-    transitions: int
-    start_length: int
-    digest: int
-    streamed_bytes: int = 0
-
-    @property
-    def cost(self) -> int:
-        """The length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The tour."""
-        return self.tour
-
-    @property
-    def evaluations(self) -> int:
-        """The transitions."""
-        return self.transitions
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        """True: the length is proved."""
-        return True
-
-
-class HeldKarp:
+class HeldKarp(TableSearch[ShortestTour]):
     """Dynamic programming over subsets on one instance and one device per rank, ready to be repeated.
+
+    Its progress counts layers, and the meeting of both halves.
 
     Parameters
     ----------
@@ -115,14 +58,23 @@ class HeldKarp:
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
     folder
-        Where cells go, by default to the host's memory.
+        Cells go to a file there; by default to the host's memory.
+
+    Attributes
+    ----------
+    work : int
+        Transitions of a run, over all ranks; those of tracing not counted.
 
     Raises
     ------
     UserError
-        What is no such problem, too many cities for the device (the message names the bytes), or too long distances.
+        An invalid matrix, too many cities for the device (the message names the bytes), or too long distances.
 
     """
+
+    subject = "Held and Karp's table"
+    work_unit = "transitions"
+    are_parts_even = False
 
     def __init__(
         self,
@@ -164,20 +116,22 @@ class HeldKarp:
         self.way: Any = None
         """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
-            return
-        if mapping == "native" and tiling == "auto":
+            self.work = 0
+        elif mapping == "native" and tiling == "auto":
             self._check_room()
             self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
+            self.work = self.halves.plan.transitions
             if communicator.size == 1:
                 self.halves.settle(communicator)
-            return
-        from core.search.dp.held_karp.waves import HeldKarpByWaves, HeldKarpOnHost
-
-        short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-        if mapping == "published":
-            self.way = HeldKarpOnHost(backend, communicator, short, folder)
         else:
-            self.way = HeldKarpByWaves(backend, communicator, short, self.room)
+            from core.search.dp.engine.waves import OPTIONS
+            from core.search.dp.held_karp.waves import HeldKarpByWaves
+
+            name = "published" if mapping == "published" else "waves"
+            self.without_checkpoints = OPTIONS[name]
+            short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
+            self.way = HeldKarpByWaves(backend, communicator, short, name, self.room, folder)
+            self.work = self.way.transitions
 
     @property
     def most_cities(self) -> int:
@@ -201,18 +155,6 @@ class HeldKarp:
                 "optimal over a neighbourhood)"
             )
 
-    work_unit = "transitions"
-
-    @property
-    def work(self) -> int:
-        """Transitions of a run, over all ranks; those of tracing not counted."""
-        return int(self.way.transitions) if self.way else 0
-
-    @property
-    def steps(self) -> int:
-        """Number of steps that a run reports."""
-        return int(self.way.steps) if self.way else 1
-
     @property
     def notes(self) -> list[str]:
         """Messages to the user about the partition."""
@@ -221,7 +163,7 @@ class HeldKarp:
 
     def make_room(self) -> None:
         """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.waves.WaveEngine`."""
-        if self.mapping == "published" and self.way:
+        if self.way and not self.halves:
             self.way.make_room()
 
     def warm_up(self) -> None:
@@ -230,69 +172,27 @@ class HeldKarp:
             with self.backend.warming_up():
                 self.way.warm_up()
 
-    def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Any = None,
-        checkpointer: Checkpointer | None = None,
-        trace: bool = True,
-    ) -> ShortestTour:
-        """Find the length of a shortest tour, and such a tour if ``trace``.
-
-        Parameters
-        ----------
-        stop, history
-            Refused: the answer is known at the end, which comes by itself.
-        callback
-            See `core.search.protocol.Callback`: its steps are layers, and the meeting of both halves. It cannot end the
-            search.
-        ranks
-            Those that search together; as many as the communicator of the constructor, which is the default.
-        checkpointer
-            See `core.search.protocol.Search.run` and `core.search.dp.held_karp.checkpoint`.
-        trace
-            True to find the tour too.
-
-        Raises
-        ------
-        UserError
-            On all ranks, if their devices cannot hold the layers; a checkpointer where all layers are computed.
-
-        """
-        (stop or Stop()).only("Held and Karp's table")
-        refuse_history(history, "Held and Karp's table")
-        if self.way and not self.halves:
-            published = self.mapping == "published"
-            what = "--mapping published" if published else "--tiling none"
-            refuse_checkpoints(checkpointer, what, "--mapping native" if published else "--tiling auto")
-        monitor = ProgressMonitor(Stop(), callback, self.steps, seconds_before(checkpointer))
-        report = None if callback is None else reporter(monitor)
+    def compute(self, run: TableRun) -> ShortestTour:
+        """Compute the layers, and trace the tour if it is wanted."""
         try:
-            if self.halves:
-                self.halves.settle(self.communicator if ranks is None else ranks)
-                length, tour = self.halves.find(trace, report, checkpointer)
-            else:
-                length, tour = self.way.find(trace, report) if self.way else self._tiny(trace)
+            length, tour, streamed = self.way.find(run) if self.way else self._tiny()
             if length > self.start_length:
                 raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
         except NoTour as error:
-            if checkpointer is None or not checkpointer.goes_on:
+            if run.checkpointer is None or not run.checkpointer.goes_on:
                 raise
-            raise UserError(f"{checkpointer.source}: {error}, expected the layers of this instance") from None
+            raise UserError(f"{run.checkpointer.source}: {error}, expected the layers of this instance") from None
         if tour is not None and not self.directed:
             tour = canonical_tour(tour)
-        monitor.tell_end(self.steps, length, self.work)
-        streamed = self.way.streamed_bytes if self.mapping == "published" and self.way else 0
-        return ShortestTour(length, tour, self.work, self.start_length, digest_of(length, None), streamed)
+        return ShortestTour(
+            length, tour if run.trace else None, self.work, self.start_length, digest_of(length, None), streamed
+        )
 
-    def _tiny(self, trace: bool) -> tuple[int, np.ndarray | None]:
+    def _tiny(self) -> HeldKarpAnswer:
         """The better direction of the only cycle of up to three cities."""
         tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
-        lengths = [tour_length(self.distances, tour) for tour in tours]
-        return min(lengths), tours[int(np.argmin(lengths))] if trace else None
+        tour = min(tours, key=lambda tour: tour_length(self.distances, tour))
+        return HeldKarpAnswer(tour_length(self.distances, tour), tour)
 
 
 def check_cities(n: int) -> None:
@@ -304,16 +204,6 @@ def check_cities(n: int) -> None:
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
             f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
-
-
-def reporter(monitor: ProgressMonitor) -> CountCallback:
-    """Return what reports the steps that are done, if a report is due."""
-
-    def report(done: int, total: int) -> None:
-        if monitor.is_due():
-            monitor.tell(done, None)
-
-    return report
 
 
 def heuristic_tour(distances: np.ndarray) -> np.ndarray:

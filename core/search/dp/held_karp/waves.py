@@ -1,7 +1,7 @@
 """Held and Karp's recursion on the generic engine: a launch for every size of sets, up to all cities, as in the paper.
 
-`HeldKarpByWaves` keeps two layers on the device. `HeldKarpOnHost` is the paper's own mapping (`oconnell2014`, section
-IV.C.3): each launch computes "a new vector", and all of them go to the host. Both find the same of equal tours.
+By `core.search.dp.engine.packed` two layers are on the device. The paper's own mapping (`oconnell2014`, section IV.C.3)
+computes "a new vector" in each launch, and all of them go to the host. Both find the same of equal tours.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
 from core.search.dp.engine.recurrences import MOST_CELLS, Waves
 from core.search.dp.engine.results import HostCells
-from core.search.dp.engine.waves import WaveEngine
+from core.search.dp.engine.table_search import TableRun
+from core.search.dp.engine.waves import OPTIONS, WaveEngine
+from core.search.dp.held_karp.result import HeldKarpAnswer
 from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of
-from core.search.protocol import CountCallback
 
 
 class SubsetWaves(Waves):
@@ -63,81 +64,20 @@ class SubsetWaves(Waves):
 
 
 class HeldKarpByWaves:
-    """A shortest tour, with two layers on the device.
+    """A shortest tour from layers of sets of all sizes.
 
-    A tour is traced by values: the last wave says which city comes last, and the same problem without that city which
-    one comes before. Each problem has half the sets of the one before it.
-
-    Parameters
-    ----------
-    backend, communicator
-        As `core.search.dp.engine.waves.WaveEngine` takes them.
-    distances : ndarray, shape (n, n), integers
-        At least two cities.
-    room
-        Bytes of the device that the window may take.
-
-    Raises
-    ------
-    UserError
-        More cities than 32-bit indices or the device have room for, or too long distances.
-
-    """
-
-    def __init__(self, backend: Any, communicator: Any, distances: np.ndarray, room: int) -> None:
-        self.distances, n = distances, len(distances)
-        self.steps, self.transitions = steps_of("--tiling none", distances)
-        problem = SubsetWaves(distances)
-        window, width = 2 * problem.width(), problem.width()
-        if window > MOST_CELLS:
-            raise UserError(
-                f"--tiling none: {n} cities have two layers of {width} paths, {4 * window} bytes; expected at "
-                f"most {MOST_CELLS} paths, which is {most_cities()} cities (--tiling auto needs half the layers)"
-            )
-        if 4 * window > room:
-            raise UserError(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
-        self.engine = WaveEngine(backend, communicator, problem)
-
-    def warm_up(self) -> None:
-        """Compile what a run launches, by a run with one city besides the first."""
-        self._last_wave([1])
-
-    def find(self, trace: bool, report: CountCallback | None) -> tuple[int, np.ndarray | None]:
-        """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        cities = list(range(1, len(self.distances)))
-        lengths = self._last_wave(cities) + self.distances[cities, 0]
-        total = int(lengths.min())
-        if report is not None:
-            report(self.steps, self.steps)
-        if not trace:
-            return total, None
-        tour = [cities.pop(int(lengths.argmin()))]
-        while cities:
-            lengths = self._last_wave(cities) + self.distances[cities, tour[-1]]
-            tour.append(cities.pop(int(lengths.argmin())))
-        return total, np.array([0, *tour[::-1]], np.int64)
-
-    def _last_wave(self, cities: list[int]) -> np.ndarray:
-        """Lengths of the shortest paths from city 0 through these cities that end at each of them."""
-        chosen = [0, *cities]
-        self.engine.restate(SubsetWaves(self.distances[np.ix_(chosen, chosen)]))
-        return self.engine.run(trace=False).last.astype(np.int64)
-
-
-class HeldKarpOnHost:
-    """A shortest tour, with all layers on the host.
+    It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the cities that are
+    left. With the published mapping these are cells on the host; else the same problem without the cities traced so
+    far is computed, which has half the sets of the one before it.
 
     Parameters
     ----------
-    backend, communicator, folder, team_size
+    backend, communicator, mapping, folder, team_size
         See `core.search.dp.engine.waves.WaveEngine`, which refuses several ranks.
     distances : ndarray, shape (n, n), integers
         At least two cities.
-
-    Attributes
-    ----------
-    streamed_bytes : int
-        Bytes that left the device during the latest run.
+    room
+        Bytes of the device that two layers may take; the engine checks the published mapping.
 
     Raises
     ------
@@ -151,47 +91,67 @@ class HeldKarpOnHost:
         backend: Any,
         communicator: Any,
         distances: np.ndarray,
+        mapping: str,
+        room: int | None = None,
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
-        self.distances, self.streamed_bytes = distances, 0
-        self.steps, self.transitions = steps_of("--mapping published", distances)
+        self.distances, self.n = distances, len(distances)
+        n, longest, option = self.n, int(distances.max()), OPTIONS[mapping][0]
+        if n * longest >= 2**31:
+            raise UserError(f"{option}: {n} distances of {longest} have no sum of 31 bits")
+        self.problem = SubsetWaves(distances)
+        if mapping == "waves":
+            check_window(n, self.problem.width(), room)
         shape = None if team_size is None else (team_size,)
-        self.engine, self.two = (
-            WaveEngine(backend, communicator, SubsetWaves(these), "published", folder=folder, shape=shape)
-            for these in (distances, distances[:2, :2])
+        self.engine, self.smallest = (
+            WaveEngine(backend, communicator, problem, mapping, folder=folder, shape=shape)
+            for problem in (self.problem, SubsetWaves(distances[:2, :2]))
         )
+        self.transitions = sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
         self.make_room = self.engine.make_room
 
     def warm_up(self) -> None:
         """Compile what a run launches, by a run with one city besides the first."""
-        self.two.run(trace=False)
+        self.smallest.run(trace=False)
 
-    def find(self, trace: bool, report: CountCallback | None) -> tuple[int, np.ndarray | None]:
-        """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        found = self.engine.run(trace, report)
-        length = int((found.last.astype(np.int64) + self.distances[1:, 0]).min())
-        self.streamed_bytes = found.streamed_bytes
-        return length, None if found.cells is None else self._tour(found.cells)
-
-    def _tour(self, cells: HostCells) -> np.ndarray:
-        """The city that comes last, the one before it among the rest, and so on; of equal ones the smallest."""
-        left, following, tour = list(range(len(self.distances) - 1)), 0, [0]
+    def find(self, run: TableRun) -> HeldKarpAnswer:
+        """Compute all layers, and trace the tour if it is wanted."""
+        found = self.engine.run(run.trace, run.progress)
+        last = found.last.astype(np.int64)
+        length = int((last + self.distances[1:, 0]).min())
+        if not run.trace:
+            return HeldKarpAnswer(length, None)
+        left, following, tour = list(range(1, self.n)), 0, [0]
         while left:
-            size = len(left)
-            row = rank_of(left) * size
-            lengths = cells.wave(size - 1)[row : row + size] + self.distances[[e + 1 for e in left], following]
-            following = left.pop(int(lengths.argmin())) + 1
+            if following:
+                last = self._path_lengths(left, found.cells)
+            following = left.pop(int((last + self.distances[left, following]).argmin()))
             tour.insert(1, following)
-        return np.array(tour, np.int64)
+        if found.cells is None:
+            self.engine.restate(self.problem)
+        return HeldKarpAnswer(length, np.array(tour, np.int64), found.streamed_bytes)
+
+    def _path_lengths(self, cities: list[int], cells: HostCells | None) -> np.ndarray:
+        """Lengths of the shortest paths from city 0 through these cities that end at each of them."""
+        if cells is not None:
+            start = rank_of([city - 1 for city in cities]) * len(cities)
+            return cells.wave(len(cities) - 1)[start : start + len(cities)].astype(np.int64)
+        chosen = [0, *cities]
+        self.engine.restate(SubsetWaves(self.distances[np.ix_(chosen, chosen)]))
+        return self.engine.run(trace=False).last.astype(np.int64)
 
 
-def steps_of(option: str, distances: np.ndarray) -> tuple[int, int]:
-    """Steps and transitions of a run over all layers; refuses distances whose sums have more than 31 bits."""
-    n = len(distances)
-    if n * int(distances.max()) >= 2**31:
-        raise UserError(f"{option}: {n} distances of {int(distances.max())} have no sum of 31 bits")
-    return n - 1, sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
+def check_window(n: int, width: int, room: int | None) -> None:
+    """Raise `UserError` if two layers of that width have no indices of 32 bits or no room."""
+    window = 2 * width
+    if window > MOST_CELLS:
+        raise UserError(
+            f"--tiling none: {n} cities have two layers of {width} paths, {4 * window} bytes; expected at "
+            f"most {MOST_CELLS} paths, which is {most_cities()} cities (--tiling auto needs half the layers)"
+        )
+    if room is not None and 4 * window > room:
+        raise UserError(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
 
 
 def most_cities() -> int:

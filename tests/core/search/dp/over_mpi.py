@@ -26,7 +26,7 @@ def tours(backend, ranks):
         search.warm_up()
         told = []
         first, second = search.run(ranks=ranks), search.run(callback=told.append, ranks=ranks)
-        assert ranks.rank or told[-1].done == told[-1].total == search.steps
+        assert ranks.rank or told[-1].done == told[-1].total
         assert first.tour.tolist() == second.tour.tolist() == ranks.bcast(first.tour.tolist())
         yield [first.length, *first.tour.tolist()]
 

@@ -17,10 +17,11 @@ from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
 from core.search.dp.engine import host_memory, recurrences
+from core.search.dp.engine.table_search import TableRun
 from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.subset_ranks import subset_of_rank
-from core.search.dp.held_karp.waves import HeldKarpOnHost
+from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.waves import KnapsackByDiagonals, KnapsackDiagonals
 from core.search.dp.lcs.search import LongestCommonSubsequence
@@ -86,15 +87,15 @@ def check_packed_cells(backend, instance, value_type, lanes=None):
 
 def check_path_cells(backend, n, lanes=None):
     distances = random_distances(n, 0, 30, True)
-    way = HeldKarpOnHost(backend, Solo(), distances, team_size=lanes)
-    way.find(True, None)
+    way = HeldKarpByWaves(backend, Solo(), distances, "published", team_size=lanes)
+    found = way.find(TableRun(True, None, Solo()))
     expected = path_lengths(distances)
     for size in range(1, n):
         layer = way.engine.mapping.cells.wave(size - 1).reshape(-1, size)
         for rank, row in enumerate(layer.tolist()):
             cities = [element + 1 for element in subset_of_rank(rank, size)]
             assert row == [expected[frozenset(cities), i] for i in cities]
-    assert way.streamed_bytes == 4 * (n - 1) * 2 ** (n - 2)
+    assert found.streamed_bytes == 4 * (n - 1) * 2 ** (n - 2)
 
 
 def test_every_cell_is_that_of_numpy_wherever_lanes_stand(oracle):
@@ -318,7 +319,7 @@ def test_several_ranks_are_refused(cpu):
 
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
-        HeldKarpOnHost(cpu, Solo(), np.full((5, 5), 500_000_000))
+        HeldKarpByWaves(cpu, Solo(), np.full((5, 5), 500_000_000), "published")
     with pytest.raises(UserError, match="mapping 'own'; choose one of native, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), mapping="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))

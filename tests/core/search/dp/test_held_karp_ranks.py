@@ -96,7 +96,7 @@ def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
         every.append(one)
         assert bool(search.notes) == (one.layers.is_alone or not is_one_memory)
-        assert one.layers.steps[-1][1] == one.steps
+        assert one.layers.steps[-1][1] == one.plan.size + 1
     for steps in zip(*(one.layers.steps for one in every), strict=True):
         for sequence, *_ in steps:
             sequence.replay()
