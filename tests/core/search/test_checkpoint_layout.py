@@ -13,7 +13,7 @@ from core.search.checkpoint_layout import (
     interval_array,
     permutation_fault,
 )
-from core.search.dp.engine import pauses
+from core.search.dp.engine import checkpoints, pauses
 from core.search.dp.held_karp import checkpoint
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from tests.core.search import test_checkpoints
@@ -43,7 +43,8 @@ class Taking(Checkpointer):
 
 @pytest.fixture
 def many_pauses(monkeypatch):
-    monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0)
+    for module in (checkpoints, pauses):
+        monkeypatch.setattr(module, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(checkpoint, "PART", 100)
 

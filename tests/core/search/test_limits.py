@@ -28,8 +28,8 @@ from core.search.dp.held_karp import balas_simonetti, restricted_start
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.waves import HeldKarpByWaves
+from core.search.dp.lcs import layout, table
 from core.search.dp.lcs import search as lcs_search
-from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
 from core.search.hill_climbing.scans import ColumnsScan, check_table
@@ -191,13 +191,13 @@ def letters(n):
 
 def carries(k):
     table.check_size(
-        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, 1, 2, 1), k), table.Alphabet(np.zeros(1, np.uint8))
+        9, 9, layout.LcsTableLayout(layout.LcsLaunchShape(1, 1, 2, 1), k), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 
 def masks(k):
     table.check_size(
-        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, k, 1, 1), 1), table.Alphabet(np.zeros(1, np.uint8))
+        9, 9, layout.LcsTableLayout(layout.LcsLaunchShape(1, k, 1, 1), 1), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 

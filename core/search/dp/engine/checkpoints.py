@@ -9,11 +9,19 @@ memory for all rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
+from core.search.dp.engine.table_search import TableRun
+from core.search.protocol import PROGRESS_INTERVAL_S
+from core.search.run import BatchSizes, Steps, SynchronousRun, execute
+from core.search.stop import Stop
+
+Result = TypeVar("Result")
+GROWTH = 2
+"""Factor by which steps between two pauses grow at most."""
 
 MOST_ROWS = 256
 MOST_BYTES = 256 << 20
@@ -78,3 +86,20 @@ class RowCheckpoints:
     def narrowed(self, cells: int) -> RowCheckpoints:
         """The first cells of all rows."""
         return RowCheckpoints(self.places, [row[:cells] for row in self.rows])
+
+
+def run_in_bands(table: Steps[Result], run: TableRun) -> Result:
+    """Run a table in bands of rows to its end, and pause after each; where a checkpoint is due it is kept.
+
+    Parameters
+    ----------
+    table
+        Its steps are bands: each returns the rows (or passes) of a band as `core.search.run.Step.steps`, and nothing
+        undone after the last one. A band has `core.search.run.Budget.steps` of them: all ranks pause together, a
+        quarter of a second after each other.
+    run
+        With a checkpointer.
+
+    """
+    sizes = BatchSizes(1, GROWTH, PROGRESS_INTERVAL_S)
+    return execute(table, SynchronousRun(run.ranks, Stop(), checkpointer=run.checkpointer, sizes=sizes))

@@ -9,18 +9,15 @@ more of them do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.kernels.dp.knapsack import CELL
-from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray
 from core.search.dp.engine.checkpoints import RowCheckpoints
-from core.search.dp.engine.pauses import CheckpointPauses
-from core.search.protocol import CountCallback
+from core.search.dp.engine.table_search import TableRun
+from core.search.run import Step, SynchronousRun
 
 NUMBERS, TAKEN = "numbers", "taken"
 
@@ -51,25 +48,8 @@ class KnapsackCheckpoint(NamedTuple):
     dtype: np.dtype
 
     @classmethod
-    def of(
-        cls, checkpointer: Checkpointer, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any
-    ) -> KnapsackCheckpoint:
-        """Return the content of the state from which a run resumes; where there is none, nothing is known.
-
-        Parameters
-        ----------
-        checkpointer
-            Of this rank.
-        weights, values : (items,), i64
-            Of the items.
-        capacity
-            Of them all.
-        dtype
-            Of a row's values.
-
-        """
-        items = len(weights)
-        state = checkpointer.taken(partial(layout, weights=weights, values=values, capacity=capacity, dtype=dtype))
+    def of(cls, state: Checkpoint | None, items: int, capacity: int, dtype: Any) -> KnapsackCheckpoint:
+        """The content of a checkpoint; None: of a run that begins."""
         if state is None:
             return cls(RowCheckpoints(), items, capacity, 0, np.zeros(items, np.uint8), np.dtype(dtype))
         undecided, left, value = (int(number) for number in state[NUMBERS])
@@ -102,7 +82,7 @@ class KnapsackCheckpoint(NamedTuple):
 def layout(
     state: Checkpoint, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any
 ) -> Iterator[CheckpointArray]:
-    """Declare the state of a knapsack; see `KnapsackCheckpoint.of`."""
+    """Declare the state of a knapsack of these items, in the order in which they are taken."""
     items, most = len(weights), int(values.sum())
     yield CheckpointArray(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most)])
     undecided, left, value = (int(number) for number in state[NUMBERS])
@@ -122,74 +102,92 @@ def layout(
 
 
 class CheckpointedKnapsack:
-    """A run that keeps its state: one table, and if it has gone on from rows one for every row.
+    """A run with checkpoints: one table, and if it has resumed from rows one for every row (`core.search.run.Steps`).
 
     Parameters
     ----------
     search
         A `core.search.dp.knapsack.search.KnapsackSearch` that has tables.
-    ranks
-        Who computes them together.
-    checkpointer
-        Of this rank.
+    table_run
+        Settings of the run.
 
     """
 
-    def __init__(self, search: Any, ranks: Any, checkpointer: Checkpointer) -> None:
-        self.search, self.ranks, self.checkpointer = search, ranks, checkpointer
-        self.together = search.backend.collectives(ranks)
-        self.pauses = CheckpointPauses(checkpointer, ranks)
-        self.items = len(search.items)
-        instance, dtype = search.instance, search.value_type.dtype
-        weights, values = (column[search.items].astype(np.int64) for column in (instance.weights, instance.values))
-        self.packing = KnapsackCheckpoint.of(checkpointer, weights, values, search.capacity, dtype)
+    def __init__(self, search: Any, table_run: TableRun) -> None:
+        self.search, self.trace, self.progress, self.ranks = (
+            search,
+            table_run.trace,
+            table_run.progress,
+            table_run.ranks,
+        )
+        self.together = search.backend.collectives(self.ranks)
+        self.items, self.dtype = len(search.items), search.value_type.dtype
+        self.value = self.streamed_bytes = 0
 
-    def run(self, trace: bool, progress: CountCallback | None) -> tuple[int, np.ndarray | None, int]:
-        """The largest value, which of the instance's items are taken if that is wanted, and the streamed bytes."""
-        search, streamed = self.search, 0
-        if not self.packing.begins or search.half is not None:
-            search.table.give_back()  # other tables need the memory
-        while True:
-            table = self.next_table()
-            first, told = self.packing.rows.last[0], None
-            is_first = self.packing.undecided == self.items
-            if progress is not None and is_first:
-                told = partial(report_items, progress, first, self.items)
-            table.compute(self.together, trace, told, self.pauses, self.keep(table))
-            value = search.value_of(table, self.ranks) if is_first else self.packing.value
-            if not trace:
-                return value, None, 0
-            streamed += int(self.ranks.sum(table.streamed_bytes))
-            taken = self.ranks.sum(search.traced(table, self.ranks))
-            left = int(search.backend.download(table.trace)[CELL])
-            self.packing = self.packing.decided(first, taken, left, value)
-            if self.packing.undecided == 0:
-                break
-            if self.pauses.are_over(1):
-                self.checkpointer.keep(self.ranks, self.packing.state())
-        chosen = np.zeros(search.instance.n, bool)
-        chosen[search.items] = self.packing.taken > 0
-        return value, chosen, streamed
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """Make the table behind the last row of a checkpoint."""
+        self.known = KnapsackCheckpoint.of(checkpoint, self.items, self.search.capacity, self.dtype)
+        is_whole = self.known.begins and self.search.half is None
+        if not is_whole:
+            self.search.table.give_back()  # other tables need the memory
+        self.start(self.search.table if is_whole else None)
 
-    def next_table(self) -> Any:
-        """The table of the undecided items behind the last row."""
-        if self.packing.begins and self.search.half is None:
-            return self.search.table
-        first, above = self.packing.rows.last
-        return self.search.table_of(first, self.packing.undecided, self.packing.capacity, above)
+    def start(self, table: Any) -> None:
+        """Begin with a table; None: with that of the undecided items behind the last row."""
+        self.first, above = self.known.rows.last
+        self.at = 0
+        self.table = table or self.search.table_of(self.first, self.known.undecided, self.known.capacity, above)
+        self.table.start(self.together, self.trace)
 
-    def keep(self, table: Any) -> Callable[[int], None]:
-        """What keeps the state after some passes of a table."""
-        first = self.packing.rows.last[0]
+    def step(self, run: SynchronousRun) -> Step:
+        """Compute some passes, and after the last one trace the items of the table."""
+        begin, passes = self.at, self.table.passes
+        self.at = min(passes, begin + run.budget().steps)
+        is_first = self.known.undecided == self.items
+        self.table.advance(begin, self.at, self.report if self.progress is not None and is_first else None)
+        self.search.backend.synchronize()
+        is_done = self.at == passes
+        if is_done:
+            self.value = self.search.value_of(self.table, self.ranks) if is_first else self.known.value
+        if is_done and self.trace:
+            self.decide()
+            is_done = self.known.undecided == 0
+        return Step(self.at - begin or 1, undone=int(not is_done))
 
-        def kept(passes: int) -> None:
-            row = table.values(self.ranks, passes)
-            done = first + 2 * passes - table.items.spare
-            self.checkpointer.keep(self.ranks, None if row is None else self.packing.with_row(done, row).state())
+    def decide(self) -> None:
+        """Trace the items of a table, and begin with that of the items before them."""
+        self.streamed_bytes += int(self.ranks.sum(self.table.streamed_bytes))
+        taken, left = self.search.traced(self.table, self.ranks)
+        self.known = self.known.decided(self.first, self.ranks.sum(taken), left, self.value)
+        if self.known.undecided:
+            self.table = None  # the next one needs its memory
+            self.start(None)
 
-        return kept
+    def report(self, done: int) -> None:
+        """Report items of the first table."""
+        assert self.progress is not None
+        self.progress(self.first + done, self.items)
 
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """The rows and decisions, on the first rank."""
+        if self.at == 0:
+            return self.known.state()
+        row = self.table.values(self.ranks, self.at)
+        done = self.first + 2 * self.at - self.table.items.spare
+        return None if row is None else self.known.with_row(done, row).state()
 
-def report_items(progress: CountCallback, first: int, items: int, done: int) -> None:
-    """Tell of items behind the first ones."""
-    progress(first + done, items)
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `layout`."""
+        search = self.search
+        columns = (
+            column[search.items].astype(np.int64) for column in (search.instance.weights, search.instance.values)
+        )
+        return layout(state, *columns, search.capacity, self.dtype)
+
+    def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None, int]:
+        """The largest value, the instance's items that are taken if they are wanted, and the streamed bytes."""
+        if not self.trace:
+            return self.value, None, 0
+        chosen = np.zeros(self.search.instance.n, bool)
+        chosen[self.search.items] = self.known.taken > 0
+        return self.value, chosen, self.streamed_bytes

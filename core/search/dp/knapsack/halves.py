@@ -9,14 +9,16 @@ The kernels and why the selection is that of a single table: `core.kernels.dp.kn
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from core.kernels.dp import knapsack_halves as kernels
 from core.kernels.dp.knapsack import DecisionBits
-from core.search.dp.knapsack.table import KnapsackTable, KnapsackTableItems, cells_that_matter, count_cells
+from core.search.dp.knapsack.table import KnapsackPart, KnapsackTable, KnapsackTableItems
 
+ItemHalves = tuple[KnapsackPart, KnapsackPart]
+"""The lighter items, and the heavier ones."""
 PIECE = 1 << 26
 """Cells of a message, at most: communicators count its bytes in 31 bits."""
 CELLS_OF_A_LAUNCH = {True: 1 << 20, False: 1 << 13}
@@ -27,20 +29,7 @@ FEW = 1024
 """Splits that one team traces; of more the whole device drops some, an item after the other."""
 
 
-class ItemHalf(NamedTuple):
-    """The items of one rank, the cells of their last row that matter, and how many cells its passes compute."""
-
-    items: KnapsackTableItems
-    lowest: int
-    highest: int
-
-    @property
-    def work(self) -> int:
-        """Cells that the passes compute."""
-        return count_cells(*cells_that_matter(self.items.weights, self.lowest, self.highest))
-
-
-def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool) -> tuple[ItemHalf, ItemHalf]:
+def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool) -> ItemHalves:
     """Cut items, which are in order of weight, where both halves take as long; see `KnapsackTableItems.of`."""
     launch = CELLS_OF_A_LAUNCH[wide]
     low, high = 0, len(numbers)
@@ -54,12 +43,12 @@ def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, w
     return split_at(instance, numbers, dtype, capacity, low)
 
 
-def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: int) -> tuple[ItemHalf, ItemHalf]:
+def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: int) -> ItemHalves:
     """The first k items, and the others."""
     halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
     weights = [int(half.weights.sum()) for half in halves]
     first, second = (
-        ItemHalf(half, max(0, capacity - other), min(capacity, own))
+        KnapsackPart(half, max(0, capacity - other), min(capacity, own))
         for half, own, other in zip(halves, weights, weights[::-1], strict=True)
     )
     return first, second
@@ -81,7 +70,7 @@ class KnapsackHalf:
 
     """
 
-    def __init__(self, table: KnapsackTable, halves: tuple[ItemHalf, ItemHalf], rank: int, capacity: int) -> None:
+    def __init__(self, table: KnapsackTable, halves: ItemHalves, rank: int, capacity: int) -> None:
         self.table, self.rank, self.capacity = table, rank, capacity
         self.lighter, self.heavier = halves
         self.lanes = table.cut.team_size
@@ -113,7 +102,7 @@ class KnapsackHalf:
         value = int(ranks.sum(self.largest_sum() if self.rank == 1 else 0))
         if not trace:
             return value, None
-        table.forget_selection()
+        table.select_none()
         weight = np.zeros(1, np.int64)
         if self.rank == 0:
             ranks.receive(weight, 1)

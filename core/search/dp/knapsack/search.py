@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import UserError
+from core.kernels.dp.knapsack import CELL
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.table_search import TableRun, TableSearch
-from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
+from core.search.dp.engine.trace import trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
 from core.search.dp.knapsack.result import Selection, make_selection
-from core.search.dp.knapsack.table import LEAST_PART, KnapsackTable, KnapsackTableItems, RowBlocking
+from core.search.dp.knapsack.table import LEAST_PART, KnapsackPart, KnapsackTable, KnapsackTableItems, RowBlocking
 
 if TYPE_CHECKING:
     from core.search.dp.engine.waves import WaveEngine
@@ -101,14 +102,12 @@ class KnapsackSearch(TableSearch[Selection]):
         if size == 2:
             halves = split_items(instance, self.items, dtype, self.capacity, cut.team_size > 1)
             own = halves[rank]
-            self.table = KnapsackTable(
-                backend, own.items, own.lowest, own.highest, padded, cut, room=room, folder=folder
-            )
+            self.table = KnapsackTable(backend, own, cut, padded, room=room, folder=folder)
             self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
             self.work = sum(one.work for one in halves)
             return
         self.table = self.table_of(0, len(self.items), self.capacity)
-        self.work = self.table.work
+        self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
         """The table of the items ``first`` to ``end`` - 1, whose capacities all ranks share.
@@ -120,7 +119,7 @@ class KnapsackSearch(TableSearch[Selection]):
         capacity
             What is wanted is the last cell of the last row.
         above
-            See `core.search.dp.knapsack.table.KnapsackTable`.
+            See `core.search.dp.knapsack.table.KnapsackPart`.
 
         """
         instance, cut, size = self.instance, self.cut, self.communicator.size
@@ -128,10 +127,11 @@ class KnapsackSearch(TableSearch[Selection]):
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))
         padded = cut.padded(highest)
         bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
+        items = KnapsackTableItems.of(instance, self.items[first:end], np.dtype(self.value_type.dtype))
+        part = KnapsackPart(items, highest, highest, before, None if above is None else above[: highest + 1])
         return KnapsackTable(
-            self.backend, KnapsackTableItems.of(instance, self.items[first:end], np.dtype(self.value_type.dtype)),
-            highest, highest, padded, cut, bounds=bounds, rank=self.communicator.rank, room=self.room,
-            folder=self.folder, above=None if above is None else above[: highest + 1], before=before,
+            self.backend, part, cut, padded,
+            bounds=bounds, rank=self.communicator.rank, room=self.room, folder=self.folder,
         )  # fmt: skip
 
     @property
@@ -168,7 +168,10 @@ class KnapsackSearch(TableSearch[Selection]):
                 self.instance, found.value, chosen, cells=self.cells, streamed_bytes=found.streamed_bytes
             )
         if checkpointer is not None:
-            value, chosen, streamed = CheckpointedKnapsack(self, ranks, checkpointer).run(trace, progress)
+            from core.search.dp.engine.checkpoints import run_in_bands
+            from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
+
+            value, chosen, streamed = run_in_bands(CheckpointedKnapsack(self, run), run)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
         own, all_items = max(1, len(table.items.numbers)), len(self.items)
@@ -179,7 +182,7 @@ class KnapsackSearch(TableSearch[Selection]):
         else:
             value = self.value_of(table, ranks)
             if trace:
-                taken = self.traced(table, ranks)
+                taken, _ = self.traced(table, ranks)
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
         if taken is not None:
@@ -193,17 +196,15 @@ class KnapsackSearch(TableSearch[Selection]):
         owns = table.own.left <= table.highest < table.own.right
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
-    def traced(self, table: KnapsackTable, ranks: Any) -> np.ndarray:
-        """Which items are chosen, as far as this rank finds out; from rank to rank, since capacities become smaller."""
-        backend = self.backend
-        table.forget_selection()
-        for rank in reversed(range(ranks.size)):
-            if rank == ranks.rank:
-                table.follow_all()
-            if ranks.size > 1:
-                state = backend.download(table.trace)
-                backend.write(table.trace, ranks.sum(state if rank == ranks.rank else np.zeros_like(state)))
-        return table.selected()
+    def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
+        """The items that are chosen, as far as this rank finds out, and the capacity that they leave.
+
+        The trace goes from rank to rank, since capacities become smaller.
+        """
+        table.select_none()
+        last = np.array([2 * table.passes - 1, table.highest], np.int32)
+        reached = trace_over_ranks(ranks, last, table.follow_all)
+        return table.selected(), int(reached[CELL])
 
 
 def weight_of(instance: Knapsack, items: np.ndarray) -> int:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import knapsack as kernels
 from core.search.dp.engine.decisions import DecisionRows
-
-if TYPE_CHECKING:
-    from core.search.dp.engine.pauses import CheckpointPauses
 
 TEAM_SIZE = 128
 BLOCKS = 256
@@ -21,6 +18,9 @@ BATCH = 64
 """Passes between two reports of progress: what is queued in between runs without the host."""
 LEAST_PART = {True: 1 << 22, False: 1 << 16}
 """Cells of a part at least, of a wide device and of a core: of fewer a pass takes less time than a meeting after it."""
+
+ItemCallback = Callable[[int], None]
+"""Called with the number of items that are done."""
 
 
 class RowBlocking(NamedTuple):
@@ -81,35 +81,67 @@ class KnapsackTableItems(NamedTuple):
         return len(self.weights) // 2
 
 
+class KnapsackPart(NamedTuple):
+    """The items of a table, and the cells of its last row that are wanted.
+
+    Attributes
+    ----------
+    items : KnapsackTableItems
+        In the order of the passes.
+    lowest, highest : int
+        The cells; the highest at most the weight of all items here and before.
+    before : int
+        The weight of the items before the first pass.
+    above : ndarray or None
+        The row before the first pass, from capacity 0 on; None: of no items.
+
+    """
+
+    items: KnapsackTableItems
+    lowest: int
+    highest: int
+    before: int = 0
+    above: np.ndarray | None = None
+
+    def cells_that_matter(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
+
+        Above the weight of all items so far nothing changes any more, and the trace comes down from the lowest cell
+        that is wanted by no more than the weight of the items after the pass's first.
+        """
+        sums = np.concatenate([[0], np.cumsum(self.items.weights)])
+        high = np.minimum(self.before + sums[::2], self.highest)
+        after_first = np.concatenate([[0], sums[1::2]])
+        low = np.maximum(self.lowest - (sums[-1] - after_first), 0)
+        return low.astype(np.int32), high.astype(np.int32)
+
+    @property
+    def work(self) -> int:
+        """Cells that all passes compute."""
+        low, high = self.cells_that_matter()
+        return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
+
+
 class KnapsackTable:
     """The passes over some items, ready to be repeated.
 
     Parameters
     ----------
     backend
-        Where it is computed.
-    items
-        In the order of the passes.
-    lowest, highest
-        The cells of the last row that are wanted; the highest at most the weight of all items.
-    padded
-        Cells of a row, whole blocks, more than ``highest``.
-    cut
-        How the device cuts them.
+        Device of this rank.
+    part : KnapsackPart
+        Items and cells.
+    cut : RowBlocking
+        Blocks of the device.
+    padded : int
+        Cells of a row, whole blocks, more than the highest one that is wanted.
     bounds : list of int, optional
         Rank r of those that share the table computes cells bounds[r] to bounds[r + 1] - 1, whole blocks. None: it is
         this rank's alone.
+    rank : int
+        Of those.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`.
-    above : ndarray, optional
-        The row before the first pass, from capacity 0 on; None: of no items.
-    before : int
-        The weight of the items before the first pass; ``highest`` is at most that and the weight of all items here.
-
-    Attributes
-    ----------
-    work : int
-        Cells that all passes compute.
 
     Raises
     ------
@@ -121,39 +153,31 @@ class KnapsackTable:
     def __init__(
         self,
         backend: Any,
-        items: KnapsackTableItems,
-        lowest: int,
-        highest: int,
-        padded: int,
+        part: KnapsackPart,
         cut: RowBlocking,
+        padded: int,
         *,
         bounds: list[int] | None = None,
         rank: int = 0,
         room: int | None = None,
         folder: str | None = None,
-        above: np.ndarray | None = None,
-        before: int = 0,
     ) -> None:
-        self.backend, self.items, self.cut, self.bounds = backend, items, cut, bounds
-        self.above = above
-        self.lowest, self.highest, self.padded = lowest, highest, padded
-        self.room, self.folder = room, folder
+        self.backend, self.part, self.items, self.cut, self.bounds = backend, part, part.items, cut, bounds
+        self.highest, self.padded, self.room, self.folder = part.highest, padded, room, folder
         self.own = kernels.Slice(0, padded) if bounds is None else kernels.Slice(bounds[rank], bounds[rank + 1])
         self.words = padded // kernels.CELLS
         shares = -(-padded // cut.block // cut.share)
         # A wide device takes a team for every block as places come free; cores take turns.
         self.teams = shares if cut.team_size > 1 else min(shares, backend.capabilities.compute_units)
-        self.passes = items.passes
-        self.dtype = items.values.dtype
+        items, self.passes, self.dtype = part.items, part.items.passes, part.items.values.dtype
         needed, memory = 2 * padded * self.dtype.itemsize, backend.device.memory_bytes
         if memory and needed > memory:
             raise UserError(
-                f"capacity {highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
+                f"capacity {part.highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
             )
-        self.low, self.high = low, high = cells_that_matter(items.weights, lowest, highest, before)
-        self.work = count_cells(low, high)
+        low, self.high = part.cells_that_matter()
         clock = np.zeros(self.teams, np.int32)
-        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, high, clock))
+        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, self.high, clock))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
@@ -161,61 +185,48 @@ class KnapsackTable:
         self.together: Any = None
         self.sequences: dict[Any, Any] = {}
         self.rows: DecisionRows | None = None
+        self.traces = False
 
     # --- passes ---
 
-    def compute(
-        self,
-        together: Any,
-        trace: bool,
-        progress: Callable[[int], None] | None = None,
-        pauses: CheckpointPauses | None = None,
-        keep: Callable[[int], None] | None = None,
-    ) -> None:
-        """Queue all passes.
+    def compute(self, together: Any, trace: bool, progress: ItemCallback | None = None) -> None:
+        """Queue all passes; see `start` and `advance`."""
+        self.start(together, trace)
+        self.advance(0, self.passes, progress)
+
+    def start(self, together: Any, trace: bool) -> None:
+        """Queue what comes before the first pass.
 
         Parameters
         ----------
         together
             `backends.collectives.Collectives` of the ranks that share the table, if it is not this rank's alone.
         trace
-            Whether decisions are kept.
-        progress
-            Told how many of the items are done.
-        pauses, keep
-            Where a state is due before the end ``keep`` is called with how many passes are done.
+            True if decisions are kept.
 
         """
         self.make_rows(together)
+        self.traces = trace
         if trace and self.rows is None:
             self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
-        if self.bounds is not None:
-            together.barrier()  # another rank may still read what the run before has left
+        synchronise = (lambda: None) if self.bounds is None else together.barrier
+        synchronise()  # another rank may still read what the run before has left
         self.begin()
-        if self.above is not None:
-            self._enter(self.above)
-        rows = self.rows if trace else None
-        chunk = rows.rows_per_chunk if rows is not None else self.passes
-        for first in range(0, self.passes, chunk):
-            at, end = first, min(self.passes, first + chunk)
-            while at < end:
-                until = end if pauses is None else min(end, at + pauses.steps)
-                self._passes(at, until, rows, progress)
-                if pauses is not None and keep is not None and until < self.passes:
-                    self.backend.synchronize()
-                    if pauses.are_over(until - at):
-                        keep(until)
-                at = until
-            if rows is not None:
-                rows.close_row(end - 1)
+        if self.part.above is not None:
+            synchronise()  # until all have begun, which writes its first cell
+            self.backend.put(self.row[0], 0, self.part.above)  # all ranks write the same
+            synchronise()
 
-    def _enter(self, above: np.ndarray) -> None:
-        """Begin with a row, which all ranks write alike."""
-        if self.bounds is not None:
-            self.together.barrier()  # until all have begun, which writes its first cell
-        self.backend.put(self.row[0], 0, above)
-        if self.bounds is not None:
-            self.together.barrier()
+    def advance(self, first: int, end: int, progress: ItemCallback | None = None) -> None:
+        """Queue the passes from ``first`` to ``end`` - 1; ``progress(items)`` counts items that are done."""
+        rows = self.rows if self.traces else None
+        chunk = rows.rows_per_chunk if rows is not None else self.passes
+        while first < end:
+            until = min(end, (first // chunk + 1) * chunk)
+            self._passes(first, until, rows, progress)
+            if rows is not None:
+                rows.close_row(until - 1)
+            first = until
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
         """The row after so many passes, (highest + 1,), on the first rank; all ranks call this.
@@ -281,7 +292,7 @@ class KnapsackTable:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: Callable[[int], None] | None) -> None:
+    def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: ItemCallback | None) -> None:
         """Queue the passes from ``first`` to ``end`` - 1, whose decisions are of one chunk."""
         passes_kept = rows.rows_per_chunk if rows is not None else self.passes
         kept = rows.place(first)[0] if rows is not None else self.nothing
@@ -330,51 +341,22 @@ class KnapsackTable:
             self.table, decisions, first, self.own.left, self.cut.team_size, self.trace, self.chosen,
         )  # fmt: skip
 
-    def forget_selection(self) -> None:
+    def select_none(self) -> None:
         """Choose no item."""
         self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
 
-    def trace_from(self, cell: int) -> None:
-        """Trace from a cell of the last row, or of any that is further: all decisions beyond it are alike."""
-        self.backend.write(self.trace, np.array([2 * self.passes - 1, cell], np.int32))
-        self.follow_all()
+    def trace_from(self, cell: int) -> np.ndarray:
+        """Trace from a cell of the last row, or from any larger one: all decisions beyond it are alike."""
+        return self.follow_all(np.array([2 * self.passes - 1, cell], np.int32))
 
-    def follow_all(self) -> None:
-        """Trace on from where the trace is, as far as its cells are this rank's."""
+    def follow_all(self, state: np.ndarray) -> np.ndarray:
+        """Trace from this item and cell as far as cells are this rank's; return the item and cell reached."""
         assert self.rows is not None
+        self.backend.write(self.trace, state)
         for first, _, kept in self.rows.chunks_backwards():
             self.follow(kept, first)
+        return np.asarray(self.backend.download(self.trace))
 
     def selected(self) -> np.ndarray:
-        """Which of the items are chosen: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
+        """The items chosen: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
         return np.asarray(self.backend.download(self.chosen))[self.items.spare :]
-
-
-def cells_that_matter(weights: np.ndarray, lowest: int, highest: int, before: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest cell of interest before the first pass and after each.
-
-    Above the weight of all items so far nothing changes any more, and the trace comes down from the lowest cell that is
-    wanted by no more than the weight of the items after the pass's first.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (2 * passes,), int64
-    lowest, highest : int
-        The cells of the last row that are wanted; the highest at most the sum of all weights.
-    before : int
-        The weight of items before these, which counts as one of them.
-
-    Returns
-    -------
-    low, high : ndarray, shape (passes + 1,), int32
-    """
-    sums = np.concatenate([[0], np.cumsum(weights)])
-    high = np.minimum(before + sums[::2], highest)
-    after_first = np.concatenate([[0], sums[1::2]])
-    low = np.maximum(lowest - (sums[-1] - after_first), 0)
-    return low.astype(np.int32), high.astype(np.int32)
-
-
-def count_cells(low: np.ndarray, high: np.ndarray) -> int:
-    """Cells that passes compute, from what `cells_that_matter` returns."""
-    return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())

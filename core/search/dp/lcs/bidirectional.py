@@ -18,16 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMNS, ROWS
-from core.search.dp.lcs.table import (
-    LAUNCHES_PER_STRIP,
-    Alphabet,
-    CarryRanks,
-    LcsLaunchShape,
-    LcsTable,
-    LcsTableLayout,
-    message_batches,
-    shape_for,
-)
+from core.search.dp.lcs.layout import LAUNCHES_PER_STRIP, LcsLaunchShape, LcsTableLayout, shape_for
+from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
 
 if TYPE_CHECKING:
     from core.search.protocol import CountCallback
@@ -177,9 +169,8 @@ class BidirectionalLcs:
         if part.from_end:
             first, end = self.stair.strips - end, self.stair.strips - first
         columns = self.stair.words * COLUMNS
-        return LcsTable(
-            self.backend, alphabet, a, b[first * columns : end * columns], layout, from_end=part.from_end
-        )  # fmt: skip
+        block = LcsBlock(a, b[first * columns : end * columns], from_end=part.from_end)
+        return LcsTable(self.backend, alphabet, block, layout)
 
     def run(self, progress: CountCallback | None = None) -> int:
         """Compute the length; ``progress(done, all)`` counts this rank's launches."""

@@ -16,36 +16,11 @@ from typing import Any
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
-from core.search.dp.lcs.table import Alphabet, LcsTable, LcsTableLayout, layout_for
+from core.search.dp.lcs.layout import LcsTableLayout, layout_for
+from core.search.dp.lcs.table import Alphabet, LcsBlock, LcsTable
 
 LEAST_STRIPS = 8
 """A table that is cut has so many strips at least, if it has as many words: cuts are between strips."""
-
-
-class LcsBlock:
-    """Rows and columns of a table, with what enters them.
-
-    Parameters
-    ----------
-    a, b : 1-D, u8
-        Rows and columns.
-    above : 1-D, u64, optional
-        The row above, by words of columns; None: of the empty string.
-    entering : 1-D, u32, optional
-        The carries into the first column, a word of 32 rows each; None: none enter.
-
-    """
-
-    def __init__(
-        self, a: np.ndarray, b: np.ndarray, above: np.ndarray | None = None, entering: np.ndarray | None = None
-    ) -> None:
-        self.a, self.b, self.above, self.entering = a, b, above, entering
-
-    def compute(self, table: LcsTable) -> None:
-        """Compute a table of it alone."""
-        if self.entering is not None:
-            table.enter(self.entering)
-        table.compute()
 
 
 class LcsBlockTable:
@@ -68,9 +43,7 @@ class LcsBlockTable:
         self, blocks: LcsBlockTracer, block: LcsBlock, layout: LcsTableLayout, stretch: int, group: int
     ) -> None:
         self.block, self.layout, self.stretch, self.group = block, layout, stretch, group
-        self.table = LcsTable(
-            blocks.backend, blocks.alphabet, block.a, block.b, layout, SOME_ROWS, above=block.above, stretch=stretch
-        )
+        self.table = LcsTable(blocks.backend, blocks.alphabet, block, layout, SOME_ROWS, stretch=stretch)
         self.rows: dict[int, np.ndarray] = {}
         self.carries: dict[int, np.ndarray] = {}
 
@@ -165,19 +138,17 @@ class LcsBlockTracer:
         cut = layout.shape.strips > 1 or layout.batches > 1
         if self.fits(rows, columns) or not cut:
             layout = self.layout(rows, columns)
-            table = LcsTable(
-                self.backend, self.alphabet, block.a, block.b, layout, EVERY_ROW, room=self.room, above=block.above
-            )
-            block.compute(table)
+            table = LcsTable(self.backend, self.alphabet, block, layout, EVERY_ROW, room=self.room)
+            table.compute()
             pairs, reached = table.trace(state)
             self.streamed_bytes += table.streamed_bytes
             return pairs, reached
         marked = self.marked(block, layout)
-        block.compute(marked.table)
+        marked.table.compute()
         marked.keep()
-        return self.follow(block, marked, state)
+        return self.follow(marked, state)
 
-    def follow(self, block: LcsBlock, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def follow(self, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace through the parts of a block whose table is marked, the last first."""
         found: list[np.ndarray] = []
         i, j, grows, left = (int(word) for word in state)

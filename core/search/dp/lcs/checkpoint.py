@@ -10,20 +10,17 @@ one what the waves cost that begin and end with each stretch. Its ranks share th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMN, COLUMNS, GROWS, LEFT, ROW, ROWS
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
 from core.search.dp.engine.checkpoints import RowCheckpoints
-from core.search.dp.engine.pauses import CheckpointPauses
-from core.search.dp.lcs.table import LcsLaunchShape, LcsTable, LcsTableLayout, layout_for
-
-if TYPE_CHECKING:
-    from core.search.checkpoint import Checkpointer
-    from core.search.protocol import CountCallback
+from core.search.dp.engine.table_search import TableRun
+from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
+from core.search.dp.lcs.table import LcsTable
+from core.search.run import Step, SynchronousRun
 
 FILLS = 4
 """A stretch has so many times as many launches as its wave takes to begin, at least."""
@@ -57,9 +54,8 @@ class LcsCheckpoint(NamedTuple):
     is_known: bool = False
 
     @classmethod
-    def of(cls, checkpointer: Checkpointer, rows: int, columns: int) -> LcsCheckpoint:
-        """Return the content of the state from which a run resumes; where there is none, nothing is known."""
-        state = checkpointer.taken(partial(layout, rows=rows, columns=columns))
+    def of(cls, state: Checkpoint | None, rows: int, columns: int) -> LcsCheckpoint:
+        """The content of a checkpoint; None: of a run that begins."""
         if state is None:
             return cls(RowCheckpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
         *trace, is_known = (int(number) for number in state[TRACE])
@@ -114,69 +110,76 @@ def layout(state: Checkpoint, rows: int, columns: int) -> Iterator[CheckpointArr
 
 
 class CheckpointedLcs:
-    """A run that keeps its state.
+    """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row.
 
     Parameters
     ----------
     search
         A `core.search.dp.lcs.search.LongestCommonSubsequence` of at least one letter each.
-    ranks
-        Who runs together.
-    checkpointer
-        Of this rank.
+    table_run
+        Settings of the run.
 
     """
 
-    def __init__(self, search: Any, ranks: Any, checkpointer: Checkpointer) -> None:
-        self.search, self.ranks, self.checkpointer = search, ranks, checkpointer
-        self.known = LcsCheckpoint.of(checkpointer, search.a.size, search.b.size)
-        self.pauses = CheckpointPauses(checkpointer, ranks)
-        fill = self.layout(search.a.size, search.columns)
-        self.least = int(ranks.bcast(FILLS * fill.shape.delay * fill.shape.strips * self.steps(fill.shape, 1)))
+    def __init__(self, search: Any, table_run: TableRun) -> None:
+        self.search = search
+        self.is_traced, self.progress, self.ranks, _ = table_run
         self.part: Any = None
         self.table: LcsTable | None = None
 
-    def run(self, trace: bool, progress: CountCallback | None) -> tuple[int, np.ndarray | None]:
-        """The length and, with ``trace``, the matched pairs; ``progress(done, all)`` is told of rows."""
-        rows = self.search.a.size
-        while not self.known.is_known:
-            place, above = self.known.rows.last
-            if above is not None and place == rows:
-                self.known = self.known.ended(int(np.bitwise_count(~above).sum()))
-                break
-            self.pause(self.advance(rows))
-            if progress is not None:
-                progress(self.known.rows.last[0], rows)
-        length = int(self.known.trace[LEFT]) + len(self.known.pairs)
-        if not trace:
-            return length, None
-        while not self.known.is_over:
-            end = int(self.known.trace[ROW])
-            is_long = end - self.known.rows.last[0] > LONGER * self.rows_at_once()
-            self.pause(self.advance(end) if is_long else self.follow())
-        return length, self.known.pairs
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """Take the rows and the trace of a checkpoint."""
+        search = self.search
+        self.known = LcsCheckpoint.of(checkpoint, search.a.size, search.b.size)
+        shape = self.layout_of(search.a.size, search.columns).shape
+        self.least = int(self.ranks.bcast(FILLS * shape.delay * shape.strips * self.steps(shape, 1)))
 
-    def rows_at_once(self) -> int:
-        """Of a stretch."""
-        return max(self.pauses.steps, self.least) * ROWS
-
-    def pause(self, rows: int) -> None:
-        """Keep the state if it is due, after so many rows."""
+    def step(self, run: SynchronousRun) -> Step:
+        """Compute a stretch of rows; behind the last row, or where the next one is near, trace the rows instead."""
+        known, all_rows = self.known, self.search.a.size
+        stretch = max(run.budget().steps, self.least) * ROWS
+        end, rows = int(known.trace[ROW]), 0
+        if not known.is_known:
+            if known.rows.last[0] < all_rows:
+                rows = self.advance(all_rows, stretch)
+                if self.progress is not None:
+                    self.progress(self.known.rows.last[0], all_rows)
+            place, row = self.known.rows.last
+            if place == all_rows and row is not None:
+                self.known = self.known.ended(int(np.bitwise_count(~row).sum()))
+        elif self.is_traced and not known.is_over:
+            rows = self.advance(end, stretch) if end - known.rows.last[0] > LONGER * stretch else self.follow()
         self.search.backend.synchronize()
-        if self.pauses.are_over(-(-rows // ROWS)):
-            self.checkpointer.keep(self.ranks, self.known.state() if self.ranks.rank == 0 else None)
+        is_done = self.known.is_known and (self.known.is_over or not self.is_traced)
+        return Step(-(-rows // ROWS) or 1, undone=int(not is_done))
 
-    def advance(self, most: int) -> int:
-        """Compute a stretch of rows up to this one at most, and keep the last; how many there are."""
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """The rows and pairs, on the first rank."""
+        return self.known.state() if run.leads else None
+
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `layout`."""
+        return layout(state, self.search.a.size, self.search.b.size)
+
+    def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None]:
+        """The length and, with a trace, the matched pairs."""
+        length = int(self.known.trace[LEFT]) + len(self.known.pairs)
+        return length, self.known.pairs if self.is_traced else None
+
+    # --- stretches ---
+
+    def advance(self, most: int, stretch: int) -> int:
+        """Compute a stretch of rows up to ``most``, and keep the last; return their number."""
         place, above = self.known.rows.last
-        end = min(most, place + self.rows_at_once())
+        end = min(most, place + stretch)
         part = self.of_columns(int(self.known.trace[COLUMN]))
         own = None if above is None else part.own_words(above)
-        layout = self.layout(end - place, part.columns)
+        layout = self.layout_of(end - place, part.columns)
         letters = self.search.a[place:end]
         if self.table is None or self.table.layout != layout:
             self.table = None
-            self.table = LcsTable(part.backend, part.alphabet, letters, part.own(), layout, above=own)
+            block = part.own()._replace(a=letters, above=own)
+            self.table = LcsTable(part.backend, part.alphabet, block, layout)
         else:
             self.table.restate(part.alphabet.rows(letters, layout.batches), own)
         self.table.compute(None, part.neighbours(self.ranks, layout))
@@ -185,7 +188,7 @@ class CheckpointedLcs:
         return end - place
 
     def follow(self) -> int:
-        """Trace the rows behind the last one that is kept; how many there are."""
+        """Trace the rows behind the last one that is kept; return their number."""
         self.table = None  # the trace needs its memory
         place, above = self.known.rows.last
         end, column, grows, left = (int(number) for number in self.known.trace)
@@ -203,8 +206,8 @@ class CheckpointedLcs:
             self.part = self.search.part(0, self.search.a.size, columns, None)
         return self.part
 
-    def layout(self, rows: int, columns: int) -> LcsTableLayout:
-        """How a stretch is laid out."""
+    def layout_of(self, rows: int, columns: int) -> LcsTableLayout:
+        """Lay out a stretch."""
         search = self.search
         layout = layout_for(
             search.backend.capabilities, rows, columns, ranks=search.communicator.size, shape=search.shape

@@ -11,19 +11,12 @@ from core.errors import UserError
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
 from core.search.dp.engine.decisions import decision_room
 from core.search.dp.engine.table_search import TableRun, TableSearch
+from core.search.dp.engine.trace import trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
-from core.search.dp.lcs.blocks import LcsBlock, LcsBlockTracer
-from core.search.dp.lcs.checkpoint import CheckpointedLcs
+from core.search.dp.lcs.blocks import LcsBlockTracer
+from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
 from core.search.dp.lcs.result import CommonSubsequence, check_letters
-from core.search.dp.lcs.table import (
-    Alphabet,
-    CarryRanks,
-    LcsLaunchShape,
-    LcsTable,
-    LcsTableLayout,
-    layout_for,
-    message_batches,
-)
+from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,8 +57,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         (`core.search.dp.lcs.blocks`).
     shape
         In place of the one that is chosen for the whole table.
-    above : 1-D, u64, optional
-        The row above the first, by words of columns, where this is the lower part of a table that is traced.
 
     Attributes
     ----------
@@ -92,7 +83,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         room: int | None = None,
         folder: str | None = None,
         shape: LcsLaunchShape | None = None,
-        above: np.ndarray | None = None,
     ) -> None:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
@@ -107,7 +97,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.streamed_bytes = 0
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
-        self.above = None if above is None else self.own_words(above)
+        self.above: np.ndarray | None = None
         self.whole: dict[int, LcsTable] = {}
         self.both_ends: BidirectionalLcs | None = None
 
@@ -131,8 +121,11 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             return self.by_waves(run)
         ranks = run.ranks
         if run.checkpointer is not None:
+            from core.search.dp.engine.checkpoints import run_in_bands
+            from core.search.dp.lcs.checkpoint import CheckpointedLcs
+
             self.free_tables()
-            length, some = CheckpointedLcs(self, ranks, run.checkpointer).run(run.trace, run.progress)
+            length, some = run_in_bands(CheckpointedLcs(self, run), run)
             return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not run.trace:
             return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
@@ -187,9 +180,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
         return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
 
-    def own(self) -> np.ndarray:
-        """This rank's part of ``b``."""
-        return self.b[self.first_column : self.first_column + self.columns]
+    def own(self) -> LcsBlock:
+        """This rank's columns, with all rows."""
+        return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns], self.above)
 
     def own_words(self, row: np.ndarray) -> np.ndarray:
         """This rank's part of a row, by words of columns."""
@@ -198,19 +191,20 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
         """The search over some rows, below the one above them, and the first columns."""
-        return LongestCommonSubsequence(
+        part = LongestCommonSubsequence(
             self.backend, self.communicator, self.a[first:end], self.b[:columns],
-            room=self.given_room, folder=self.folder, shape=self.shape, above=above,
+            room=self.given_room, folder=self.folder, shape=self.shape,
         )  # fmt: skip
+        part.above = None if above is None else part.own_words(above)
+        return part
 
     def whole_table(self, keep: int) -> LcsTable:
         """The table of all rows and this rank's columns, whose memory is taken once."""
         if keep not in self.whole:
             self.free_tables()
             self.whole[keep] = LcsTable(
-                self.backend, self.alphabet, self.a, self.own(), self.layout(keep), keep,
-                room=self.room, folder=self.folder, above=self.above,
-            )  # fmt: skip
+                self.backend, self.alphabet, self.own(), self.layout(keep), keep, room=self.room, folder=self.folder
+            )
         return self.whole[keep]
 
     def neighbours(self, ranks: Any, layout: LcsTableLayout) -> CarryRanks:
@@ -250,25 +244,23 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         if state[LEFT] == UNKNOWN:
             state[LEFT] = ranks.sum(table.zeros())
         del table  # its memory may be the blocks' now
-        if ranks.rank < ranks.size - 1:
-            ranks.receive(state, ranks.rank + 1)
-        state[COLUMN] = self.columns
-        pairs, reached = trace(state)
-        if ranks.rank > 0:
-            ranks.send(reached, ranks.rank - 1)
-        pairs = pairs + (0, self.first_column)
+        pairs: np.ndarray = np.empty((0, 2), np.int64)
+        column = self.b.size
+
+        def through(entered: np.ndarray) -> np.ndarray:
+            nonlocal pairs, column
+            entered[COLUMN] = self.columns
+            found, reached = trace(entered)
+            pairs = found + (0, self.first_column)
+            if entered[ROW] > 0 and entered[LEFT] > 0:
+                column = self.first_column + int(reached[COLUMN])
+            return reached
+
+        reached = trace_over_ranks(ranks, state, through)
+        # The first rank is the last one to follow the trace, but the column is that of the last one that moved.
         every = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
-        return every, self.reached(ranks, state, reached), is_kept
-
-    def reached(self, ranks: Any, entered: np.ndarray, reached: np.ndarray) -> np.ndarray:
-        """Where the trace has come to, on all ranks.
-
-        The first one hears last of it, but the column is that of whoever moved last.
-        """
-        last = np.array(ranks.bcast(reached))
-        has_moved = entered[ROW] > 0 and entered[LEFT] > 0
-        last[COLUMN] = ranks.minloc(self.first_column + int(reached[COLUMN]) if has_moved else self.b.size, 0)[0]
-        return last
+        reached[COLUMN] = ranks.minloc(column, 0)[0]
+        return every, reached, is_kept
 
     def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
         """The whole table, with all of its bits, and what traces it."""
@@ -285,14 +277,13 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
         blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.free_tables()
-        block = LcsBlock(self.a, self.own(), self.above)
-        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
+        marked = blocks.marked(self.own(), self.layout(NO_ROWS, strips=blocks.strips))
         marked.table.compute(progress, self.neighbours(ranks, marked.layout))
         marked.keep()
-        block.entering = marked.table.entering(0)
+        marked.block = marked.block._replace(entering=marked.table.entering(0))
 
         def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = blocks.follow(block, marked, state)
+            found = blocks.follow(marked, state)
             self.streamed_bytes += blocks.streamed_bytes
             return found
 

@@ -19,12 +19,12 @@ from core.kernels.dp.lcs import (
     Carries,
     KeptRows,
     LcsTrace,
-    Pipeline,
     advance,
     collect_rises,
     trace_pairs,
 )
 from core.search.dp.engine.decisions import DecisionRows
+from core.search.dp.lcs.layout import LcsTableLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,148 +37,13 @@ STAGED_LETTERS = 32
 """Up to so many letters, the masks of a team lie in its shared memory."""
 TRACE_LANES = 64
 """About as many rows as a trace passes in one word of columns."""
-LAUNCHES_PER_STRIP = 8
-"""Of cores, for each strip of all ranks: the wave comes to the next one in such a part of the time of one."""
 MESSAGES = 64
 """In which a rank hands on the carries of a table, if that is not less than one in a launch."""
 REPETITIONS = 64
 """Launches that follow each other should be so many, or a multiple: devices repeat them fastest then."""
 PROGRESS_REPORTS = 16
 """Times in a run that progress is told; each waits for the device."""
-SIZE_OF_LAUNCH = 64 << 20
-"""Bytes of kept bits that one launch should not exceed by much."""
 LARGEST_INDEX = 2**31 - 1
-
-
-class LcsLaunchShape(NamedTuple):
-    """How columns are laid over a device: lanes of a team, words of a lane, teams, steps of a launch."""
-
-    lanes: int
-    words: int
-    strips: int
-    steps: int
-
-    @property
-    def delay(self) -> int:
-        """Launches by which a strip starts after the one to its left."""
-        return 1 + -(-(self.lanes - 1) // self.steps)
-
-    def launches(self, batches: int, strip: int) -> int:
-        """Launches until a strip has done so many batches."""
-        return -(-(batches + self.lanes - 1) // self.steps) + self.delay * strip
-
-    @property
-    def launch_words(self) -> int:
-        """Words that one launch keeps."""
-        return self.strips * self.steps * self.words * ROWS * self.lanes
-
-    @property
-    def strip_columns(self) -> int:
-        """Columns of a strip."""
-        return self.lanes * self.words * COLUMNS
-
-
-def shape_for(
-    capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None, ranks: int = 1
-) -> LcsLaunchShape:
-    """Choose a shape for so many words of columns and batches of rows.
-
-    Parameters
-    ----------
-    capabilities
-        Of the device.
-    words, batches
-        Of the table.
-    room
-        Bytes of device memory for the bits of all rows; None: they are not kept.
-    strips
-        At least so many, if there are as many words.
-    ranks
-        How many have such tables side by side.
-
-    """
-    if capabilities.lanes_resident > 1:
-        lanes = min(32, capabilities.max_team_size)
-        if strips is not None:
-            lanes = max(1, min(lanes, words // strips))
-        shape = LcsLaunchShape(lanes, 1, -(-words // lanes), max(1, lanes // 4))
-        if room is not None and 16 * shape.launch_words > room:
-            lanes = min(lanes, words)
-            steps = max(1, min(shape.steps, room // (16 * ROWS * -(-words // lanes) * lanes)))
-            shape = LcsLaunchShape(lanes, 1, -(-words // lanes), steps)
-        return shape
-    strips = min(words, max(capabilities.compute_units, strips or 1))
-    each = -(-words // strips)
-    steps = -(-batches // (LAUNCHES_PER_STRIP * strips * ranks))
-    if room is not None:
-        steps = min(steps, min(SIZE_OF_LAUNCH, room // 4) // (8 * ROWS * each * strips))
-    return LcsLaunchShape(1, each, -(-words // each), max(1, steps))
-
-
-class LcsTableLayout(NamedTuple):
-    """How the rows and columns of a table are worked on.
-
-    Attributes
-    ----------
-    shape
-        Of a launch.
-    batches
-        Of rows.
-    reach, slope
-        Where strips end above the last row (see `core.kernels.dp.lcs.Pipeline`); None: nowhere.
-
-    """
-
-    shape: LcsLaunchShape
-    batches: int
-    reach: int | None = None
-    slope: int = 0
-
-    def batches_of(self, strip: int) -> int:
-        """How many of its batches a strip computes."""
-        reach = self.batches if self.reach is None else self.reach
-        return min(max(reach - strip * self.slope, 0), self.batches)
-
-    @property
-    def launches(self) -> int:
-        """Launches until all strips have ended."""
-        last = self.shape.strips - 1
-        if self.slope == 0 or self.batches_of(last) == self.batches:
-            return self.shape.launches(self.batches_of(0), last) if self.batches_of(0) else 0
-        ends = ((self.batches_of(strip), strip) for strip in range(self.shape.strips))
-        return max((self.shape.launches(end, strip) for end, strip in ends if end), default=0)
-
-    @property
-    def pipeline(self) -> Pipeline:
-        """What the kernels are told of it."""
-        shape, reach = self.shape, self.batches if self.reach is None else self.reach
-        return Pipeline(
-            self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
-        )  # fmt: skip
-
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes of the bits of all rows."""
-        return self.launches * self.shape.launch_words * 8
-
-    def fits_launches(self, room: int) -> bool:
-        """Whether the bits of two launches fit so many bytes, or there is one launch."""
-        return 16 * self.shape.launch_words <= room or self.launches == 1
-
-
-def layout_for(
-    capabilities: Any,
-    rows: int,
-    columns: int,
-    *,
-    room: int | None = None,
-    strips: int | None = None,
-    ranks: int = 1,
-    shape: LcsLaunchShape | None = None,
-) -> LcsTableLayout:
-    """Lay out a table of at least one row; all but ``shape`` is for `shape_for`, unless a shape is given."""
-    words, batches = max(1, -(-columns // COLUMNS)), -(-rows // ROWS)
-    return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
 
 
 def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
@@ -240,29 +105,48 @@ class Alphabet:
         return masks
 
 
+class LcsBlock(NamedTuple):
+    """Rows and columns of a table, and what enters them.
+
+    Attributes
+    ----------
+    a, b : 1-D, u8
+        Rows, at least one, and columns.
+    above : 1-D, u64, optional
+        The row above the first, by words of columns; None: of the empty string, of which no column grows.
+    entering : 1-D, u32, optional
+        The carries into the first column, a word of 32 rows each; None: none enter.
+    from_end
+        True if both strings are read from their ends.
+
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    above: np.ndarray | None = None
+    entering: np.ndarray | None = None
+    from_end: bool = False
+
+
 class LcsTable:
-    """All rows of ``a`` and all columns of ``b``, which may be a part of a larger table.
+    """All rows and columns of a block, which may be a part of a larger table.
 
     Parameters
     ----------
     backend
-        Where it is computed.
+        Device of this rank.
     alphabet
         Of the whole table.
-    a, b : 1-D, u8
-        Rows, at least one, and columns.
+    block : LcsBlock
+        Rows and columns.
     layout
         Of `layout_for`.
     keep
         See `core.kernels.dp.lcs.SOME_ROWS`.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`.
-    above : 1-D, u64, optional
-        The row above the first, by words of columns; by default no column of it grows.
     stretch
         Batches between two rows that `SOME_ROWS` keeps.
-    from_end
-        Both strings are read from their ends.
 
     Raises
     ------
@@ -275,27 +159,23 @@ class LcsTable:
         self,
         backend: Any,
         alphabet: Alphabet,
-        a: np.ndarray,
-        b: np.ndarray,
+        block: LcsBlock,
         layout: LcsTableLayout,
         keep: int = NO_ROWS,
         *,
         room: int | None = None,
         folder: str | None = None,
-        above: np.ndarray | None = None,
         stretch: int = 1,
-        from_end: bool = False,
     ) -> None:
         self.backend, self.layout, self.keep, self.stretch = backend, layout, keep, stretch
-        self.columns = b.size
         shape = layout.shape
         lanes = shape.strips * shape.lanes
-        check_size(a.size, b.size, layout, alphabet)
+        check_size(block.a.size, block.b.size, layout, alphabet)
         self.different = alphabet.size
-        self.first = first_row(lanes * shape.words, above)
+        self.first = first_row(lanes * shape.words, block.above)
         self.above = backend.upload(self.first)
-        letters = alphabet.rows(a, layout.batches, from_end)
-        masks = alphabet.masks(b, lanes * shape.words, from_end)
+        letters = alphabet.rows(block.a, layout.batches, block.from_end)
+        masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
         self.bits = backend.load(BitTable(letters, masks, self.first))
         edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
         self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
@@ -307,6 +187,8 @@ class LcsTable:
         self.marks = backend.allocate(max(1, marks), np.uint64)
         self.collected: Any = None
         self.sequences: dict[int, Any] = {}
+        if block.entering is not None:
+            self.enter(block.entering)
 
     def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
         """Take other rows, as many, below another one.

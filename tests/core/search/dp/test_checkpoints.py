@@ -37,7 +37,8 @@ from tests.thread_ranks import on_ranks, twin
 @pytest.fixture(autouse=True)
 def many_pauses(monkeypatch):
     """Pause after every step, of problems of some hundreds of them, and share what is small."""
-    monkeypatch.setattr(pauses, "PROGRESS_INTERVAL_S", 0)
+    for module in (checkpoints, pauses):
+        monkeypatch.setattr(module, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(held_karp_checkpoint, "PART", 100)
     monkeypatch.setattr(layers, "SMALL_OF_A_CORE", 64)

@@ -14,7 +14,7 @@ from core.kernels.dp.knapsack import DecisionBits, Passes, Slice, add_two_items
 from core.problems.tables.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.table import cells_that_matter
+from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
 from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
 
@@ -171,7 +171,8 @@ def test_cells_that_matter_hold_every_trace():
     for _ in range(100):
         weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
         lowest, highest = sorted(rng.integers(0, weights.sum() + 1, 2).tolist())
-        low, high = cells_that_matter(weights, lowest, highest)
+        items = KnapsackTableItems(np.arange(len(weights)), weights, weights)
+        low, high = KnapsackPart(items, lowest, highest).cells_that_matter()
         assert np.all(low <= high) and low[0] >= 0 and high[-1] == highest
         cell = int(rng.integers(lowest, highest + 1))
         for item in reversed(range(len(weights))):
