@@ -4,7 +4,7 @@ Other packages import this package and `settings`.
 Kernels of ants and pheromone belong to `core.kernels`; the 2-opt of ants comes from `core.search.hill_climbing`.
 """
 
-from core.search.ant_colony.colony import ColonyOutcome
+from core.search.ant_colony.outcome import ColonyOutcome
 from core.search.ant_colony.search import AntColony
 from core.search.ant_colony.settings import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 

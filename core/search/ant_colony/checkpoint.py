@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from core.kernels.ant_colony.ants import STATES
-from core.search.ant_colony.colony import UNKNOWN, Colony
-from core.search.ant_colony.settings import MOST_SETTING
+from core.search.ant_colony.colony import Colony
+from core.search.ant_colony.group import ColonyGroup
+from core.search.ant_colony.settings import MOST_SETTING, Settings
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, history_array, permutation_fault
 
 MOST_LENGTH = 2**31 - 1
@@ -22,46 +23,46 @@ OF_COLONIES = ("pheromone", "best", "numbers", "digest")
 """Arrays of a state with a row for each colony."""
 
 
-def make_checkpoint(search: Any, done: int, history: np.ndarray | None) -> Checkpoint | None:
-    """The state of all colonies of all ranks after so many iterations, on the first rank; all call this.
+def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[Any]] | None) -> Checkpoint | None:
+    """Return the state of all colonies of all ranks, on the first rank; all ranks call this.
 
     Parameters
     ----------
-    search
-        A `core.search.ant_colony.search.AntColony`.
-    done
-        Iterations of every colony.
-    history : ndarray, shape (rows, 4), optional
-        `Outcome.history` up to there.
+    group
+    curve : ndarray, shape (iterations,)
+        See `ColonyGroup.curve`.
+    history : list of list, optional
+        `ColonyOutcome.history` up to here.
 
     """
-    ranks = search.communicator
-    curve = shortest_of_iterations(search, done)
-    if search.shared:
+    ranks = group.ranks
+    if group.is_shared:
         # Of a colony that ranks share each has all pheromone, a part of the digest, and perhaps the best tour.
-        (colony,) = search.colonies
+        (colony,) = group.colonies
         rows = {
-            "numbers": search.backend.download(colony.memory.state),
-            "best": ranks.sum(search.ground.order[colony.tour_of_best()] * has_best_ant(colony)),
-            "digest": ranks.sum(search.backend.download(colony.memory.digest)),
+            "numbers": group.backend.download(colony.memory.state),
+            "best": ranks.sum(group.ground.order[colony.tour_of_best()] * has_best_ant(colony)),
+            "digest": ranks.sum(group.backend.download(colony.memory.digest)),
         }
         every = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
     else:
-        every = ranks.gather([colony_rows(search, colony) for colony in search.colonies])
+        every = ranks.gather([colony_rows(colony) for colony in group.colonies])
     if every is None:
         return None
     found = {name: np.stack([row[name] for rows in every for row in rows]) for name in OF_COLONIES}
-    more = {} if history is None else {HISTORY: history}
-    return {**found, "curve": curve, "winner": np.array(search.winner, np.int64), **more}
+    more = {} if history is None else {HISTORY: np.array(history).reshape(-1, 4)}
+    return {**found, "curve": curve, "winner": np.array(group.winner, np.int64), **more}
 
 
-def layout(search: Any, most: int, history_s: float | None, state: Checkpoint) -> Iterator[CheckpointArray]:
+def layout(
+    settings: Settings, n: int, most: int, history_s: float | None, state: Checkpoint
+) -> Iterator[CheckpointArray]:
     """Declare the state of all colonies.
 
     Parameters
     ----------
-    search
-        A `core.search.ant_colony.search.AntColony`.
+    settings, n
+        Settings, and number of cities.
     most
         Iterations of the whole run.
     history_s
@@ -70,7 +71,7 @@ def layout(search: Any, most: int, history_s: float | None, state: Checkpoint) -
         Read as far as it is declared.
 
     """
-    n, number, ants, exchange = search.n, *(getattr(search.settings, name) for name in ("colonies", "ants", "exchange"))
+    number, ants, exchange = settings.colonies, settings.ants, settings.exchange
     lengths = (0, MOST_LENGTH)
 
     def some_iterations(curve: np.ndarray) -> str | None:
@@ -90,38 +91,36 @@ def layout(search: Any, most: int, history_s: float | None, state: Checkpoint) -
         yield history_array(HISTORY, done - 1, done * number * ants * n * n, history_s, int(state["curve"].min()))
 
 
-def resume_colonies(search: Any, state: Checkpoint) -> int:
-    """Let the colonies of this rank, which have begun, stand where the state has them; returns the iterations made."""
-    done = len(state["curve"])
-    search.winner = tuple(int(one) for one in state["winner"])
-    for colony in search.colonies:
+def resume_colonies(group: ColonyGroup, state: Checkpoint) -> int:
+    """Set the colonies of this rank, which have begun, to a state. Return the number of iterations made."""
+    group.winner = tuple(int(one) for one in state["winner"])
+    for colony in group.colonies:
         row = {name: state[name][colony.number] for name in OF_COLONIES}
-        restore_colony(search, colony, row, state["curve"])
-    return done
+        restore_colony(colony, row, state["curve"], not group.is_shared or group.ranks.rank == 0)
+    return len(state["curve"])
 
 
-def restore_colony(search: Any, colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray) -> None:
-    """Write a colony's part of a state to its memory, and weigh anew."""
-    write, memory = search.backend.write, colony.memory
-    place = np.argsort(search.ground.order)
+def restore_colony(colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray, has_digest: bool) -> None:
+    """Write a colony's part of a state to its memory, and weigh anew; one rank has the digest."""
+    write, memory = colony.backend.write, colony.memory
+    place = np.argsort(colony.ground.order)
     write(memory.state, row["numbers"])
     # Every rank has the tour, and says that it has it if its ants made it.
     write(memory.best, place[row["best"]].astype(np.uint16))
-    # Sums of all ranks: one has what there was.
-    write(memory.digest, row["digest"] * np.uint64(not search.shared or search.communicator.rank == 0))
+    write(memory.digest, row["digest"] * np.uint64(has_digest))
     colony.make_places(len(curve))
-    search.backend.put(memory.curve, 0, curve)
+    colony.backend.put(memory.curve, 0, curve)
     write_pheromone(colony, row["pheromone"])
     colony.weigh()
 
 
-def colony_rows(search: Any, colony: Colony) -> dict[str, np.ndarray]:
-    """What a state has of a colony whose ants are all here."""
+def colony_rows(colony: Colony) -> dict[str, np.ndarray]:
+    """Return what a state has of a colony whose ants are all on this rank."""
     return {
         "pheromone": read_pheromone(colony),
-        "best": search.ground.order[colony.tour_of_best()],
-        "numbers": search.backend.download(colony.memory.state),
-        "digest": search.backend.download(colony.memory.digest),
+        "best": colony.ground.order[colony.tour_of_best()],
+        "numbers": colony.backend.download(colony.memory.state),
+        "digest": colony.backend.download(colony.memory.digest),
     }
 
 
@@ -129,15 +128,6 @@ def has_best_ant(colony: Colony) -> bool:
     """Whether the ant with the best tour is one of this rank's."""
     _, _, ant = colony.best_so_far()
     return 0 <= ant - colony.ants.bundle.first < colony.ants.count
-
-
-def shortest_of_iterations(search: Any, done: int) -> np.ndarray:
-    """Length of the shortest tour of each iteration, over all colonies of all ranks, on every rank."""
-    nothing = np.full(done, UNKNOWN, np.uint32)
-    curve = np.minimum.reduce([nothing, *(colony.lengths_of_best(done) for colony in search.colonies)])
-    curves = search.communicator.gather(curve)
-    shortest: np.ndarray = search.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
-    return shortest
 
 
 def read_pheromone(colony: Colony) -> np.ndarray:

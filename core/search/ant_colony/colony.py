@@ -6,9 +6,8 @@ deposits, and for the weights of which every rank computes some rows. The calls 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +18,10 @@ from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.kernels.two_opt.climbs import Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
+from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
-from core.search.ant_colony.settings import (
-    FixedPoint,
-    Settings,
-    fixed_point,
-    heuristic,
-    nearest_cities,
-)
-from core.search.hill_climbing.scans import Scan, is_wide, scan_for
-from core.search.hill_climbing.start_tours import nearest_neighbour_tour
-from core.search.protocol import hex_digest
+from core.search.ant_colony.settings import Settings
+from core.search.hill_climbing.scans import is_wide
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max
@@ -40,98 +32,6 @@ class SingleRank:
 
     rank = 0
     size = 1
-
-
-class ColonyOutcome(NamedTuple):
-    """What the ants of all ranks together found.
-
-    Attributes
-    ----------
-    length, colony, ant, iteration : int
-        The shortest tour, and who found it first.
-    evaluations : int
-        Cities that ants looked at to choose the next: n for each of n choices, visited or not, as equation 1 counts.
-    digest : int
-        64-bit digest of every (colony, iteration, ant, length): a sum, so of no order.
-    curve : ndarray, shape (iterations,), uint32
-        Length of each iteration's best tour.
-    history : list of list, optional
-        Rows [iteration, evaluations, seconds, best length] of the iterations that improved the best of all colonies,
-        counted from 0; evaluations and seconds when all colonies had made that iteration. None: not asked for.
-    tour : ndarray, shape (n,), int64, or None
-        The shortest tour, in the instance's numbers; None: not fetched yet.
-    finished : bool
-        Whether the stop criteria ended the search; False: its callback did.
-    by_time : bool
-        True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
-
-    """
-
-    length: int
-    colony: int
-    ant: int
-    iteration: int
-    evaluations: int
-    digest: int
-    curve: np.ndarray
-    history: list[list[Any]] | None = None
-    tour: np.ndarray | None = None
-    finished: bool = True
-    by_time: bool = False
-
-    @property
-    def cost(self) -> int:
-        """The length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The tour."""
-        return self.tour
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
-
-
-class ColonyInstance:
-    """What all colonies of a rank share: the instance on the device, its cities renumbered.
-
-    Parameters
-    ----------
-    numbered
-        From a nearest-neighbour tour to the order in which cities are numbered (`Colony.numbered`).
-
-    Attributes
-    ----------
-    order : ndarray, shape (n,), int64
-        The original number of each city.
-    numbers : FixedPoint
-
-    """
-
-    def __init__(
-        self, backend: Any, distances: np.ndarray, settings: Settings, numbered: Callable[[np.ndarray], np.ndarray]
-    ) -> None:
-        self.backend = backend
-        self.n = len(distances)
-        tour = nearest_neighbour_tour(distances)
-        length = int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64))
-        self.order = numbered(tour)
-        ordered = np.ascontiguousarray(distances[np.ix_(self.order, self.order)])
-        self.numbers: FixedPoint = fixed_point(settings, ordered, length)
-        self.distances = backend.upload(ordered)
-        self.heuristic = backend.upload(heuristic(ordered, settings.beta))
-        self.near_cities = self._lists(ordered, settings.candidates, COLUMNS)
-        climbs = settings.local_search
-        self.scan: Scan | None = scan_for("pruned", backend, ordered) if climbs == "2opt" else None
-        self.joined: Any = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
-
-    def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
-        """Neighbour lists on the device."""
-        lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
-        return self.backend.upload(lists.reshape(-1))
 
 
 class Colony:

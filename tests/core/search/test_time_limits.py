@@ -13,7 +13,7 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
-from core.search.protocol import ProgressMonitor
+from core.search.run import SynchronousRun, advance
 from core.search.stop import Iterations, Seconds
 from core.search.time_limits import MOST_LATE_S, SAFETY_FACTOR, allowance_s, is_time_for, longest_launch_s
 from tests.core.search.searches import HARD, QAP, cities
@@ -141,11 +141,12 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     machine = Machine(limit_s, monkeypatch)
     monkeypatch.setattr(one.colonies[0], "make_places", lambda count: None)
     monkeypatch.setattr(one.colonies[0], "replay", lambda count: machine.launch(count * pace))
-    stop = Seconds(limit_s)
-    made, by_time = one._iterate(stop, ProgressMonitor(stop, None), 0, None)
+    run = SynchronousRun(Solo(), Seconds(limit_s))
+    one.begin(run, None)
+    advance(one, run)
     # Of an iteration that is as slow as no other before it nothing can be known.
     surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
-    assert made >= 1 and by_time
+    assert run.done >= 1 and run.by_time
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
 
 

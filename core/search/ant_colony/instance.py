@@ -1,0 +1,53 @@
+"""The instance on a rank's device, as all of its colonies read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.kernels.ant_colony.roulette import COLUMNS
+from core.kernels.two_opt.neighbour_queue import NEAR
+from core.search.ant_colony.settings import FixedPoint, Settings, fixed_point, heuristic, nearest_cities
+from core.search.hill_climbing.scans import Scan, scan_for
+from core.search.hill_climbing.start_tours import nearest_neighbour_tour
+
+
+class ColonyInstance:
+    """What all colonies of a rank share: the instance on the device, its cities renumbered.
+
+    Parameters
+    ----------
+    numbered
+        From a nearest-neighbour tour to the order in which cities are numbered (`Colony.numbered`).
+
+    Attributes
+    ----------
+    order : ndarray, shape (n,), int64
+        The original number of each city.
+    numbers : FixedPoint
+
+    """
+
+    def __init__(
+        self, backend: Any, distances: np.ndarray, settings: Settings, numbered: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
+        self.backend = backend
+        self.n = len(distances)
+        tour = nearest_neighbour_tour(distances)
+        length = int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64))
+        self.order = numbered(tour)
+        ordered = np.ascontiguousarray(distances[np.ix_(self.order, self.order)])
+        self.numbers: FixedPoint = fixed_point(settings, ordered, length)
+        self.distances = backend.upload(ordered)
+        self.heuristic = backend.upload(heuristic(ordered, settings.beta))
+        self.near_cities = self._lists(ordered, settings.candidates, COLUMNS)
+        climbs = settings.local_search
+        self.scan: Scan | None = scan_for("pruned", backend, ordered) if climbs == "2opt" else None
+        self.joined: Any = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
+
+    def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
+        """Neighbour lists on the device."""
+        lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
+        return self.backend.upload(lists.reshape(-1))
