@@ -14,7 +14,8 @@ import pytest
 
 from backends.device_output import output_types
 from cluster import Solo
-from core.kernels.dp.held_karp import Layer, Meeting, Paths, Sets, SubsetShare, meet
+from core.kernels.dp.held_karp import Layer, Paths, Sets, SubsetShare
+from core.kernels.dp.held_karp_halves import Meeting, meet
 from core.lang import Array, f32, f64, kernel, u32
 from core.lang.types import BY_NAME
 from core.problems import tsp

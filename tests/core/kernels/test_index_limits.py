@@ -14,7 +14,16 @@ from backends.device import Buffer
 from backends.python import PythonBackend
 from core.errors import LaunchRefused
 from core.kernels.ant_colony import ants, pheromone, published_ants
-from core.kernels.dp import held_karp, knapsack, knapsack_branch_and_bound, knapsack_halves, lcs, restricted_tour, waves
+from core.kernels.dp import (
+    held_karp,
+    held_karp_halves,
+    knapsack,
+    knapsack_branch_and_bound,
+    knapsack_halves,
+    lcs,
+    restricted_tour,
+    waves,
+)
 from core.kernels.exact import branch_and_bound, enumeration
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
@@ -374,12 +383,12 @@ def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
         best = words(2**64 - 1, dtype=np.uint64)
         other = virtual(elements * held_karp.ROW, WIDE)
         team(
-            held_karp.meet, 2, 1,
+            held_karp_halves.meet, 2, 1,
             held_karp.Paths(out, steps), held_karp.Paths(home, other), sets, size,
             held_karp.SubsetShare(rows.end - 1, rows.end, 1, *rows.numbering),
-            held_karp.Meeting(middles, plan.last, plan.is_apart, directed, 19, by_team), best, rank=0,
+            held_karp_halves.Meeting(middles, plan.last, plan.is_apart, directed, 19, by_team), best, rank=0,
         )  # fmt: skip
-        assert int(ORACLE.download(best)[0]) == 12 << held_karp.NUMBER_BITS | number
+        assert int(ORACLE.download(best)[0]) == 12 << held_karp_halves.NUMBER_BITS | number
 
 
 def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
@@ -390,10 +399,10 @@ def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     best = words(2**64 - 1, dtype=np.uint64)
     longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
     layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]
-    meeting = held_karp.Meeting(size + 1, rows.end - 1, True, True, 19, True)
+    meeting = held_karp_halves.Meeting(size + 1, rows.end - 1, True, True, 19, True)
     share = held_karp.SubsetShare(0, 1, 1, 0, 0)
-    team(held_karp.meet, 2, 1, *layers, sets, size, share, meeting, best, rank=0)
-    assert int(ORACLE.download(best)[0]) == sets.cap << held_karp.NUMBER_BITS | rows.end - 1
+    team(held_karp_halves.meet, 2, 1, *layers, sets, size, share, meeting, best, rank=0)
+    assert int(ORACLE.download(best)[0]) == sets.cap << held_karp_halves.NUMBER_BITS | rows.end - 1
 
 
 @pytest.mark.parametrize("taken", [True, False])

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.kernels.dp.held_karp import NUMBER_BITS, Paths
+from core.kernels.dp.held_karp import Paths
+from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, interval_array
 from core.search.dp.engine.host_memory import available_bytes

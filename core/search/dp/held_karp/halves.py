@@ -1,4 +1,4 @@
-"""Shortest tours from two halves: layers of up to half of the cities, which meet (`core.kernels.dp.held_karp`)."""
+"""Shortest tours from layers of up to half of the cities, which meet (`core.kernels.dp.held_karp_halves`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.held_karp import NUMBER_BITS, Layer, Paths
+from core.kernels.dp.held_karp import Layer, Paths
+from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
 from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank, has_distributed_memory

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.dp.held_karp import COLUMNS, ELEMENTS, ROW, Layer, Meeting, Paths, Sets, SubsetShare, extend, meet
+from core.kernels.dp.held_karp import COLUMNS, ELEMENTS, ROW, Layer, Paths, Sets, SubsetShare, extend
+from core.kernels.dp.held_karp_halves import Meeting, meet
 from core.search.dp.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows
 from core.search.dp.held_karp.subset_ranks import binomials
 
