@@ -16,6 +16,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,19 @@ _elsewhere: dict[str, str] = {}
 
 def object_path(source: str, stem: str) -> str:
     """Where the machine code of an emitted module is kept, for this CPU, these versions and numba's settings."""
-    here = os.path.dirname(os.path.dirname(__file__))
-    digest = hashlib.sha256(source.encode())
-    for name in ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py"):
-        with open(os.path.join(here, name), "rb") as file:
-            digest.update(file.read())
-    digest.update(f"{_machine()} {_versions()}".encode())
+    digest = hashlib.sha256(source.encode() + _operations() + f"{_machine()} {_versions()}".encode())
     return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
 
 
+@functools.cache
+def _operations() -> bytes:
+    """The sources of the operations of which emitted modules are made."""
+    here = Path(__file__).parents[1]
+    names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
+    return b"".join((here / name).read_bytes() for name in names)
+
+
+@functools.cache
 def _machine() -> str:
     """The CPU that machine code is made for."""
     import llvmlite.binding as llvm

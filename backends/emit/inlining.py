@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator
+from operator import is_
 from typing import Any
 
 from core.lang import tree
@@ -25,9 +26,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
     loop before it inlines the function, while the indices are made from plain arguments. In the caller they follow from
     the outer loop's counter, and what is checked before so short a loop took a sixth of knapsack's time.
     """
-    calls = Counter(
-        node.function for one in program.functions for node in _nodes(one.body) if isinstance(node, tree.Call)
-    )
+    calls = Counter(called for one in program.functions for called in _called(one.body))
     copies: dict[tree.TypedFunction, tree.TypedFunction] = {}
     for function in program.functions:  # callees come first
         made = copies[function] = copy.copy(function)
@@ -37,7 +36,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
     called = {kernel}
     for function in reversed(program.functions):
         if copies[function] in called:
-            called |= {node.function for node in _nodes(copies[function].body) if isinstance(node, tree.Call)}
+            called.update(_called(copies[function].body))
     return program._replace(kernel=kernel, functions=[copies[f] for f in program.functions if copies[f] in called])
 
 
@@ -82,12 +81,14 @@ class _Caller:
 
     def can_stand_here(self, call: tree.Call) -> bool:
         """Whether a function returns at its end alone, takes its arrays whole, and is no short loop in a loop."""
-        body = self.copies[call.function].body
-        if self.loops and any(map(_has_fixed_rounds, _nodes(body))):
+        if any(isinstance(one, tree.View) for one in call.arguments):
             return False
-        returns = [node for node in _nodes(body) if isinstance(node, tree.Return)]
-        at_end = not returns or (len(returns) == 1 and returns[0] is body[-1])
-        return at_end and not any(isinstance(one, tree.View) for one in call.arguments)
+        body = self.copies[call.function].body
+        statements = list(_statements(body))
+        if self.loops and any(map(_has_fixed_rounds, statements)):
+            return False
+        returns = [one for one in statements if isinstance(one, tree.Return)]
+        return not returns or (len(returns) == 1 and returns[0] is body[-1])
 
     def spliced(self, call: tree.Call) -> tuple[list[Any], Any]:
         """The statements of a function that is called here alone, and what it returns."""
@@ -107,7 +108,7 @@ class _Caller:
         for name, array in callee.arrays.items():
             given[name] = f"{callee.name}.{name}"
             self.function.arrays[given[name]] = array._replace(name=given[name])
-        body = _renamed(callee.body, given)
+        body = list(_renamed(callee.body, given))
         result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
         return found + body, result
 
@@ -138,15 +139,29 @@ def _renamed(node: Any, given: dict[str, Any]) -> Any:
 
 
 def _rebuilt(node: Any, change: Any) -> Any:
-    """A statement, an expression or a sequence of them with its parts changed."""
-    if isinstance(node, tuple) and hasattr(node, "_fields"):
-        return type(node)(*(change(part) for part in node))
-    return type(node)(change(part) for part in node) if isinstance(node, (list, tuple)) else node
+    """A statement, an expression or a sequence of them with its parts changed; itself if none of them was."""
+    parts = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
+    if all(map(is_, parts, node)):
+        return node
+    if isinstance(node, list):
+        return parts
+    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
 
-def _nodes(node: Any) -> Iterator[Any]:
-    """A statement or expression and all its parts."""
-    yield node
-    if isinstance(node, (list, tuple)):
-        for part in node:
-            yield from _nodes(part)
+def _called(body: list[Any]) -> Iterator[tree.TypedFunction]:
+    """The functions that statements call, each as often as it is called."""
+    pending: list[Any] = [body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.Call):
+            yield node.function
+        pending += [part for part in node if isinstance(part, (tuple, list))]
+
+
+def _statements(body: list[Any]) -> Iterator[Any]:
+    """Statements and those inside them."""
+    for statement in body:
+        yield statement
+        for part in statement:
+            if isinstance(part, list):
+                yield from _statements(part)

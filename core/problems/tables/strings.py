@@ -121,11 +121,15 @@ class StringPair:
         return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
 
 
+ROWS_BETWEEN_CUTS = 32
+"""Each row may carry one bit beyond the last column; so often such bits are cut off."""
+
+
 def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
     """Length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
     H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 where
-    the row's value rises from column j to j + 1. Takes about len(a) * len(b) / 10**10 seconds.
+    the row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
     """
     first, second = bytes(a), bytes(b)
     where = dict.fromkeys(set(first), 0)
@@ -134,9 +138,11 @@ def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
         where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
     everywhere = (1 << len(second)) - 1
     row = everywhere
-    for letter in first:
-        matches = row & where[letter]
-        row = ((row + matches) | (row - matches)) & everywhere
+    for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
+        for letter in first[begin : begin + ROWS_BETWEEN_CUTS]:
+            matches = row & where[letter]
+            row = (row + matches) | (row ^ matches)  # the paper's row - matches, whose bits are all in row
+        row &= everywhere
     return len(second) - row.bit_count()
 
 
