@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -15,9 +13,8 @@ from core.errors import UserError
 from core.kernels.local_search import walks
 from core.problems.problem import Problem
 from core.problems.problem_errors import ProblemError
-from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
-from core.search.checkpoint_layout import Checkpoint
-from core.search.local_search import rank_agreement
+from core.search.checkpoint import Checkpointer
+from core.search.checkpoint_layout import Checkpoint, CheckpointArray
 from core.search.local_search.algorithms import Algorithm
 from core.search.local_search.binding import bind_slices, settle_shape
 from core.search.local_search.checkpoint import (
@@ -34,15 +31,19 @@ from core.search.local_search.host_loop import HostLoop
 from core.search.local_search.launcher import Tune, WalkLauncher
 from core.search.local_search.outcome import Outcome, Unconfirmed, combine_outcomes
 from core.search.local_search.plan import Neighbourhoods, Plan
-from core.search.local_search.rank_agreement import BatchReport, BatchState, compare_ranks, unevenness
 from core.search.local_search.rank_speeds import measure_speed, share_by_speed
-from core.search.local_search.slices import Slices, is_long, slices_for, whole_s
+from core.search.local_search.slices import Slices, is_long, slices_for
 from core.search.local_search.walks import Walks
 from core.search.partition import have_equal_devices
-from core.search.protocol import Callback, ProgressMonitor, checked_stop
-from core.search.stop import CRITERIA, MOST, Stop, check_stop_type
-from core.search.time_limits import is_time_for, longest_launch_s
+from core.search.protocol import Callback, checked_stop
+from core.search.run import BatchSizes, Step, SynchronousRun, execute
+from core.search.stop import CRITERIA, Stop, check_stop_type
+from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR
 
+FIRST_BATCH = 16
+"""Iterations of the first batch without a clock; with one it is a single iteration, since its duration is unknown."""
+MOST_GROWTH = 16
+"""A batch has at most this multiple of the iterations of the one before."""
 MOST_TRIED_AGAIN_S = 2.0
 """A longer iteration is not repeated to tell what a first launch takes besides."""
 
@@ -109,8 +110,12 @@ class LocalSearch:
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
         self.met: Any = None
-        self.latest_s = 0.0
-        """Seconds of an iteration in the last batch."""
+        self.start: np.ndarray | None = None
+        self.found: list[Outcome] = []
+        """Outcomes of the walks before this one, where walks are made one after another."""
+        self.recorder: HistoryRecorder | None = None
+        self.evaluated = 0
+        """Evaluations of this rank's walks up to the last synchronisation, if there is a time limit."""
         self.iteration_s = 0.0
         """Seconds of an iteration of the walks that run side by side, as the warm-up found; 0: not known."""
         settle_shape(self.launcher, self.host_loop)
@@ -132,14 +137,19 @@ class LocalSearch:
         with self.backend.warming_up():
             self.launcher.awake = self.launcher.side_by_side
             try:
-                self.walk(Stop(iterations=1), None, None)
-                self.iteration_s = self.latest_s
+                self.iteration_s = self.first_iteration_s()
                 if is_long(self.iteration_s, limit_s) and self.iteration_s < MOST_TRIED_AGAIN_S:
-                    self.walk(Stop(iterations=1), None, None)
-                    self.iteration_s = min(self.iteration_s, self.latest_s)
+                    self.iteration_s = min(self.iteration_s, self.first_iteration_s())
             finally:
                 self.launcher.awake = self.launcher.memory.here
             bind_slices(self.launcher, self.iteration_s, limit_s)
+
+    def first_iteration_s(self) -> float:
+        """Make one iteration from random solutions; return its seconds on the slowest rank."""
+        self.start, self.found = None, []
+        run = SynchronousRun(self.launcher.ranks, Stop(iterations=1))
+        execute(self, run)
+        return run.step_s
 
     def check_problem(self) -> None:
         """Try some moves of a problem that no test of the suite knows, before the first run."""
@@ -220,18 +230,26 @@ class LocalSearch:
         self.meet(ranks)
         self.check_problem()
         bind_slices(self.launcher, self.iteration_s, stop.seconds)
-        before_s = seconds_before(checkpointer)
+        sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
         total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)
-        monitor = ProgressMonitor(stop, callback, total, before_s)
-        earlier = take_checkpoint(checkpointer, partial(layout, plan, self.launcher.memory, stop, before_s))
-        if plan.settings.takes_turns:
-            outcome = self.walk_in_turn(stop, start, monitor, checkpointer, earlier)
-        else:
-            outcome = self.walk(stop, start, monitor, checkpointer, earlier, spent=before_s)
-        monitor.tell_end(monitor.done, outcome.cost)
+        run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
+        self.start, self.found = start, []
+        outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
+        run.monitor.tell_end(run.monitor.done, outcome.cost)
         self.confirm(outcome)
-        is_finished = monitor.done == monitor.total or not self.launcher.ranks.bcast(monitor.interrupted)
-        return outcome._replace(finished=is_finished)
+        return outcome._replace(finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
+
+    def walk_in_turn(self, run: SynchronousRun) -> Outcome:
+        """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
+        while True:
+            self.found.append(execute(self, run))
+            is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
+            is_ended = is_late or run.is_interrupted
+            if is_ended or len(self.found) == self.plan.settings.walks:
+                by_time = is_late and len(self.found) < self.plan.settings.walks
+                self.found[-1] = self.found[-1]._replace(by_time=by_time or self.found[-1].by_time)
+                return combine_outcomes(self.found)
+            run.restart()
 
     def confirm(self, outcome: Outcome) -> None:
         """Hold the best solution to the problem's scorer; the first rank's cost counts for all."""
@@ -240,159 +258,81 @@ class LocalSearch:
         if abs(cost - outcome.cost) > problem.tolerance():
             raise Unconfirmed(self.plan.searched, outcome, cost)
 
-    def walk_in_turn(
-        self,
-        stop: Stop,
-        start: np.ndarray | None,
-        monitor: ProgressMonitor,
-        checkpointer: Checkpointer | None,
-        earlier: Checkpoint | None,
-    ) -> Outcome:
-        """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
-        ranks = self.launcher.ranks
-        began = time.perf_counter() - seconds_before(checkpointer)
-        found = earlier_outcomes(earlier)
-        monitor.done = sum(one.iterations for one in found)
-        for number in range(len(found), self.plan.settings.walks):
-            spent = ranks.bcast(time.perf_counter() - began)
-            is_over = spent >= stop.seconds
-            if found and (is_over or ranks.bcast(monitor.interrupted)):
-                found[-1] = found[-1]._replace(by_time=is_over)
-                break
-            self.launcher.memory.number_walks(number)
-            found.append(self.walk(stop, start, monitor, checkpointer, earlier, found, spent))
-            earlier = None
-        return combine_outcomes(found)
+    # --- the search, as the run loop calls it ---
 
-    def walk(
-        self,
-        stop: Stop,
-        start: np.ndarray | None,
-        monitor: ProgressMonitor | None,
-        checkpointer: Checkpointer | None = None,
-        earlier: Checkpoint | None = None,
-        found: Sequence[Outcome] = (),
-        spent: float = 0.0,
-    ) -> Outcome:
-        """Walk until ``stop`` holds or the callback ends it, without a look at the result.
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """See `core.search.run.Steps`: all walks are at random solutions, or where a checkpoint has them."""
+        launcher, monitor = self.launcher, run.monitor
+        if self.plan.settings.takes_turns:
+            self.found = earlier_outcomes(checkpoint) or self.found
+            launcher.memory.number_walks(len(self.found))
+            monitor.done = sum(one.iterations for one in self.found)
+        self.walks.begin(run.stop, self.start)
+        self.slices = slices_for(launcher, self.iteration_s, run)
+        self.recorder = None
+        if self.plan.history:
+            self.recorder = HistoryRecorder(launcher, self.iterate, monitor.began, self.is_cut)
+        if checkpoint is not None:
+            run.done = resume_walks(launcher, checkpoint, self.recorder)
+            monitor.done += run.done
+        self.evaluated = self.walks.evaluations() if run.stop.seconds != inf else 0
 
-        Parameters
-        ----------
-        stop, start, monitor, checkpointer
-            See `run`.
-        earlier
-            State from which the walk resumes; None: it begins.
-        found
-            Outcomes of the walks before this one, which a checkpoint has too.
-        spent
-            Seconds of the run so far, the same on all ranks.
-
-        """
-        began = time.perf_counter() - spent
-        settings, launcher, memory = self.plan.settings, self.launcher, self.launcher.memory
-        is_timed, exchange = stop.seconds != inf, settings.exchange
-        self.walks.begin(stop, start)
-        self.slices = slices_for(launcher, self.iteration_s, stop.seconds, began)
-        recorder = HistoryRecorder(launcher, self.iterate, began, self.is_cut) if self.plan.history else None
-        iterate = recorder.iterate if recorder else self.iterate
-        done = resume_walks(launcher, earlier, recorder) if earlier is not None else 0
-        if monitor is not None:
-            monitor.done += done
-        batch = rank_agreement.FIRST_BATCH if not is_timed and checkpointer is None else 1
-        iteration_s, most_s = whole_s(launcher, self.iteration_s), longest_launch_s(stop.seconds, spent)
-        work = self.walks.evaluations() if is_timed else 0
-        by_time = False
-        while done < stop.iterations:
-            if self.slices is not None:
-                self.slices.is_on = iteration_s > most_s
-            count = 1 if self.slices is not None and self.slices.is_on else min(batch, stop.iterations - done)
-            if exchange:
-                count = min(count, exchange - done % exchange)
-            before = time.perf_counter()
-            iterate(count)
-            control = memory.control()
-            done += count
-            is_ended = monitor is not None and self.reported(monitor, count, control)
-            if exchange and done % exchange == 0:
-                self.walks.adopt_best(control)
-                if recorder is not None:
-                    recorder.meet()
-                control = memory.control()
-            now = time.perf_counter()
-            before_work, work = work, self.walks.evaluations() if is_timed else 0
-            state = self.compared(
-                control,
-                (is_ended, checkpointer is not None and checkpointer.is_due()),
-                (before - began, now - before),
-                unevenness(count * memory.here * self.plan.most_evaluations, work - before_work),
-            )
-            iteration_s, self.latest_s = state.slowest / count, (now - before) / count
-            most_s = longest_launch_s(stop.seconds, state.spent, state.uneven)
-            batch = rank_agreement.next_batch(batch, state.slowest)
-            batch = min(batch, max(1, int(min(most_s / max(iteration_s, 1e-9), MOST))))
-            # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
-            if state.running == 0 and (exchange == 0 or done % exchange == 0):
-                break
-            is_over = self.is_over(stop.seconds, state.spent, iteration_s)
-            by_time = is_over and (done < stop.iterations or self.is_cut())
-            if state.late or by_time:
-                break
-            if checkpointer is not None and state.due:
-                kept = make_checkpoint(launcher, done, recorder)
-                checkpointer.keep(launcher.ranks, add_earlier_outcomes(self.plan, kept, found))
-        self.slices = None
-        return self.walks.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
-
-    def reported(self, monitor: ProgressMonitor, count: int, control: np.ndarray) -> bool:
-        """Report ``count`` further iterations to the callback. Return True if the walk should end."""
-        monitor.done += count
-        if monitor.is_due():
-            monitor.tell(monitor.done, self.walks.best_here(control)[0] if self.launcher.memory.here else None)
-        return monitor.interrupted
-
-    def compared(
-        self, control: np.ndarray, wishes: tuple[bool, bool], clock: tuple[float, float], uneven: float
-    ) -> BatchState:
-        """Compare all ranks after a batch.
-
-        Parameters
-        ----------
-        control
-            Control words of this rank's walks.
-        wishes
-            True if this rank's callback ends the run; True if its checkpoint is due.
-        clock
-            Seconds of the run when the batch began, and of the batch.
-        uneven
-            See `BatchState`.
-
-        """
-        costs, ranks = self.plan.costs, self.launcher.ranks
-        own = BatchReport(
-            running=int((control[:, walks.STOP] == walks.RUNNING).sum()),
-            astray=int(costs.is_astray(control[:, walks.COST]).sum()),
-            is_ended=(wishes[0] and ranks.rank == 0) or self.is_cut(),
-            is_due=wishes[1],
-            before_s=clock[0],
-            seconds=clock[1],
-            uneven=uneven,
+    def step(self, run: SynchronousRun) -> Step:
+        """See `core.search.run.Steps`: iterate, and let walks that are worse adopt the best solution of all."""
+        count = self.batch(run)
+        (self.recorder or self).iterate(count)
+        control = self.launcher.memory.control()
+        self.report(run, count, control)
+        exchange = self.plan.settings.exchange
+        is_exchanged = exchange == 0 or (run.done + count) % exchange == 0
+        if exchange and is_exchanged:
+            self.walks.adopt_best(control)
+            if self.recorder is not None:
+                self.recorder.meet()
+            control = self.launcher.memory.control()
+        running = int((control[:, walks.STOP] == walks.RUNNING).sum())
+        astray = int(self.plan.costs.is_astray(control[:, walks.COST]).sum())
+        return Step(
+            steps=count,
+            # Walks that rest may continue after an exchange, however many iterations a batch has.
+            undone=running if is_exchanged else max(1, running),
+            is_ended=astray > 0,
+            is_cut=self.is_cut(),
+            is_divisible=self.slices is not None,
+            uneven=self.unevenness(run, count),
+            words=(astray,),
         )
-        state = compare_ranks(ranks, own)
-        if state.astray:
+
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """See `core.search.run.Steps`: the state of all walks."""
+        return add_earlier_outcomes(self.plan, make_checkpoint(self.launcher, run.done, self.recorder), self.found)
+
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
+        """See `core.search.run.Steps`."""
+        return layout(self.plan, self.launcher.memory, run.stop, run.before_s, state)
+
+    def result(self, run: SynchronousRun) -> Outcome:
+        """See `core.search.run.Steps`: what all walks have found, without a look at the best solution."""
+        if any(run.words):
             raise ProblemError(
-                f"{self.plan.problem.name}: a walk came to a cost out of range: expected {costs.text}; look at "
-                "`delta`, or make costs smaller"
+                f"{self.plan.problem.name}: a walk came to a cost out of range: expected {self.plan.costs.text}; look "
+                "at `delta`, or make costs smaller"
             )
-        return state
+        self.slices = None
+        history = self.recorder.history() if self.recorder is not None else None
+        return self.walks.outcome(history)._replace(by_time=run.by_time)
 
-    def is_cut(self) -> bool:
-        """Return True if the time was over before all walks of this rank had made an iteration."""
-        return self.slices is not None and self.slices.is_cut
+    # --- iterations ---
 
-    def is_over(self, limit_s: float, spent_s: float, iteration_s: float) -> bool:
-        """Return True if the time is over, or a further iteration, which cannot be cut, would end too late."""
-        has_time = self.slices is not None or is_time_for(limit_s, spent_s, iteration_s)
-        return self.is_cut() or spent_s > limit_s or not has_time
+    def batch(self, run: SynchronousRun) -> int:
+        """Return the number of iterations until ranks synchronise: not beyond an exchange, and one in slices."""
+        budget, exchange = run.budget(), self.plan.settings.exchange
+        if self.slices is not None:
+            if run.step_s > 0:
+                self.slices.is_on = run.step_s > budget.seconds
+            if self.slices.is_on:
+                return 1
+        return min(budget.steps, exchange - run.done % exchange) if exchange else budget.steps
 
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk that is awake."""
@@ -402,3 +342,25 @@ class LocalSearch:
             self.host_loop.iterate(count)
         else:
             self.launcher.iterate(count)
+
+    def report(self, run: SynchronousRun, count: int, control: np.ndarray) -> None:
+        """Report ``count`` further iterations to the callback, if it is due."""
+        run.monitor.done += count
+        if run.monitor.is_due():
+            cost = self.walks.best_here(control)[0] if self.launcher.memory.here else None
+            run.report(run.monitor.done, cost)
+
+    def is_cut(self) -> bool:
+        """Return True if the time was over before all walks of this rank had made an iteration."""
+        return self.slices is not None and self.slices.is_cut
+
+    def unevenness(self, run: SynchronousRun, count: int) -> float:
+        """Return the factor by which the next batch may take longer than this one of ``count`` iterations.
+
+        Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
+        """
+        if run.stop.seconds == inf:
+            return SAFETY_FACTOR
+        before, self.evaluated = self.evaluated, self.walks.evaluations()
+        most = count * self.launcher.memory.here * self.plan.most_evaluations
+        return min(MOST_SAFETY_FACTOR, SAFETY_FACTOR * max(1.0, most / max(1, self.evaluated - before)))

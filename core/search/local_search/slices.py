@@ -16,6 +16,7 @@ import numpy as np
 from core.kernels.local_search import walks
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.plan import Plan
+from core.search.run import Run
 from core.search.time_limits import longest_launch_s
 
 SLICE_S = 0.1
@@ -172,18 +173,21 @@ def needs_parts(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> b
     return not launcher.shape.in_one_team or is_long(longest_s(launcher.plan, iteration_s), limit_s)
 
 
-def slices_for(launcher: WalkLauncher, iteration_s: float, limit_s: float, began: float) -> Slices | None:
+def slices_for(launcher: WalkLauncher, iteration_s: float, run: Run) -> Slices | None:
     """Return what makes iterations in slices; None where whole iterations are short enough on all ranks.
 
     All ranks call this. A host that selects, or a tuner that tries launches, is not interrupted.
     """
+    limit_s, ranks = run.stop.seconds, launcher.ranks
     if limit_s == inf:
         return None
-    ranks = launcher.ranks
     told = np.zeros(ranks.size, np.int64)
     told[ranks.rank] = round(whole_s(launcher, iteration_s) * 1e9)
     ranks.reduce(told, "sum")
+    slowest_s = told.max() / 1e9
     is_whole = launcher.plan.settings.is_host_driven or launcher.shape.is_tuning
-    if not is_long(told.max() / 1e9, limit_s) or is_whole:
+    if not is_long(slowest_s, limit_s) or is_whole:
         return None
-    return Slices(launcher, iteration_s, limit_s, began)
+    slices = Slices(launcher, iteration_s, limit_s, run.monitor.began)
+    slices.is_on = slowest_s > longest_launch_s(limit_s, run.before_s)
+    return slices

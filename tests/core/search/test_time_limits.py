@@ -13,7 +13,7 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
-from core.search.run import SynchronousRun, advance
+from core.search.run import SynchronousRun, advance, execute
 from core.search.stop import Iterations, Seconds
 from core.search.time_limits import MOST_LATE_S, SAFETY_FACTOR, allowance_s, is_time_for, longest_launch_s
 from tests.core.search.searches import HARD, QAP, cities
@@ -131,7 +131,7 @@ def ever_more(made):
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
     one = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
-    one.walk(Seconds(limit_s), None, None)
+    execute(one, SynchronousRun(Solo(), Seconds(limit_s)))
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 

@@ -102,12 +102,12 @@ CROSS = [(*moves, algorithm, {}) for moves in MOVES for algorithm in ALGORITHMS]
 ITERATIONS = 8
 
 
-def search(backend, communicator, row, **more):
+def search(backend, communicator, row, seed=3, **more):
     """The search of a row."""
     problem, names, evaluation, algorithm, how = row
     return local_search.LocalSearch(
         backend, communicator, PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"),
-        evaluation=evaluation, seed=3, **how, **more,
+        evaluation=evaluation, seed=seed, **how, **more,
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Shapes of launches where every walk has a team, and how many iterations the host queues at a time."""
 
+from math import inf
+
 import pytest
 
 from backends.cuda.compiler import resident_lanes
@@ -7,8 +9,9 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
-from core.search.local_search.rank_agreement import LONGEST_BATCH_S, MOST_GROWTH, next_batch
+from core.search.local_search.search import FIRST_BATCH, MOST_GROWTH
 from core.search.local_search.shape import even_team
+from core.search.run import BatchSizes
 
 
 def test_a_last_round_of_few_teams_is_avoided():
@@ -36,9 +39,13 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     assert found.digest == expected.digest and found.solution.tolist() == expected.solution.tolist()
 
 
-def test_batches_grow_to_what_the_host_shall_wait_for():
-    assert next_batch(16, 1e-9) == 16 * MOST_GROWTH
-    assert next_batch(16, LONGEST_BATCH_S / 8) == 64
-    assert next_batch(16, LONGEST_BATCH_S / 3) == 32
-    assert next_batch(16, LONGEST_BATCH_S * 0.6) == 16
-    assert [next_batch(batch, 2 * LONGEST_BATCH_S) for batch in (16, 1)] == [8, 1]
+def test_batches_grow_to_what_the_host_waits_for():
+    def following(step_s, longest_s=inf):
+        sizes = BatchSizes(FIRST_BATCH, MOST_GROWTH)
+        sizes.learn(step_s, longest_s)
+        return sizes.next
+
+    waits_s = BatchSizes().seconds
+    assert following(1e-9) == FIRST_BATCH * MOST_GROWTH
+    assert [following(waits_s / count) for count in (64.5, 3.5, 0.5)] == [64, 3, 1]
+    assert [following(1e-3, longest_s) for longest_s in (0.0505, 0.0)] == [50, 1]

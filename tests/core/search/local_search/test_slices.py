@@ -7,7 +7,9 @@ import pytest
 from backends.cpu.single_core import CpuBackend
 from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
-from core.search.local_search import Iterations, Seconds, Target, rank_agreement
+from core.search import protocol
+from core.search import run as run_loop
+from core.search.local_search import Iterations, Seconds, Target
 from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
 from core.search.local_search.slices import Slices, longest_s
@@ -37,7 +39,7 @@ class Clock:
             launch(kernel, teams, team_size, *given)
 
         monkeypatch.setattr(search.backend, "launch", timed)
-        for module in (searching, slicing):
+        for module in (run_loop, protocol, slicing):
             monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=self.look))
 
     def look(self):
@@ -95,7 +97,7 @@ def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monk
     one.run(Iterations(1000) | Seconds(1e6))
     timed, made[:] = made[0], []
     one.run(Iterations(1000))
-    assert (timed, made[0]) == (1, rank_agreement.FIRST_BATCH)
+    assert (timed, made[0]) == (1, searching.FIRST_BATCH)
 
 
 def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_tells_how_long_it_took(cpu, monkeypatch):

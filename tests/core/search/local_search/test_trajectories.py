@@ -12,7 +12,7 @@ from backends.tuning import LaunchShape, ShapeTuner
 from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search import local_search
-from core.search.local_search import rank_agreement
+from core.search.local_search import search as search_module
 from tests.conftest import ROOT
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import KEPT, WORDS, cases, found, search
@@ -41,9 +41,8 @@ def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, py
 
 def test_the_oracle_keeps_the_best_solution_to_which_random_moves_lead(python, cpu):
     """The walk starts at a local optimum, so the first iteration shakes it."""
-    several = [search(backend, Solo(), ("labs", "flip1", "autocorrelations", "ils", {})) for backend in (cpu, python)]
-    for one in several:
-        one.seed = 11
+    row = ("labs", "flip1", "autocorrelations", "ils", {})
+    several = [search(backend, Solo(), row, seed=11) for backend in (cpu, python)]
     expected, outcome = (found(one, local_search.Iterations(1)) for one in several)
     assert outcome == expected and outcome[2] == 1
 
@@ -98,8 +97,8 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
     """Walks that rest at a local optimum go on from the best of all, whenever the host looked at them."""
     outcomes = []
     for batch in (1, 5, 16, 64):
-        monkeypatch.setattr(rank_agreement, "FIRST_BATCH", batch)
-        monkeypatch.setattr(rank_agreement, "next_batch", lambda latest, seconds: latest)
+        monkeypatch.setattr(search_module, "FIRST_BATCH", batch)
+        monkeypatch.setattr(search_module, "MOST_GROWTH", 1)
         several = {"level": "algorithm", "walks": 6, "exchange": 50}
         one = local_search.LocalSearch(
             cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), local_search.HillClimbing(), "exchange2", **several
@@ -132,7 +131,7 @@ def test_tuned_launches_are_the_same_search(python, row, cpu):
     shapes = python.capabilities._replace(max_team_size=8)
     tuned = search(python, Solo(), row, tune=lambda kernel, n, size: ShapeTuner(shapes, n, size, 2))
     assert found(tuned) == found(search(cpu, Solo(), row))
-    assert tuned.tuner.done
+    assert tuned.launcher.shape.tuner.done
 
 
 def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
