@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 
-from drivers.bench import ant_colonies, ant_strategies, dynamic_programming, exact, hill_climbing, local_search
+from drivers.bench import ant_colonies, ant_strategies, calls, dynamic_programming, exact, hill_climbing, local_search
 from drivers.bench.c_programs import Compiler
 from drivers.bench.cases import BenchmarkCase, BenchmarkContext
 from drivers.bench.devices import usable_devices
@@ -28,6 +28,7 @@ WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
     "exact": exact.cases,
     "dp": dynamic_programming.cases,
     "aco-strategies": ant_strategies.cases,
+    "calls": calls.cases,
 }
 """What `--workload` takes, and what lists the cases of each."""
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
@@ -36,7 +37,7 @@ RANKS = "ranks"
 """What `--workload` takes besides: not cases on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 TIME_LIMITS = "time-limits"
 """What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
-ONLY_WHEN_NAMED = ("aco-strategies",)
+ONLY_WHEN_NAMED = ("aco-strategies", "calls")
 """Workloads that `all` leaves out."""
 
 
@@ -64,7 +65,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         default="all",
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
-            "several instances, separated by commas; ranks: ten workloads on one rank and on all, under mpirun -n 2; "
+            "several instances, separated by commas, and calls, which are short calls from Python; ranks: ten "
+            "workloads on one rank and on all, under mpirun -n 2; "
             "time-limits: lateness of runs with --seconds"
         ),
     )

@@ -1,0 +1,80 @@
+"""Repeated calls from Python: nothing is compiled again, and nothing is left of them."""
+
+import gc
+
+import pytest
+
+import onekernel as ok
+from backends.cpu.single_core import CpuBackend
+from backends.device import Buffer
+from backends.launch import Backend
+from core.lang import Kernel
+from core.lang.front import translator
+from drivers.bench.calls import LETTERS, SHORT_CALLS, long_strings
+
+
+def called(call):
+    return ok.run(call.workload, **call.options, backend="cpu")
+
+
+@pytest.mark.parametrize("call", SHORT_CALLS, ids=lambda call: call.workload)
+def test_a_repeated_call_translates_and_compiles_nothing(call, monkeypatch):
+    first = called(call)
+
+    def refuse(*_):
+        raise AssertionError("translated or compiled again")
+
+    monkeypatch.setattr(translator, "translate", refuse)
+    monkeypatch.setattr(CpuBackend, "compile", refuse)
+    again = called(call)
+    assert (again.hash, again.cost) == (first.hash, first.cost)
+
+
+def test_the_first_call_says_how_long_it_compiled_and_a_repeated_one_next_to_nothing(monkeypatch):
+    compile_ = CpuBackend.compile
+    monkeypatch.setattr(CpuBackend, "shares_executables", False)
+    slow = []
+
+    def compile_slowly(self, program):
+        import time
+
+        time.sleep(0.2)
+        slow.append(program)
+        return compile_(self, program)
+
+    monkeypatch.setattr(CpuBackend, "compile", compile_slowly)
+    monkeypatch.setenv("ONEKERNEL_CHECKS", "1")  # a backend that nobody has used
+    first, again = (called(SHORT_CALLS[0]) for _ in range(2))
+    assert slow
+    assert first.compile_seconds >= 0.2 * len(slow) > again.compile_seconds
+
+
+@pytest.mark.parametrize("call", [SHORT_CALLS[3], SHORT_CALLS[7]], ids=lambda call: call.workload)
+def test_nothing_is_left_of_repeated_calls(call):
+    def alive():
+        gc.collect()
+        found = gc.get_objects()
+        return [sum(isinstance(one, kind) for one in found) for kind in (Buffer, Kernel, Backend)]
+
+    for _ in range(3):
+        called(call)
+    before = alive()
+    for _ in range(4):
+        called(call)
+    assert alive() == before
+
+
+def test_a_call_within_a_call_has_a_device_of_its_own():
+    inner = []
+
+    def callback(progress):
+        if not inner:
+            inner.append(called(SHORT_CALLS[0]).hash)
+
+    outer = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu", callback=callback)
+    assert inner == [outer.hash]
+
+
+def test_the_longer_strings_are_two_of_the_same_length():
+    first, second = long_strings(1)
+    assert len(first) == len(second) == LETTERS and first != second
