@@ -48,18 +48,15 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
         from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 
         made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
-    elif options.published:
-        from core.search.dp.knapsack.waves import KnapsackByDiagonals
-
-        made = KnapsackByDiagonals(backend, ranks, problem, folder=options.spill)
-        if options.trace:
-            made.make_room()
     else:
         from cluster.mpi.proxies import Rehearsal
         from core.search.dp.knapsack.search import KnapsackSearch
 
         room, folder = options.device_memory, options.spill
-        made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=options.tiling, room=room, folder=folder)
+        tiling = "published" if options.published else options.tiling
+        made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
+        if options.trace:
+            made.make_room()
     made.warm_up()
     return made
 

@@ -45,23 +45,18 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
     from cluster.mpi.proxies import Rehearsal
     from core.search.dp.lcs.search import LongestCommonSubsequence
-    from core.search.dp.lcs.waves import LcsByDiagonals
 
-    made: Any
-    if options.published:
-        made = LcsByDiagonals(backend, ranks, problem.a, problem.b, folder=options.spill)
-    else:
-        made = LongestCommonSubsequence(
-            backend,
-            Rehearsal(ranks),
-            problem.a,
-            problem.b,
-            tiling=options.tiling,
-            room=options.device_memory,
-            folder=options.spill,
-        )
+    made = LongestCommonSubsequence(
+        backend,
+        Rehearsal(ranks),
+        problem.a,
+        problem.b,
+        tiling="published" if options.published else options.tiling,
+        room=options.device_memory,
+        folder=options.spill,
+    )
     made.warm_up(options.trace)
-    if options.published and options.trace:
+    if options.trace:
         made.make_room()
     return made
 

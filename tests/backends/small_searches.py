@@ -19,9 +19,7 @@ from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape
-from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan
 from core.search.hill_climbing.search import HillClimbing
@@ -63,8 +61,11 @@ def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
 
 
 def diagonals(backend):
-    common = LcsByDiagonals(backend, Solo(), FIRST[:5], SECOND[:9], team_size=few(backend)).run()
-    chosen = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few(backend)).run()
+    lanes = few(backend)
+    common = LongestCommonSubsequence(
+        backend, Solo(), FIRST[:5], SECOND[:9], tiling="published", shape=lanes and LcsLaunchShape(lanes, 1, 1, 1)
+    ).run()
+    chosen = KnapsackSearch(backend, Solo(), generate("paper", 5, 20, 1), tiling="published", team_size=lanes).run()
     return common.pairs.tolist(), chosen.chosen.tolist()
 
 

@@ -13,9 +13,7 @@ from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.knapsack import branch_and_bound
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs import search as lcs_search
-from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
@@ -113,11 +111,12 @@ KINDS = {
     ),
     "strings": Kind(lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        LcsByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
+        lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {"tiling": "published"}, None,
+        f"lcs --text {LETTERS} --mapping published", shared=False,
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
-        KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        KnapsackSearch, (ITEMS,), {"tiling": "published"}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
         shared=False,
     ),
     "knapsack bounded": Kind(

@@ -12,17 +12,23 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
 What `compute` finds in this package: `core.search.dp.engine.waves` computes recurrences by waves,
 `core.search.dp.engine.decisions` keeps decisions for a trace, `core.search.dp.engine.checkpoints` keeps rows and pauses
 ranks together. `TableSearch.run` refuses stop criteria and a history, since the answer is known at the end, and reports
-progress. `core.search.dp.engine.published_table` is the paper's mapping of any table.
+progress. Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they
+take memory of the host (`make_room`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.protocol import Callback, CountCallback, table_monitor
 from core.search.stop import Stop
+
+if TYPE_CHECKING:
+    from core.search.dp.engine.recurrences import Waves
+    from core.search.dp.engine.waves import WaveEngine
 
 Found = TypeVar("Found", bound=Any)
 
@@ -64,6 +70,8 @@ class TableSearch(Generic[Found]):
         True if the parts that progress counts are about equal work.
     without_checkpoints : tuple of str or None
         Settings that keep no checkpoints, and those to use instead.
+    engine : core.search.dp.engine.waves.WaveEngine or None
+        Of a table that the generic engine computes.
 
     """
 
@@ -74,6 +82,21 @@ class TableSearch(Generic[Found]):
     subject: str
     are_parts_even = True
     without_checkpoints: tuple[str, str] | None = None
+    engine: WaveEngine | None = None
+
+    def leave_to_engine(self, tiling: str, problem: Waves, **options: Any) -> None:
+        """Let the generic engine compute a problem, cut by ``tiling``; see `WaveEngine` for the options."""
+        from core.search.dp.engine.waves import MAPPING_OF_TILING, OPTIONS, WaveEngine
+
+        mapping = MAPPING_OF_TILING[tiling]
+        self.without_checkpoints = OPTIONS[mapping]
+        self.engine_of = partial(WaveEngine, self.backend, self.communicator, mapping=mapping, **options)
+        self.engine = self.engine_of(problem)
+
+    def make_room(self) -> None:
+        """Take the host's memory for all cells, if there are any, or refuse before anything is computed."""
+        if self.engine is not None:
+            self.engine.make_room()
 
     @property
     def evaluations(self) -> int:

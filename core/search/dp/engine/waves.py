@@ -17,7 +17,9 @@ OPTIONS = {
     "tiles": ("--tiling tiles", "--tiling auto"),
     "published": ("--mapping published", "--mapping native"),
 }
-"""The option of each mapping, and the one that several ranks need."""
+"""The option of each mapping, and the one that several ranks and checkpoints need."""
+MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
+"""The mapping of each way to cut a table that a search leaves to the engine."""
 
 
 class WaveMapping(Protocol):
@@ -88,6 +90,11 @@ class WaveEngine:
             self.mapping = GridTiles(backend, problem, room, folder, shape)
         else:
             self.mapping = PackedWaves(backend, problem, room, folder, shape)
+
+    @property
+    def problem(self) -> Any:
+        """The problem, as it was given."""
+        return self.mapping.problem
 
     def restate(self, problem: Waves) -> None:
         """Take another problem with the same function, whose waves are no wider."""

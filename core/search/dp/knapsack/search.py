@@ -7,7 +7,7 @@ The order also keeps the cells that a pass reads for its two items close togethe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from core.search.dp.engine.trace import trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
 from core.search.dp.knapsack.result import Selection, make_selection
 from core.search.dp.knapsack.table import LEAST_PART, KnapsackPart, KnapsackTable, KnapsackTableItems, RowBlocking
-
-if TYPE_CHECKING:
-    from core.search.dp.engine.waves import WaveEngine
 
 TILINGS = ("auto", "none")
 
@@ -43,7 +40,8 @@ class KnapsackSearch(TableSearch[Selection]):
         A `cluster.Communicator` that says how ranks share the work; see `run`.
     instance : Knapsack
     tiling
-        ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank.
+        ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
+        ``published``: the paper's own mapping, a launch for every diagonal, whose cells go to the host.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`.
     team_size
@@ -74,7 +72,7 @@ class KnapsackSearch(TableSearch[Selection]):
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
-        if tiling not in TILINGS:
+        if tiling not in (*TILINGS, "published"):
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         self.backend, self.communicator, self.instance = backend, communicator, instance
         self.tiling = tiling
@@ -82,15 +80,13 @@ class KnapsackSearch(TableSearch[Selection]):
         self.cells = instance.n * (instance.capacity + 1)
         self.value_type: Any
         self.value_type = u32 if instance.upper_bound() < 2**32 else u64
-        self.engine: WaveEngine | None = None
-        if tiling == "none":
-            from core.search.dp.engine.waves import WaveEngine
-            from core.search.dp.knapsack.waves import KnapsackWaves
+        if tiling != "auto":
+            from core.search.dp.knapsack.waves import problem_of
 
-            self.without_checkpoints = "--tiling none", "--tiling auto"
-            self.waves = KnapsackWaves(instance, self.items)
-            self.engine = WaveEngine(backend, communicator, self.waves, room=room, folder=folder)
-            self.work = len(self.items) * (instance.capacity + 1)
+            shape = (team_size,) if team_size else None
+            problem = problem_of(tiling, instance, self.items)
+            self.leave_to_engine(tiling, problem, room=room, folder=folder, shape=shape)
+            self.work = self.cells if tiling == "published" else len(self.items) * (instance.capacity + 1)
             return
         # No selection is heavier than all items together.
         self.capacity = min(instance.capacity, weight_of(instance, self.items))
@@ -147,6 +143,12 @@ class KnapsackSearch(TableSearch[Selection]):
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
         if self.engine is not None:
+            from core.search.dp.knapsack.waves import problem_of, smallest
+
+            few = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
+            with self.backend.warming_up():
+                for tracing in (False, True):
+                    few.run(tracing)
             return
         table = self.table
         table.make_rows(self.backend.collectives(self.communicator))
@@ -163,7 +165,7 @@ class KnapsackSearch(TableSearch[Selection]):
         trace, progress, ranks, checkpointer = run
         if self.engine is not None:
             found = self.engine.run(trace, progress)
-            chosen = self.waves.chosen(found)
+            chosen = self.engine.problem.chosen(found)
             return make_selection(
                 self.instance, found.value, chosen, cells=self.cells, streamed_bytes=found.streamed_bytes
             )

@@ -10,15 +10,19 @@ from core.kernels.dp.diagonals import ItemColumns, packed_value
 from core.kernels.dp.knapsack import KnapsackItems, best_value
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack
-from core.search.dp.engine.published_table import PublishedTable
 from core.search.dp.engine.recurrences import Diagonals, WaveRing, Waves
-from core.search.dp.engine.results import HostCells, WaveResult
-from core.search.dp.knapsack.result import Selection, make_selection
+from core.search.dp.engine.results import WaveResult
 
 
 def value_type(instance: Knapsack) -> Any:
     """The language's type of a cell."""
     return u32 if instance.upper_bound() < 2**32 else u64
+
+
+def smallest(instance: Knapsack) -> Knapsack:
+    """Two items, with values of the same type: programs are compiled from it."""
+    value = 1 if value_type(instance) is u32 else 2**32 - 1
+    return Knapsack("two items", np.ones(2, int), np.full(2, value), 2)
 
 
 class KnapsackWaves(Waves):
@@ -97,8 +101,11 @@ class KnapsackDiagonals(Diagonals):
         weights[: self.instance.n], values[: self.instance.n] = self.weights, self.values
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
-    def chosen(self, cells: HostCells) -> np.ndarray:
-        """The selection: of the last item first, each is taken where that is worth more than leaving it."""
+    def chosen(self, result: WaveResult) -> np.ndarray | None:
+        """The selection, if cells were kept: from the last item on, each is taken where that is worth more."""
+        cells = result.cells
+        if cells is None:
+            return None
         chosen, left = np.zeros(self.instance.n, bool), self.instance.capacity
         for k in reversed(range(self.instance.n)):
             without = cells.at(k - 1 + left, k - 1) if k else 0
@@ -108,36 +115,6 @@ class KnapsackDiagonals(Diagonals):
         return chosen
 
 
-class KnapsackByDiagonals(PublishedTable[Selection]):
-    """The 0-1 knapsack problem by the paper's mapping; see `PublishedTable`.
-
-    The answer is that of `core.search.dp.knapsack.search.KnapsackSearch`.
-    """
-
-    subject = "the knapsack problem's table"
-
-    def __init__(
-        self,
-        backend: Any,
-        communicator: Any,
-        instance: Knapsack,
-        *,
-        folder: str | None = None,
-        team_size: int | None = None,
-    ) -> None:
-        self.instance = instance
-        self.work = instance.n * (instance.capacity + 1)
-        self.table = KnapsackDiagonals(instance)
-        super().__init__(backend, communicator, self.table, folder, team_size)
-
-    def smallest(self) -> KnapsackDiagonals:
-        """A knapsack of one item, with values of the same type."""
-        few = KnapsackDiagonals(Knapsack("one item", np.ones(1, int), np.ones(1, int), 1))
-        few.value = self.table.value
-        return few
-
-    def found(self, last: WaveResult | None, trace: bool) -> Selection:
-        """The value from the last cell, and the selection from all cells."""
-        assert last is not None
-        chosen = None if last.cells is None else self.table.chosen(last.cells)
-        return make_selection(self.instance, last.value, chosen, cells=self.work, streamed_bytes=last.streamed_bytes)
+def problem_of(tiling: str, instance: Knapsack, items: np.ndarray) -> KnapsackWaves | KnapsackDiagonals:
+    """The recurrence of a knapsack, or of its items that are worth taking."""
+    return KnapsackDiagonals(instance) if tiling == "published" else KnapsackWaves(instance, items)

@@ -21,6 +21,7 @@ from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, m
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from core.search.dp.engine.waves import WaveEngine
     from core.search.protocol import CountCallback
 
     Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -48,7 +49,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         The strings; a gives the rows of the table, b the columns.
     tiling
         ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
-        the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`).
+        the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`). ``published``: the paper's own
+        mapping, whose cells go to the host (see `core.search.dp.engine.published`).
     room
         Bytes of device memory for what a trace needs; by default half of the device's memory.
     folder
@@ -84,16 +86,20 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         folder: str | None = None,
         shape: LcsLaunchShape | None = None,
     ) -> None:
-        if tiling not in TILINGS:
+        if tiling not in (*TILINGS, "published"):
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         check_letters(a.size, b.size)
-        if tiling != "auto":
-            self.without_checkpoints = f"--tiling {tiling}", "--tiling auto"
         self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
         self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
         self.work = a.size * b.size
         self.room, self.folder = decision_room(backend, room), folder
         self.given_room = room
+        if tiling != "auto" and self.work:
+            from core.search.dp.lcs.waves import LcsDiagonals, LcsGrid
+
+            problem = (LcsDiagonals if tiling == "published" else LcsGrid)(self.a, self.b)
+            lanes = (shape.lanes,) if shape and tiling != "tiles" else None
+            self.leave_to_engine(tiling, problem, room=room, folder=folder, shape=lanes)
         self.streamed_bytes = 0
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
@@ -104,9 +110,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     def warm_up(self, trace: bool = True) -> None:
         """Compile what a run needs, by a table of the first rows; the time counts as the backend's compilation.
 
-        All columns take part, because their number and their letters choose the program; without tiling neither does.
+        All columns take part, because their number and their letters choose the program; by diagonals neither does.
         """
-        columns = self.b[:FIRST_ROWS] if self.tiling == "none" else self.b
+        columns = self.b[:FIRST_ROWS] if self.tiling in ("none", "published") else self.b
         with self.backend.warming_up():
             LongestCommonSubsequence(
                 self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
@@ -117,8 +123,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.streamed_bytes = 0
         if self.work == 0:
             return CommonSubsequence.of_nothing(run.trace)
-        if self.tiling != "auto":
-            return self.by_waves(run)
+        if self.engine is not None:
+            return self.by_waves(self.engine, run)
         ranks = run.ranks
         if run.checkpointer is not None:
             from core.search.dp.engine.checkpoints import run_in_bands
@@ -134,18 +140,13 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         method = "stored bits" if is_kept else "stored bits, in blocks"
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
-    def by_waves(self, run: TableRun) -> CommonSubsequence:
+    def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
         """The same cell by cell, on the generic engine."""
-        from core.search.dp.engine.waves import WaveEngine
-        from core.search.dp.lcs.waves import LcsGrid
-
-        grid = LcsGrid(self.a, self.b)
-        mapping = "waves" if self.tiling == "none" else self.tiling
-        found = WaveEngine(self.backend, run.ranks, grid, mapping, self.given_room, self.folder).run(
-            run.trace, run.progress
-        )
-        pairs = None if found.choice is None else grid.pairs(found.choice)
-        method = "by diagonals" if self.tiling == "none" else "by tiles"
+        found = engine.run(run.trace, run.progress)
+        pairs = engine.problem.pairs(found)
+        method = "by tiles" if self.tiling == "tiles" else "by diagonals"
+        if found.cells is not None:
+            method += ", cells on the host"
         return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
 
     def free_tables(self) -> None:

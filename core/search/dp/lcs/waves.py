@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from core.kernels.dp.diagonals import PaddedStrings, common_length
 from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
-from core.search.dp.engine.published_table import PublishedTable
 from core.search.dp.engine.recurrences import Diagonals, Grid, WaveRing
-from core.search.dp.engine.results import HostCells, WaveResult
-from core.search.dp.lcs.result import CommonSubsequence, check_letters
+from core.search.dp.engine.results import WaveResult
 
-FIRST_ROWS = 64
-"""Rows of the table from which programs are compiled."""
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, which are equal to no letter and not to each other."""
 
@@ -34,11 +27,13 @@ class LcsGrid(Grid):
         """An empty string has nothing in common with any."""
         return np.zeros_like(i)
 
-    def pairs(self, choice: Callable[[int, int], int]) -> np.ndarray:
-        """Matched positions from the choices, (length, 2), i64."""
+    def pairs(self, result: WaveResult) -> np.ndarray | None:
+        """Matched positions from the choices, (length, 2), i64, if they were kept."""
+        if result.choice is None:
+            return None
         i, j, found = self.rows, self.columns, []
         while i > 0 and j > 0:
-            chosen = choice(i, j)
+            chosen = result.choice(i, j)
             if chosen == MATCH:
                 found.append((i - 1, j - 1))
             i -= chosen != LEFT_CELL
@@ -69,9 +64,12 @@ class LcsDiagonals(Diagonals):
         down[start : start + self.down.size] = self.down
         self.data = PaddedStrings(across, down, start)
 
-    def pairs(self, cells: HostCells) -> np.ndarray:
-        """Matched positions: left where that keeps the length, else up, else both."""
+    def pairs(self, result: WaveResult) -> np.ndarray | None:
+        """Matched positions from the cells, if they were kept: left where that keeps the length, else up, else both."""
         lanes, length = self.sides()
+        cells = result.cells
+        if cells is None:
+            return None
 
         def length_of(i: int, j: int) -> int:
             return cells.at(i + j - 2, (j if self.lane_is_b else i) - 1) if i and j else 0
@@ -87,40 +85,3 @@ class LcsDiagonals(Diagonals):
                 i, j, here = i - 1, j - 1, here - 1
                 found.append((i, j))
         return np.array(found[::-1], np.int64).reshape(-1, 2)
-
-
-class LcsByDiagonals(PublishedTable[CommonSubsequence]):
-    """A longest common subsequence of ``a`` and ``b`` (1-D, u8) by the paper's mapping; see `PublishedTable`.
-
-    The answer is that of `core.search.dp.lcs.search.LongestCommonSubsequence`.
-    """
-
-    subject = "a longest common subsequence"
-
-    def __init__(
-        self,
-        backend: Any,
-        communicator: Any,
-        a: np.ndarray,
-        b: np.ndarray,
-        *,
-        folder: str | None = None,
-        team_size: int | None = None,
-    ) -> None:
-        check_letters(a.size, b.size)
-        self.a, self.b = a, b
-        self.work = a.size * b.size
-        super().__init__(backend, communicator, LcsDiagonals(a, b) if self.work else None, folder, team_size)
-
-    def smallest(self) -> LcsDiagonals:
-        """The table of the first letters."""
-        return LcsDiagonals(self.a[:FIRST_ROWS], self.b[:FIRST_ROWS])
-
-    def found(self, last: WaveResult | None, trace: bool) -> CommonSubsequence:
-        """The length from the last cell, and the pairs from all cells."""
-        if last is None:
-            return CommonSubsequence.of_nothing(trace)
-        if last.cells is None:
-            return CommonSubsequence(last.value, None, "by diagonals", self.work, 0)
-        pairs = LcsDiagonals(self.a, self.b).pairs(last.cells)
-        return CommonSubsequence(last.value, pairs, "by diagonals, cells on the host", self.work, last.streamed_bytes)

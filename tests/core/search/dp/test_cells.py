@@ -23,9 +23,9 @@ from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.subset_ranks import subset_of_rank
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.waves import KnapsackByDiagonals, KnapsackDiagonals
-from core.search.dp.lcs.search import LongestCommonSubsequence
-from core.search.dp.lcs.waves import LcsByDiagonals, LcsDiagonals
+from core.search.dp.knapsack.waves import KnapsackDiagonals
+from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
+from core.search.dp.lcs.waves import LcsDiagonals
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
@@ -58,6 +58,15 @@ def pairs_of(found):
 
 
 # --- every cell of the tables is on the host, whatever the device and its lanes ---
+
+
+def lcs_by_diagonals(backend, ranks, a, b, team_size=None, folder=None):
+    shape = team_size and LcsLaunchShape(team_size, 1, 1, 1)
+    return LongestCommonSubsequence(backend, ranks, a, b, tiling="published", folder=folder, shape=shape)
+
+
+def knapsack_by_diagonals(backend, ranks, instance, team_size=None):
+    return KnapsackSearch(backend, ranks, instance, tiling="published", team_size=team_size)
 
 
 def every_cell(backend, problem, lanes):
@@ -127,7 +136,7 @@ def test_every_cell_is_that_of_numpy_on_every_backend(backend):
 
 def same_common(backend, a, b):
     """The same pairs as by the suite's kernels, twice, and as by the plain table; and the length alone."""
-    made = LcsByDiagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
+    made = lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
     own = LongestCommonSubsequence(backend, Solo(), a, b).run()
     for _ in range(2):
         found = made.run()
@@ -140,7 +149,7 @@ def same_common(backend, a, b):
 
 
 def same_selection(backend, instance):
-    made = KnapsackByDiagonals(backend, Solo(), instance, team_size=lanes_of(backend))
+    made = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes_of(backend))
     made.warm_up()
     own = KnapsackSearch(backend, Solo(), instance, team_size=1).run()
     for _ in range(2):
@@ -204,12 +213,12 @@ def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
 def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
     backend, lanes = oracle
     for a, b in itertools.product(map(letters, [b"", b"a", b"\xff", b"ab"]), repeat=2):
-        for made in (LcsByDiagonals(backend, Solo(), a, b, team_size=lanes), LcsByDiagonals(cpu, Solo(), a, b)):
+        for made in (lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes), lcs_by_diagonals(cpu, Solo(), a, b)):
             assert pairs_of(made.run()) == common_pairs(a, b)
     for items in ([(0, 0)], [(1, 5)], [(2, 5)], [(0, 3), (1, 1)], [(1, 1), (1, 2), (0, 0)]):
         for capacity in (0, 1):
             instance = knapsack(items, capacity)
-            made = KnapsackByDiagonals(backend, Solo(), instance, team_size=lanes)
+            made = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
             made.warm_up()
             found = made.run()
             assert (found.value, taken(found)) == best_selection(instance)
@@ -266,7 +275,7 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
 
 def by_diagonals(backend, **options):
     """A search whose cells have 19,200 bytes."""
-    return LcsByDiagonals(backend, Solo(), *strings(4, 60, 80), **options)
+    return lcs_by_diagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 
 def no_launches(*arguments):
@@ -307,8 +316,8 @@ def test_several_ranks_are_refused(cpu):
         size = 2
 
     for made in (
-        lambda: LcsByDiagonals(cpu, Two(), *strings(1, 5, 5)),
-        lambda: KnapsackByDiagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
+        lambda: lcs_by_diagonals(cpu, Two(), *strings(1, 5, 5)),
+        lambda: knapsack_by_diagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
     ):
         with pytest.raises(
@@ -340,8 +349,8 @@ def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
         assert told == sorted(told)
         return told
 
-    told = told_by(LcsByDiagonals(cpu, Solo(), *strings(8, 900, 110)))
+    told = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
     assert told[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in told} == {1009}
-    assert told_by(KnapsackByDiagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
+    assert told_by(knapsack_by_diagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
     told = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), mapping="published"))
     assert told == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length

@@ -23,11 +23,9 @@ from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.waves import KnapsackByDiagonals
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs.search import LongestCommonSubsequence
-from core.search.dp.lcs.waves import LcsByDiagonals
 from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
 from tests.core.search.dp.tables import knapsack as made
@@ -305,8 +303,18 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
 def test_a_run_without_states_refuses_to_keep_one(cpu):
     square = random_distances(6, 1, 9, False)
     for search, problem, changes, way in (
-        (LcsByDiagonals, PAIR, {}, "--mapping published: it has no checkpoints: expected --mapping n"),
-        (KnapsackByDiagonals, (SUMS,), {}, "--mapping published: it has no checkpoints: expected --mapping n"),
+        (
+            LongestCommonSubsequence,
+            PAIR,
+            {"tiling": "published"},
+            "--mapping published: it has no checkpoints: expected --mapping n",
+        ),
+        (
+            KnapsackSearch,
+            (SUMS,),
+            {"tiling": "published"},
+            "--mapping published: it has no checkpoints: expected --mapping n",
+        ),
         (HeldKarp, (square,), {"mapping": "published"}, "--mapping published"),
         (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: it has no checkpoints"),
         (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: it has no checkpoints: expected"),
