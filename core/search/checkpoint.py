@@ -1,10 +1,9 @@
 """Checkpoints of searches: data from which another process resumes, and their schedule.
 
-A state is of no backend and no number of ranks: it holds what the search is, by walk or by item, and what a backend
-keeps besides is made anew from it. A search asks its `Checkpointer` between launches whether a state is due, as it asks
-its `core.search.protocol.ProgressMonitor` whether to end; all ranks then meet, the first one puts the state together,
-and keeps it. A search gets the state from which it resumes only in exchange for its layout
-(`core.search.checkpoint_layout`).
+A checkpoint depends on no backend and no number of ranks: it has the state of each walk, item or row, and a search
+recomputes the rest. A `core.search.run.Run` asks its `Checkpointer` between launches whether a checkpoint is due; all
+ranks then synchronise, and the first one assembles and keeps it. A search gets a checkpoint only in exchange for its
+layout (`core.search.checkpoint_layout`).
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.errors import UserError
+
 
 class ProgressSample(NamedTuple):
-    """What a rank knew of its own work at a time: seconds since the search began, evaluations, and steps."""
+    """Progress of a rank: seconds since the search began, evaluations, and steps."""
 
     seconds: float
     evaluations: int
@@ -17,9 +19,9 @@ class ProgressSample(NamedTuple):
 
 
 class ProgressSamples:
-    """A rank's looks at its search, and those that saw a better cost.
+    """A rank's samples of its progress between launches, and the improvements that they show.
 
-    Of several improvements that one launch made the host sees the last.
+    Of several improvements in one launch the host sees the last.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ class ProgressSamples:
     cost
         Of the solution that it begins with; None: with none.
     earlier : ndarray, shape (rows, 4), float64, optional
-        The history up to the state from which a run goes on.
+        The history up to the checkpoint from which the run resumes.
     done
         Evaluations and steps of all ranks up to there.
 
@@ -49,7 +51,7 @@ class ProgressSamples:
         self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
 
     def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
-        """Remember how much this rank has done, and the cost if it is a better one."""
+        """Add a sample of what this rank has done, and the cost if it is an improvement."""
         seconds = time.perf_counter() - self.began
         self.samples.append(ProgressSample(seconds, evaluations, steps))
         if not self.found or cost < self.found[-1][1]:
@@ -58,8 +60,8 @@ class ProgressSamples:
     def history(self, communicator: Any, *, numbered: bool) -> list[list[Any]]:
         """Rows [steps, evaluations, seconds, cost] of all ranks, on every rank.
 
-        Steps and evaluations are those of all ranks; of the ranks that did not look just then they are interpolated
-        linearly by time between their looks.
+        Steps and evaluations are those of all ranks; those of ranks without a sample at that time are
+        interpolated linearly by time between their samples.
 
         Parameters
         ----------
@@ -82,11 +84,24 @@ class ProgressSamples:
         return shared
 
     def rows(self, communicator: Any, *, numbered: bool) -> np.ndarray:
-        """Return the history as an array of four columns, as a state has it."""
+        """Return the history as an array of four columns, as a checkpoint has it."""
         return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
 
 
 def interpolate_sample(seconds: float, samples: list[ProgressSample], column: int) -> float:
-    """A count of a rank at a time, from its looks."""
+    """Return a count of a rank at a time, from its samples."""
     columns = np.array(samples, np.float64).T
     return float(np.interp(seconds, columns[0], columns[column]))
+
+
+def refuse_history(history: bool, search: str) -> None:
+    """Refuse the history of a search that knows its answer at its end alone.
+
+    Raises
+    ------
+    UserError
+        A history is asked for.
+
+    """
+    if history:
+        raise UserError(f"{search} has no history: nothing is known of its answer before the end")

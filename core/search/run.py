@@ -22,12 +22,12 @@ Ranks synchronise in one of two ways.
     step ends and all ranks synchronise. A word that all ranks share tells them. Hill climbing and exact search run like
     this.
 
-A run without history, callback, time limit, target and checkpointer has an infinite budget: `AsynchronousRun.launch_s`
-is infinite, so a search launches all of its work at once.
+`AsynchronousRun.launch_s` is infinite without history, callback, time limit, target and checkpointer: a search then
+launches all of its work at once.
 
-A table is a search in bands of rows: it makes a `SynchronousRun` whose criteria are ``Stop(iterations=bands)``, where
-`BatchSizes` are all bands if there is no checkpointer, and a pause for checkpoints otherwise. It refuses the caller's
-stop criteria (`Stop.only`) and history (`refuse_history`), since its answer is known at its end alone.
+The steps of a table are bands of rows, as many as the budget says, and nothing is undone after the last one
+(`core.search.dp.engine.checkpoints.run_in_bands`). A table ends only at its end, where its answer is known: it refuses
+stop criteria (`Stop.only`) and history (`refuse_history`).
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ import numpy as np
 
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, CheckpointLayout
+from core.search.progress import PROGRESS_INTERVAL_S, ProgressMonitor
 from core.search.progress_samples import ProgressSamples
-from core.search.protocol import PROGRESS_INTERVAL_S, Callback, ProgressMonitor
+from core.search.protocol import Callback
 from core.search.stop import Stop
-from core.search.time_limits import SAFETY_FACTOR, is_time_for, longest_launch_s
+from core.search.time_limits import SAFETY_FACTOR, BatchSizes, is_time_for, longest_launch_s
 
 Result_co = TypeVar("Result_co", covariant=True)
 SHORTEST_STEP_S = 1e-9
@@ -153,7 +154,7 @@ class Run:
 
     Attributes
     ----------
-    monitor : core.search.protocol.ProgressMonitor
+    monitor : core.search.progress.ProgressMonitor
         Clock and callback.
     samples : ProgressSamples or None
         See `begin_samples`.
@@ -232,34 +233,22 @@ class Run:
         """Return the same as an array, for a checkpoint."""
         return None if self.samples is None else self.samples.rows(self.ranks, numbered=numbered)
 
+    # --- progress ---
+
+    @property
+    def is_report_due(self) -> bool:
+        """True if it is time to report progress to the callback."""
+        return self.monitor.is_due()
+
+    def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
+        """Report the end to the callback; all ranks call this."""
+        self.monitor.report_end(done, cost, evaluations, bound)
+
     # --- synchronisation ---
 
     def synchronise(self, step: Step) -> None:
         """Compare this rank's step with those of the other ranks, and decide whether the run goes on; all call this."""
         raise NotImplementedError
-
-
-class BatchSizes:
-    """Number of steps from one synchronisation to the next: a batch takes about the same time, and less at the end.
-
-    Parameters
-    ----------
-    first
-        Steps of the first batch.
-    growth
-        A batch has at most this multiple of the steps of the one before.
-    seconds
-        Duration of a batch.
-
-    """
-
-    def __init__(self, first: int = 1, growth: int = 4, seconds: float = 0.2) -> None:
-        self.first, self.growth, self.seconds = first, growth, seconds
-        self.next = first
-
-    def learn(self, step_s: float, longest_s: float) -> None:
-        """Choose the next size from the seconds of a step, and from the most seconds that a batch may take."""
-        self.next = max(1, min(self.growth * self.next, int(min(self.seconds, longest_s) / step_s)))
 
 
 class SynchronousRun(Run):
@@ -312,8 +301,8 @@ class SynchronousRun(Run):
         return Budget(min(self.sizes.next, self.stop.iterations - self.done), self.longest_s)
 
     def report(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
-        """Report progress to the callback; to be called where `ProgressMonitor.is_due`."""
-        self.monitor.tell(done, cost, evaluations, bound)
+        """Report progress to the callback; to be called where `is_report_due`."""
+        self.monitor.report(done, cost, evaluations, bound)
 
     def synchronise(self, step: Step) -> None:
         """See `Run`: one reduction of flags, clocks and the words of the search."""
@@ -409,8 +398,8 @@ class AsynchronousRun(Run):
         if self.word is None:
             return False
         monitor, limit_s = self.monitor, self.stop.seconds
-        if monitor.is_due():
-            monitor.tell(done, cost, evaluations, bound)
+        if self.is_report_due:
+            monitor.report(done, cost, evaluations, bound)
         is_late = monitor.seconds > limit_s or not monitor.is_time_for(next_s)
         self.ends_run = self.ends_run or is_late or cost <= self.stop.target or (self.leads and monitor.interrupted)
         calls = self.ends_run or self.has_checkpoint_due()
@@ -433,8 +422,8 @@ class AsynchronousRun(Run):
             self.is_called = False
 
     def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
-        """Report the end to the callback, and give the shared word back; all ranks call this."""
+        """See `Run`: and give the shared word back."""
         if self.word is not None:
-            self.monitor.tell_end(done, cost, evaluations, bound)
+            super().end(done, cost, evaluations, bound)
             self.word.close()
             self.word = None

@@ -96,6 +96,35 @@ def check_stop_type(stop: object) -> None:
         refuse("stop", stop, "a stop criterion such as Iterations(1000)")
 
 
+def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: object, most: int = MOST) -> Stop:
+    """Return the criteria of a search that does not end by itself.
+
+    Parameters
+    ----------
+    stop
+        Criteria of the caller.
+    search, honoured
+        Name of the search, and the criteria that it honours.
+    callback
+        See `core.search.protocol.Callback`; it may end the search too.
+    most
+        Largest number of iterations.
+
+    Raises
+    ------
+    UserError
+        A criterion out of range, one that the search does not honour, or nothing that would end it.
+
+    """
+    stop = Stop() if stop is None else stop
+    check_stop_type(stop)
+    stop.only(search, *honoured).check(most)
+    if not stop.given and callback is None:
+        expected = ", ".join(honoured[:-1])
+        raise UserError(f"{search}: nothing would end it: expected {expected} or {honoured[-1]}, or a callback")
+    return stop
+
+
 def Iterations(count: int) -> Stop:  # noqa: N802
     """Stop after ``count`` iterations of a walk."""
     return Stop(iterations=integer("count", count))

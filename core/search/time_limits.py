@@ -39,3 +39,26 @@ def longest_launch_s(limit_s: float, spent_s: float, uneven: float = SAFETY_FACT
 def is_time_for(limit_s: float, spent_s: float, seconds: float) -> bool:
     """Return True if a launch of this estimate, which cannot be shortened, ends within the allowance."""
     return spent_s + seconds <= limit_s + allowance_s(limit_s)
+
+
+class BatchSizes:
+    """Number of steps from one synchronisation to the next: a batch takes about the same time, and less at the end.
+
+    Parameters
+    ----------
+    first
+        Steps of the first batch.
+    growth
+        A batch has at most this multiple of the steps of the one before.
+    seconds
+        Duration of a batch.
+
+    """
+
+    def __init__(self, first: int = 1, growth: int = 4, seconds: float = 0.2) -> None:
+        self.first, self.growth, self.seconds = first, growth, seconds
+        self.next = first
+
+    def learn(self, step_s: float, longest_s: float) -> None:
+        """Choose the next size from the seconds of a step, and from the most seconds that a batch may take."""
+        self.next = max(1, min(self.growth * self.next, int(min(self.seconds, longest_s) / step_s)))

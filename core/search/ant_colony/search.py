@@ -23,9 +23,9 @@ from core.search.ant_colony.settings import STRATEGIES, Settings
 from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray
 from core.search.partition import equal_part
-from core.search.protocol import Callback, checked_stop
+from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
-from core.search.stop import Stop
+from core.search.stop import Stop, checked_stop
 
 FIRST_PLACES = 1 << 16
 """Iterations at most whose lengths there is room for at first: another criterion may end the search long before."""
@@ -204,7 +204,7 @@ class AntColony:
         group.iterate(run.done, iterations, made)
         if self.settings.exchange and done % exchange == 0:
             group.exchange()
-        is_due = run.monitor.is_due()
+        is_due = run.is_report_due
         best = group.best_here() if has_target or is_due else None
         if is_due:
             run.report(done, best, done * self.evaluations)
@@ -226,7 +226,7 @@ class AntColony:
         group.find_best()
         length, number, iteration, ant = group.winner
         curve = group.curve(run.done)
-        run.monitor.tell_end(run.done, length, evaluations)
+        run.end(run.done, length, evaluations)
         return ColonyOutcome(
             length,
             number,

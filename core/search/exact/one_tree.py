@@ -25,7 +25,7 @@ from core.search.checkpoint import Checkpoint
 from core.search.checkpoint_layout import ANY, CheckpointArray
 from core.search.exact.solution import ExactMethod, NodeCallback
 from core.search.intervals import Intervals
-from core.search.protocol import PROGRESS_INTERVAL_S
+from core.search.progress import PROGRESS_INTERVAL_S
 from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max

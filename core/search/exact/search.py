@@ -19,8 +19,9 @@ from core.search.exact.proof import Proof
 from core.search.exact.published import PublishedSearch
 from core.search.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour
+from core.search.progress import ProgressMonitor
 from core.search.progress_samples import ProgressSamples
-from core.search.protocol import Callback, ProgressMonitor
+from core.search.protocol import Callback
 from core.search.run import AsynchronousRun, execute
 from core.search.stop import Stop
 
@@ -200,7 +201,7 @@ class ExactSearch:
         explored = int(nodes.sum())
         # Every rank looks at all tours: they count once.
         samples.see(int(length), 0 if ranks.rank else explored)
-        ProgressMonitor(Stop(), callback, explored).tell_end(explored, int(length), explored)
+        ProgressMonitor(Stop(), callback, explored).report_end(explored, int(length), explored)
         return Solution(
             int(length),
             canonical_tour(tour),

@@ -24,9 +24,9 @@ from core.search.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillCli
 from core.search.hill_climbing.scans import Scan, scan_for
 from core.search.intervals import Intervals
 from core.search.partition import equal_part, have_equal_devices
-from core.search.protocol import Callback, checked_stop
+from core.search.protocol import Callback
 from core.search.run import AsynchronousRun, Step, execute
-from core.search.stop import Stop
+from core.search.stop import Stop, checked_stop
 
 FEWEST_CITIES = 5
 STARTS = ("oneil2011", "philox")

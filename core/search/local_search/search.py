@@ -35,10 +35,10 @@ from core.search.local_search.rank_speeds import measure_speed, share_by_speed
 from core.search.local_search.slices import Slices, is_long, slices_for
 from core.search.local_search.walks import Walks
 from core.search.partition import have_equal_devices
-from core.search.protocol import Callback, checked_stop
-from core.search.run import BatchSizes, Step, SynchronousRun, execute
-from core.search.stop import CRITERIA, Stop, check_stop_type
-from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR
+from core.search.protocol import Callback
+from core.search.run import Step, SynchronousRun, execute
+from core.search.stop import CRITERIA, Stop, check_stop_type, checked_stop
+from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR, BatchSizes
 
 FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since its duration is unknown."""
@@ -235,7 +235,7 @@ class LocalSearch:
         run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
         self.start, self.found = start, []
         outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
-        run.monitor.tell_end(run.monitor.done, outcome.cost)
+        run.end(run.monitor.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
 

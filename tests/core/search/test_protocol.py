@@ -9,7 +9,8 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.search.ant_colony import AntColony, Settings
-from core.search.protocol import Progress, ProgressMonitor, Search, SearchResult
+from core.search.progress import ProgressMonitor
+from core.search.protocol import Progress, Search, SearchResult
 from core.search.stop import Iterations, NoImprovement, Seconds, Stop, Target
 from tests.core.search.searches import KINDS, cities
 from tests.thread_ranks import on_ranks, twin
@@ -109,15 +110,15 @@ def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
 
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
     now = 0.0
-    monkeypatch.setattr("core.search.protocol.time.perf_counter", lambda: now)
+    monkeypatch.setattr("core.search.progress.time.perf_counter", lambda: now)
     told = []
     monitor = ProgressMonitor(Stop(), told.append, 7)
     for done in range(1, 7):
         now += 0.1
         if monitor.is_due():
-            monitor.tell(done, 100 - done)
-    monitor.tell_end(7, 90)
-    monitor.tell_end(7, 90)
+            monitor.report(done, 100 - done)
+    monitor.report_end(7, 90)
+    monitor.report_end(7, 90)
     assert [one.done for one in told] == [1, 4, 7]
     assert not monitor.interrupted
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
 from core.search.dp.engine.table_search import TableRun
-from core.search.protocol import PROGRESS_INTERVAL_S
-from core.search.run import BatchSizes, Steps, SynchronousRun, execute
+from core.search.progress import PROGRESS_INTERVAL_S
+from core.search.run import Steps, SynchronousRun, execute
 from core.search.stop import Stop
+from core.search.time_limits import BatchSizes
 
 Result = TypeVar("Result")
 GROWTH = 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import UserError
-from core.search.protocol import PROGRESS_INTERVAL_S
+from core.search.progress import PROGRESS_INTERVAL_S
 
 if TYPE_CHECKING:
     from core.search.checkpoint import Checkpointer

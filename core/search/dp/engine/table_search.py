@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.dp.engine.pauses import refuse_checkpoints
-from core.search.protocol import Callback, CountCallback, table_monitor
+from core.search.progress import ProgressMonitor
+from core.search.progress_samples import refuse_history
+from core.search.protocol import Callback, CountCallback
 from core.search.stop import Stop
 
 if TYPE_CHECKING:
@@ -136,9 +138,11 @@ class TableSearch(Generic[Found]):
         """
         if self.without_checkpoints is not None:
             refuse_checkpoints(checkpointer, *self.without_checkpoints)
-        monitor = table_monitor(stop, history, callback, self.subject, seconds_before(checkpointer))
+        (stop or Stop()).only(self.subject)
+        refuse_history(history, self.subject)
+        monitor = ProgressMonitor(Stop(), callback, before_s=seconds_before(checkpointer))
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
         found = self.compute(TableRun(trace, progress, ranks, checkpointer))
-        monitor.tell_all(found.cost, self.evaluations)
+        monitor.report_all(found.cost, self.evaluations)
         return found

@@ -22,9 +22,11 @@ from core.search.checkpoint_layout import Checkpoint, CheckpointArray, permutati
 from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings, TourNeighbourhood
 from core.search.dp.held_karp.restricted_start import start_tour
-from core.search.protocol import Callback, refuse_history
-from core.search.run import BatchSizes, Step, SynchronousRun, execute
+from core.search.progress_samples import refuse_history
+from core.search.protocol import Callback
+from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop
+from core.search.time_limits import BatchSizes
 
 MOST_CITIES = 65_535
 """Tours are kept in 16 bits."""
@@ -209,7 +211,7 @@ class BalasSimonettiSearch:
             found = self.near.shortest_tour(int(turns[winner])) if winner in self.share else np.zeros(n, np.int64)
             self.length, self.tour, self.idle = least, run.ranks.sum(found), 0
         passes = run.done + 1
-        if run.monitor.is_due():
+        if run.is_report_due:
             run.report(passes, self.length, passes * self.work)
         is_ended = not self.settings.improve or self.length <= run.stop.target
         return Step(1, undone=int(self.idle < 2), is_ended=is_ended, is_divisible=True)
@@ -233,7 +235,7 @@ class BalasSimonettiSearch:
     def result(self, run: SynchronousRun) -> NeighbourhoodTour:
         """The tour from city 0."""
         passes, cells = run.done, run.done * self.work
-        run.monitor.tell_end(passes, self.length, cells)
+        run.end(passes, self.length, cells)
         from_0 = np.roll(self.tour, -int(np.argmin(self.tour))).astype(np.uint16)
         return NeighbourhoodTour(
             self.length, from_0, self.start_length, self.n, self.near.net.states, cells, passes,

@@ -14,7 +14,9 @@ from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
 from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray
 from core.search.dp.knapsack.search import Selection, make_selection
-from core.search.protocol import Callback, ProgressMonitor, refuse_history
+from core.search.progress import ProgressMonitor
+from core.search.progress_samples import refuse_history
+from core.search.protocol import Callback
 from core.search.stop import Stop
 
 FIRST_BUDGET = 1 << 12
@@ -176,7 +178,7 @@ class KnapsackBranchAndBound:
             done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
             now = time.perf_counter()
             if monitor.is_due():
-                monitor.tell(nodes, best, nodes)
+                monitor.report(nodes, best, nodes)
             out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
             if done or out_of_nodes or monitor.is_over():
                 break
@@ -184,7 +186,7 @@ class KnapsackBranchAndBound:
                 checkpointer.keep(self.communicator, self._state())
             goal = min(2 * budget, int(budget * monitor.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
-        monitor.tell_end(nodes, best, nodes)
+        monitor.report_end(nodes, best, nodes)
         taken = self.backend.download(self.search.best)[: len(self.items)] > 0
         chosen = np.zeros(self.instance.n, bool)
         chosen[self.items[taken]] = True

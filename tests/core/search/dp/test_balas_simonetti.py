@@ -150,7 +150,7 @@ def test_of_the_rotations_the_best_and_of_equals_the_first():
 
 @pytest.mark.parametrize("rotations", [1, 4])
 def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
-    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     distances, start = case(15, 40, 1000)
     once = found(distances, 5, start, rotations=rotations)
     told = []

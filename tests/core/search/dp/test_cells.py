@@ -341,7 +341,7 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
 
 
 def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
 
     def told_by(search):
         told = []

@@ -155,7 +155,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
 
 
 def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
     told = []
     search = KnapsackSearch(cpu, Solo(), instance)
@@ -235,7 +235,7 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     told = []
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.MOST_BUDGET", 7)
-    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=told.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
     assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)

@@ -179,7 +179,7 @@ def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
 
 @pytest.mark.parametrize("tiling", TILINGS)
 def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
-    monkeypatch.setattr("core.search.protocol.PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     a, b = drawn(8, 9000, 1100)
     told = []
     search(cpu, a, b, tiling=tiling).run(callback=lambda progress: told.append(progress[:2]))

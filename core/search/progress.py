@@ -1,0 +1,109 @@
+"""Progress of a run on one rank: clock, reports to the callback, and time limit."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+
+from core.search.protocol import Callback, CountCallback, Progress
+from core.search.stop import Stop
+from core.search.time_limits import is_time_for, longest_launch_s
+
+PROGRESS_INTERVAL_S = 0.25
+"""Seconds between two reports; launches of a run that may be ended are estimated at this duration at most."""
+
+
+class ProgressMonitor:
+    """Clock of a run, and its reports to the callback.
+
+    Parameters
+    ----------
+    stop
+        Stop criteria, of which the time counts here.
+    callback
+        Called with each report; None: nothing is reported.
+    total
+        Steps of the whole run; None: unknown.
+    before_s
+        Seconds that the run had taken before its checkpoint.
+
+    Attributes
+    ----------
+    interrupted : bool
+        True if the callback has returned True.
+    done : int
+        Steps made so far, for searches that count them here.
+
+    """
+
+    def __init__(self, stop: Stop, callback: Callback | None, total: int | None = None, before_s: float = 0.0) -> None:
+        self.stop = stop
+        self.callback = callback
+        self.total = total
+        self.began = time.perf_counter() - before_s
+        self.interrupted = False
+        self.done = 0
+        self._reported_s = -inf
+        self._reported: tuple[int, int | None] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self.began
+
+    def is_due(self) -> bool:
+        """Return True if it is time for a report."""
+        return self.callback is not None and self.seconds - self._reported_s >= PROGRESS_INTERVAL_S
+
+    def report(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
+        """Call the callback, if there is one; see `core.search.protocol.Progress`."""
+        if self.callback is None:
+            return
+        self._reported_s, self._reported = self.seconds, (done, cost)
+        progress = Progress(done, self.total, cost, self._reported_s, evaluations, bound)
+        self.interrupted = self.callback(progress) is True or self.interrupted
+
+    def report_end(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
+        """Report the end of the run, unless the last report said the same; the callback cannot end it any more."""
+        if self._reported != (done, cost):
+            before = self.interrupted
+            self.report(done, cost, evaluations, bound)
+            self.interrupted = before
+
+    def is_over(self) -> bool:
+        """Return True if this rank's clock or callback ends the run."""
+        return self.interrupted or self.seconds > self.stop.seconds
+
+    def longest_launch_s(self, most: float = inf) -> float:
+        """Return the most seconds at which the next launch may be estimated, up to ``most``."""
+        return min(most, longest_launch_s(self.stop.seconds, self.seconds))
+
+    def is_time_for(self, seconds: float) -> bool:
+        """Return True if a launch of this estimate, which cannot be shortened, ends in time."""
+        return is_time_for(self.stop.seconds, self.seconds, seconds)
+
+    # --- tables ---
+
+    def counts(self, work: int | None) -> CountCallback | None:
+        """Return a function that reports how many parts of a table are done; None without a callback.
+
+        Parameters
+        ----------
+        work
+            Units of work of all parts together; None: parts are of unequal work.
+
+        """
+        if self.callback is None:
+            return None
+
+        def report_parts(done: int, total: int) -> None:
+            self.total = total
+            if self.is_due():
+                self.report(done, None, None if work is None else work * done // max(1, total))
+
+        return report_parts
+
+    def report_all(self, cost: int, work: int) -> None:
+        """Report that a table is done."""
+        self.total = self.total or 1
+        self.report_end(self.total, cost, work)
