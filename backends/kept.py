@@ -9,10 +9,11 @@ import os
 import threading
 from typing import Any
 
-from backends import backend_class, create, require_stack
-from backends.device_output import VARIABLE
+from backends import SIMULATORS, create, device_output
 from backends.launch import Backend
 
+VARIABLES = (device_output.VARIABLE, *(variable for variable, _ in SIMULATORS.values()))
+"""Settings of the environment that a backend takes over when it is made."""
 MOST_IDLE = 2
 """Idle backends that a thread keeps of one device."""
 
@@ -41,12 +42,15 @@ def take(name: str, device: str | None = None, cores: int | None = None) -> Back
         See `backends.create`.
 
     """
-    require_stack()
-    idle = _idle.of_device.setdefault(_key(name, device, cores), [])
+    # The device, the process, and settings of the process that a backend takes over when it is made.
+    settings = [os.environ.get(one) for one in VARIABLES]
+    allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    key = (name, device, cores, os.getpid(), *settings, allowed)
+    idle = _idle.of_device.setdefault(key, [])
     if idle:
         return idle.pop()
     backend = create(name, device, cores)
-    backend.kept_as = _key(name, device, cores)
+    backend.kept_as = key
     return backend
 
 
@@ -69,9 +73,3 @@ def close_idle() -> None:
     while _idle.of_device:
         for backend in _idle.of_device.popitem()[1]:
             backend.close()
-
-
-def _key(name: str, device: str | None, cores: int | None) -> Any:
-    """The device, the process, and settings of the process that a backend takes over when it is made."""
-    allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    return backend_class(name), device, cores, os.getpid(), os.environ.get(VARIABLE), allowed

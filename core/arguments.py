@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
 from core.errors import UserError
+from core.renamed_options import renamed_keyword, renamed_value
 
 Kind = TypeVar("Kind")
+Parameters = ParamSpec("Parameters")
+Found = TypeVar("Found")
 
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
@@ -90,3 +94,68 @@ def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -
     if not isinstance(value, kind):
         refuse("instance", value, f"a name, a path, or an object of {kind.__name__}")
     return value
+
+
+def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
+    """Refuse a value that is not among the choices; an old one with its new name.
+
+    Raises
+    ------
+    UserError
+        Names the choices.
+
+    """
+    new = renamed_value(name, value, choices)
+    if new is not None:
+        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
+    refuse(name, value, f"one of {', '.join(choices)}")
+
+
+def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
+    """Refuse a keyword that is no option.
+
+    Raises
+    ------
+    UserError
+        Names the new name of an old option, or the nearest one.
+
+    """
+    import difflib
+
+    known = [*known]
+    new = renamed_keyword(name, known)
+    if new is not None:
+        raise UserError(f"{name}: renamed, expected {new}")
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{name}={reprlib.repr(value)}{meant}: found no such option of {owner}")
+
+
+def named_keywords(
+    elsewhere: Mapping[str, str],
+) -> Callable[[Callable[Parameters, Found]], Callable[Parameters, Found]]:
+    """Make a function refuse unknown keywords by a `UserError` that gives the nearest one.
+
+    Parameters
+    ----------
+    elsewhere
+        Keywords that belong to something else, with the form in which it takes them.
+
+    """
+
+    def decorate(function: Callable[Parameters, Found]) -> Callable[Parameters, Found]:
+        code = function.__code__
+        known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+        @functools.wraps(function)
+        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Found:
+            for name in named:
+                if name in elsewhere:
+                    raise UserError(f"{name}={named[name]!r}: expected {elsewhere[name]}")
+                if name not in known:
+                    refuse_keyword(name, named[name], known, function.__name__)
+            return function(*given, **named)
+
+        return call
+
+    return decorate

@@ -17,6 +17,8 @@ TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
 
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
 """Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
+VARIABLES = frozenset({*RANK, *SIZE, SURVIVES})
+"""Variables of which a process has one if a launcher started it."""
 
 
 def _first(names: tuple[str, ...]) -> int | None:

@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -104,19 +105,20 @@ def repeat_dropped_interrupts() -> Iterator[None]:
 
     Python drops the exception, with a traceback, in a callback of a C library, such as LLVM's during a compilation.
     """
-    report, main = sys.unraisablehook, threading.main_thread().ident
-
-    def repeat(dropped: Any) -> None:
-        if not issubclass(dropped.exc_type, KeyboardInterrupt):
-            report(dropped)
-            return
-        interrupt_raised.clear()
-        again = threading.Timer(REPEAT_S, signal.pthread_kill, (main, signal.SIGINT))
-        again.daemon = True
-        again.start()
-
-    sys.unraisablehook = repeat
+    report = sys.unraisablehook
+    sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
         yield
     finally:
         sys.unraisablehook = report
+
+
+def repeat_if_dropped(report: Callable[[Any], object], thread: threading.Thread, dropped: Any) -> None:
+    """Repeat an interrupt that Python drops in a thread; other errors that it drops are reported as before."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        report(dropped)
+        return
+    interrupt_raised.clear()
+    again = threading.Timer(REPEAT_S, signal.pthread_kill, (thread.ident, signal.SIGINT))
+    again.daemon = True
+    again.start()

@@ -7,25 +7,14 @@ its command line.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 LOGGER = "onekernel"
 """Name of the library's logger: notes are warnings, and what is being done is information."""
 _quiet = False
-_are_logged: ContextVar[bool] = ContextVar("_are_logged", default=False)
-
-
-@contextmanager
-def logged_messages() -> Iterator[None]:
-    """Log messages inside instead of printing them."""
-    token = _are_logged.set(True)
-    try:
-        yield
-    finally:
-        _are_logged.reset(token)
+are_logged: ContextVar[bool] = ContextVar("are_logged", default=False)
+"""True to log messages instead of printing them."""
 
 
 def logger() -> Any:
@@ -43,7 +32,7 @@ def set_quiet(wanted: bool) -> None:
 
 def print_note(words: str) -> None:
     """Say on standard error what the user should know, in a line."""
-    if _are_logged.get():
+    if are_logged.get():
         logger().warning(words)
     elif not _quiet:
         print(f"note: {words}", file=sys.stderr, flush=True)
@@ -51,7 +40,7 @@ def print_note(words: str) -> None:
 
 def print_status(words: str, end: str = "\n") -> None:
     """Say on standard output what is being done."""
-    if _are_logged.get():
+    if are_logged.get():
         logger().info(words)
     elif not _quiet:
         print(words, end=end, flush=True)

@@ -16,7 +16,7 @@ from drivers.experiments.comparison import ComparisonDependencies, run_compariso
 from drivers.experiments.comparison_options import read_options
 from drivers.library import serialised_problem
 from drivers.library.custom_problem import declare_workload
-from drivers.library.minimize import required_algorithm
+from drivers.library.minimize import refuse_algorithm
 from drivers.options.local_search import ALGORITHMS, SearchOptions, algorithm_options
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
@@ -124,7 +124,7 @@ def compare(
     if backends is not None:
         names = sequence("backends", backends, f"some of {', '.join(NAMES)}")
         words += ["--backends", *(text("backends", one) for one in names)]
-    given = {**(options_of_algorithm(required_algorithm(algorithm)) if algorithm is not None else {}), **options}
+    given = {**(options_of_algorithm(algorithm) if algorithm is not None else {}), **options}
     words += [word for name, value in given.items() for word in option_words(name, value)]
     workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
     ran = run_comparison(workload, asked, rest, ComparisonDependencies(survey))
@@ -154,6 +154,8 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
         No options make it.
 
     """
+    if not isinstance(algorithm, Algorithm):
+        refuse_algorithm(algorithm)
     given = algorithm_options(algorithm)
     if given["algorithm"] not in ALGORITHMS or SearchOptions(**given).chosen_algorithm() != algorithm:
         raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")

@@ -25,7 +25,7 @@ from core.problems.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option, option_flag
 from drivers.options.local_search import SearchOptions, neighbourhood_option
-from drivers.options.values import FLAG, INTEGER, REAL, TEXT, ValueType
+from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import local_search
 from drivers.workload.registry import NAMES
@@ -150,9 +150,10 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
     return declare_search(owner, declare_options(make), load, started)
 
 
-def workload_of(problem: Problem) -> Workload[Any]:
-    """Declare local search on a problem of this process."""
-    return declare_search(type(problem), CustomProblemOptions, lambda given: (problem, "made by a program"), ())
+@cache
+def class_workload(owner: Callable[..., Problem]) -> Workload[Any]:
+    """Declare local search on problems of a class; a `load` that knows the problem takes the place of this one."""
+    return declare_search(owner, CustomProblemOptions, lambda given: (make_problem(owner, given), "a program"), ())
 
 
 def declare_search(
@@ -288,7 +289,7 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
     int: (INTEGER, "N"),
     float: (REAL, "X"),
     str: (TEXT, "NAME"),
-    Path: (TEXT, "FILE"),
+    Path: (PATH, "FILE"),
 }
 """Types of parameters that an option can hold, with the option's type and its metavar."""
 

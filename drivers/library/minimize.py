@@ -11,28 +11,31 @@ program that shows no bar. Times to compare are those of programs, which `driver
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
-from core.arguments import function, refuse, text
+from core.arguments import function, named_keywords, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Algorithm, LocalSearch, Stop, TabuSearch, Unconfirmed
+from core.search.local_search import Algorithm, LocalSearch, Stop, Unconfirmed
 from core.search.protocol import Callback, Progress
-from drivers.cli.interrupts import repeat_dropped_interrupts
-from drivers.cli.messages import logged_messages
-from drivers.library.custom_problem import CustomProblemOptions, workload_of
+from drivers.cli.interrupts import repeat_if_dropped
+from drivers.cli.messages import are_logged
+from drivers.library.custom_problem import CustomProblemOptions, class_workload, fitted
 from drivers.library.interrupt_handling import deferred_interrupt
-from drivers.library.keywords import named_keywords
 from drivers.library.results import Result, Results
-from drivers.options.declaration import Options
+from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA
 from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
 from drivers.runs.seeds import run_seeds
 from drivers.workload.declaration import RepetitionResult as Found
 from drivers.workload.declaration import Workload
+from drivers.workload.local_search import load_task
 from drivers.workload.registry import NAMES, get_workload
 from reports.records.iohprofiler import MAXIMISED
 
@@ -57,6 +60,10 @@ PARAMETER_FORMS = {
     for name in names
 }
 """How Python gives the parameters of algorithms."""
+
+
+USUAL = {one.name: one.default for one in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
+"""Defaults of keywords; without an algorithm it is tabu search, and without a seed it is 0."""
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -144,7 +151,7 @@ def minimize(
     history: bool = False,
     record: Path | None = None,
     checkpoint: Path | None = None,
-    checkpoint_every: float = 60.0,
+    checkpoint_every: float = CHECKPOINT_EVERY_S,
     resume: bool = False,
     ranks: Communicator | None = None,
     distribute: Literal["auto", "always"] = "auto",
@@ -214,12 +221,18 @@ def minimize(
         both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
 
     """
-    values = {name: value for name, value in locals().items() if name in CustomProblemOptions.__dataclass_fields__}
-    checked_problem(problem)
-    values["algorithm"] = TabuSearch() if algorithm is None else required_algorithm(algorithm)
+    named = locals()
+    values = {one: named[one] for one, usual in USUAL.items() if named.get(one, usual) is not usual}
+    if not isinstance(problem, Problem) or not hasattr(problem, "encoding"):
+        checked_problem(problem)
+    if algorithm is not None and not isinstance(algorithm, Algorithm):
+        refuse_algorithm(algorithm)
+    objects = {} if algorithm is None else {"algorithm": values.pop("algorithm")}
     if stop is not None:
-        values |= stop_criteria(stop, {name: values[name] for name in CRITERIA if values[name] is not None})
-    runs = run_workload(workload_of(problem), checked_seeds(values), "minimize", callback, ranks)
+        values |= stop_criteria(stop, {name: named[name] for name in CRITERIA if named[name] is not None})
+    load = partial(load_task, None, lambda options: (problem, "made by a program"), fitted)
+    workload = replace(class_workload(type(problem)), load=load)  # type: ignore[arg-type]
+    runs = run_workload(workload, values, callback, ranks, objects, "minimize")
     return Results(runs) if seeds is not None else runs[0]
 
 
@@ -299,25 +312,49 @@ def run(
     text("workload", workload, f"one of {', '.join(NAMES)}")
     several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
     declared = get_workload(workload)
-    runs = run_workload(declared, checked_seeds({**options, **several}), declared.name, callback, ranks)
+    runs = run_workload(declared, {**options, **several}, callback, ranks)
     return Results(runs) if several else runs[0]
 
 
 def run_workload(
-    workload: Workload[Any], values: dict[str, Any], owner: str, callback: Callback | None, ranks: Communicator | None
+    workload: Workload[Any],
+    values: Mapping[str, Any],
+    callback: Callback | None,
+    ranks: Communicator | None,
+    objects: Mapping[str, Any] = {},  # noqa: B006
+    owner: str = "",
 ) -> list[Result]:
-    """Run a workload with values of its options, once for each seed."""
-    own: Options = workload.options.checked(values, owner)
-    function("callback", callback)
-    with logged_messages(), repeat_dropped_interrupts():
+    """Run a workload with values of its options, once for each seed.
+
+    Parameters
+    ----------
+    workload, callback, ranks
+        What is run; see `minimize`.
+    values
+        Values of options, which are checked here.
+    objects
+        Values of options that were checked.
+    owner
+        Name of what has the options, for errors; by default the workload's.
+
+    """
+    if "seed" in values and "seeds" in values:
+        raise UserError(f"seed={values['seed']} and seeds: expected one of them")
+    own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
+    if callback is not None:
+        function("callback", callback)
+    token, report = are_logged.set(True), sys.unraisablehook
+    sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
+    try:
         runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+    finally:
+        sys.unraisablehook = report
+        are_logged.reset(token)
     return [result for results in runs for result in results]
 
 
-def required_algorithm(algorithm: object) -> Algorithm:
-    """Return the algorithm itself; raises `UserError` for anything else, with the form that was meant."""
-    if isinstance(algorithm, Algorithm):
-        return algorithm
+def refuse_algorithm(algorithm: object) -> NoReturn:
+    """Refuse anything that is no algorithm, and name the form that was meant."""
     name = getattr(algorithm, "__name__", repr(algorithm))
     form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
     if form not in FORMS.values():
@@ -339,15 +376,6 @@ def stop_criteria(stop: Stop, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         raise UserError(f"stop and {name}={value}: expected one of them")
     return {name: getattr(stop, name) for name in stop.given}
-
-
-def checked_seeds(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values of options without a seed that is not given; raises `UserError` for a seed and several seeds."""
-    if values.get("seed") is None:
-        return {name: value for name, value in values.items() if name != "seed"}
-    if values.get("seeds") is not None:
-        raise UserError(f"seed={values['seed']} and seeds: expected one of them")
-    return values
 
 
 class CollectedRepetitions(Repetitions):

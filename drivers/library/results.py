@@ -72,6 +72,9 @@ class Result:
     interrupted: bool
     words: str
 
+    def __repr__(self) -> str:
+        return f"Result({self.name!r}, cost={self.cost}, seconds={self.seconds:.6f}, backend={self.backend!r})"
+
     def __str__(self) -> str:
         """Word it as the programs do."""
         return self.words
@@ -130,7 +133,9 @@ class Results(Sequence[Result]):
         """Word them, a line each."""
         return "\n".join(map(str, self.runs))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        listed = "".join(f"    {run!r},\n" for run in self.runs)
+        return f"Results(\n{listed})"
 
     @property
     def best(self) -> Result:

@@ -7,18 +7,17 @@ An `Options` is a frozen dataclass of typed values: the command line makes one f
 from __future__ import annotations
 
 import argparse
-import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
-from core.arguments import sequence
+from core.arguments import refuse_choice, refuse_keyword, sequence
 from core.errors import UserError
-from core.renamed_options import renamed_keyword
 from drivers.options.output_files import OutputFile
-from drivers.options.values import FLAG, NAME, PLAIN_TYPES, ValueType, check_choice, natural, number, positive, seeds
+from drivers.options.values import FLAG, NAME, PATH, PLAIN_TYPES, ValueType, natural, number, positive, seeds
 
+CHECKPOINT_EVERY_S = 60.0
 UNIFORM = "uniform:100:seed=1"
 AVAILABLE_DEFAULT = "kroA100 if it is found, else pcb442, else a generated one"
 
@@ -63,26 +62,6 @@ class OptionDeclaration(NamedTuple):
     spelled: str | None
     nargs: int | str | None
     short: str | None
-
-    def checked(self, name: str, default: Any, value: Any) -> Any:
-        """Return a value from Python in the option's type.
-
-        Raises
-        ------
-        UserError
-            The option does not take it.
-
-        """
-        if value is None and default is None:
-            return None
-        if self.choices and isinstance(value, str | None):
-            check_choice(name, value, self.choices)
-        if self.nargs is not None:
-            return tuple(self.type.check(name, one) for one in sequence(name, value, "several values"))
-        checked = self.type.check(name, value)
-        if missing := self.type.missing():
-            raise UserError(f"{name}={value}: {missing}")
-        return checked
 
 
 def option(
@@ -173,7 +152,7 @@ class Options:
 
     instance: str | None = instance_option()
     data: str | None = option(
-        None, "folder with instance files, searched before all others", metavar="DIR", decides="place"
+        None, "folder with instance files, searched before all others", PATH, "DIR", decides="place"
     )
     repeats: int = option(1, "number of timed repetitions (%(default)s)", positive, "R")
     seed: int = option(0, "random seed of the run (%(default)s)", natural, "S")
@@ -229,7 +208,7 @@ class Options:
         group=CHECKPOINTS,
     )
     checkpoint_every: float = option(
-        60.0, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS
+        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS
     )
     peers: bool = option(
         False,
@@ -269,8 +248,17 @@ class Options:
         for name, value in values.items():
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
-            field, about = declared[name]
-            made[name] = about.checked(name, field.default, value)
+            one, about = declared[name]
+            if value is None and one.default is None:
+                continue
+            if about.choices and isinstance(value, str | None) and value not in about.choices:
+                refuse_choice(name, value, about.choices)
+            if about.nargs is None:
+                made[name] = about.type.check(name, value)
+            else:
+                made[name] = tuple(about.type.check(name, part) for part in sequence(name, value, "several values"))
+            if missing := about.type.missing():
+                raise UserError(f"{name}={value}: {missing}")
         return cls(**made)
 
     def named(self) -> dict[str, Any]:
@@ -299,26 +287,6 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], OptionDeclaration]]:
     """Return the options of a kind by the names of their fields."""
     return {one.name: (one, declared) for one, declared in kind.declared()}
-
-
-def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
-    """Refuse a keyword that is no option.
-
-    Raises
-    ------
-    UserError
-        Names the new name of an old option, or the nearest one.
-
-    """
-    import difflib
-
-    known = [*known]
-    new = renamed_keyword(name, known)
-    if new is not None:
-        raise UserError(f"{name}: renamed, expected {new}")
-    near = difflib.get_close_matches(name, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{name}={reprlib.repr(value)}{meant}: found no such option of {owner}")
 
 
 def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:

@@ -10,7 +10,7 @@ from core.search.dp.knapsack.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions, tiling_option
 from drivers.options.output_files import OutputFile
-from drivers.options.values import natural, number, positive
+from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb")
 ITEMS, CAPACITY = 1500, 100_000
@@ -28,7 +28,7 @@ class KnapsackOptions(DpOptions):
     """
 
     instance: str | None = option(
-        None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", metavar="NAME"
+        None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", NAME, "NAME"
     )
     items: int | None = option(None, f"number of items ({ITEMS})", positive, "N", group=GENERATED)
     capacity: int | None = option(

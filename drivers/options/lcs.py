@@ -9,6 +9,7 @@ from core.search.dp.lcs.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, instance_option, option
 from drivers.options.dynamic_programming import DpOptions, tiling_option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import PATH
 
 DEFAULT_INSTANCE = "half:20000:seed=1"
 MOST_VERIFIED_CELLS = 2_000_000_000
@@ -22,7 +23,8 @@ class LcsOptions(DpOptions):
     strings: tuple[str, ...] | list[str] = option(
         (),
         "two files: FASTA (the first record, or FILE:RECORD) or any bytes; or one instance, as for --instance",
-        metavar="FILE",
+        PATH,
+        "FILE",
         spelled="strings",
         nargs="*",
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from core.arguments import refuse
 from core.errors import UserError
 from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
 from drivers.options.history import curve_option, history_option, plot_option
@@ -53,11 +54,11 @@ CRITERIA = ("iterations", "seconds", "target", "patience")
 
 def check_algorithm(name: str, value: Any) -> Any:
     """Return an algorithm, or the name of one."""
-    if isinstance(value, str):
-        return value
-    from core.search.local_search.algorithms import checked_algorithm
+    from core.search.local_search.algorithms import Algorithm
 
-    return checked_algorithm(value)
+    if not isinstance(value, str | Algorithm):
+        refuse(name, value, "an algorithm, or the name of one")
+    return value
 
 
 def check_neighbourhood(name: str, value: Any) -> Any:
@@ -257,12 +258,6 @@ class SearchOptions(Options):
     plot: OutputFile | None = plot_option(RESULTS)
 
     @property
-    def is_open(self) -> bool:
-        """True if no option says what to do."""
-        usual = {one.name: one.default for one in fields(self)}
-        return all(getattr(self, name) == usual[name] for name in WORK_OPTIONS)
-
-    @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:
         """The neighbourhoods, or their names."""
         return [*(self.neighbourhood.split(",") if isinstance(self.neighbourhood, str) else self.neighbourhood)]
@@ -276,12 +271,14 @@ class SearchOptions(Options):
         return values
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
-        """These options with what the command line left open filled in, for so many ranks."""
+        """These options with defaults for a number of ranks; nothing ends the search if no option says what to do."""
         given, published = self, self.mapping == "published"
-        if self.is_open:
+        usual = type(self).__dataclass_fields__
+        is_open = all(getattr(self, name) == usual[name].default for name in WORK_OPTIONS)
+        if is_open:
             given = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
         walks = given.walks or 1
-        unlimited = given.iterations is None and given.seconds is None
+        unlimited = given.iterations is None and given.seconds is None and not is_open
         # Where the work grows with the ranks, one rank works on its one walk as each of several does.
         alone = published or (walks == 1 and given.scaled is None)
         return replace(

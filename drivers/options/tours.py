@@ -7,6 +7,7 @@ from typing import Any
 from core.errors import UserError
 from drivers.options.declaration import RESULTS, OptionGroup, Options, option
 from drivers.options.output_files import OutputFile
+from drivers.options.values import PATH
 
 
 def matrix_option(directed: bool) -> Any:
@@ -14,7 +15,7 @@ def matrix_option(directed: bool) -> Any:
     form = "a NumPy .npy file or a text with one row per line"
     ways = f"a matrix of distances, symmetric or not: {form}"
     both = f"a symmetric matrix of distances: {form}"
-    return option(None, f"instead of --instance: {ways if directed else both}", metavar="FILE")
+    return option(None, f"instead of --instance: {ways if directed else both}", PATH, "FILE")
 
 
 def tour_option(group: OptionGroup = RESULTS) -> Any:

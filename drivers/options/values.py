@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.arguments import flag, integer, path, refuse, sequence
+from core.arguments import flag, integer, path, refuse, sequence, text
 from core.arguments import number as any_number
 from core.errors import UserError
-from core.renamed_options import renamed_value
 from drivers.options.output_files import OutputFile
 
 MOST_SEEDS = 10_000
@@ -50,27 +49,21 @@ class ValueType:
         return value
 
 
-def check_text(name: str, value: Any) -> str:
-    """Return a text; a path is one."""
-    if not isinstance(value, (str, os.PathLike)):
-        refuse(name, value, "a text")
-    return os.fspath(value)
-
-
 def check_name(name: str, value: Any) -> str:
     """Return the name of an instance or device; an integer is one."""
-    return str(integer(name, value)) if not isinstance(value, (str, os.PathLike)) else check_text(name, value)
+    return path(name, value) if isinstance(value, (str, os.PathLike)) else str(integer(name, value))
 
 
 def check_seeds(name: str, value: Any) -> tuple[int, ...]:
     """Return up to `MOST_SEEDS` different seeds."""
     listed = value if isinstance(value, range) else sequence(name, value, "several integers, such as range(10)")
-    if not 1 <= len({*listed[: MOST_SEEDS + 1]}) == len(listed[: MOST_SEEDS + 1]) <= MOST_SEEDS:
-        refuse(name, value, f"up to {MOST_SEEDS} different seeds, such as range(30)")
     try:
-        return tuple(integer(name, one, 0) for one in listed)
+        found = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
     except UserError:
         refuse(name, value, "an integer of at least 0 for each seed")
+    if not 1 <= len({*found}) == len(found) <= MOST_SEEDS:
+        refuse(name, value, f"up to {MOST_SEEDS} different seeds, such as range(30)")
+    return found
 
 
 def parse_seeds(text: str) -> Sequence[int]:
@@ -81,13 +74,14 @@ def parse_seeds(text: str) -> Sequence[int]:
 
 def check_folder(name: str, value: Any) -> str:
     """Return the name of a folder in which files can be made."""
-    found = check_text(name, value)
+    found = path(name, value)
     if not os.path.isdir(found) or not os.access(found, os.W_OK | os.X_OK):
         refuse(name, value, "a writable folder")
     return found
 
 
-TEXT = ValueType("a text", check_text)
+TEXT = ValueType("a text", text)
+PATH = ValueType("a path", path)
 NAME = ValueType("a name", check_name)
 FLAG = ValueType("True or False", flag)
 INTEGER = ValueType("an integer", integer, int)
@@ -102,20 +96,3 @@ folder = ValueType("a writable folder", check_folder)
 
 PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
 """Types of options by types of Python."""
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse a text that is not among the choices; an old one with its new name.
-
-    Raises
-    ------
-    UserError
-        Names the choices.
-
-    """
-    if value in choices:
-        return
-    new = renamed_value(name, value, choices)
-    if new is not None:
-        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
-    refuse(name, value, f"one of {', '.join(choices)}")

@@ -28,7 +28,7 @@ def run_resumable(
     ranks
         The communicator.
     work
-        (communicator that measures its own time, state of earlier attempts) -> result.
+        (communicator that measures its own time, state of earlier attempts) -> result of an attempt.
 
     Raises
     ------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,6 +31,7 @@ def run_seeds(
     kind: Callable[..., AnyRepetitions],
     argv: Sequence[str] = (),
     ranks: Communicator | None = None,
+    memory: RecoveryState | None = None,
 ) -> list[Any]:
     """Run a workload once for each seed; all ranks call this.
 
@@ -43,6 +45,8 @@ def run_seeds(
         The command line, for the record.
     ranks
         The communicator; None: this process's.
+    memory
+        State of earlier attempts, if several ranks were checked to be started alike; see `run_resumable`.
 
     Returns
     -------
@@ -51,28 +55,16 @@ def run_seeds(
 
     """
     if ranks is None:
-        from cluster import default_communicator
+        from cluster import Solo, default_communicator
+        from cluster.mpi.launcher import VARIABLES
 
-        ranks = default_communicator()
-    if own.seeds is not None:
-        refuse_several_solutions(own)
-    work = partial(run_each_seed, workload, own, kind, argv)
-    if ranks.size > 1 or ranks.survives or own.checkpoint is not None or own.resume:
+        ranks = Solo() if os.environ.keys().isdisjoint(VARIABLES) else default_communicator()
+    if memory is None and (ranks.size > 1 or ranks.survives or own.checkpoint is not None or own.resume):
         from drivers.runs.rank_start import run_resumable
 
-        return run_resumable(workload, own, ranks, work)
-    return work(ranks, None)
-
-
-def run_each_seed(
-    workload: Workload[AnyOptions],
-    own: AnyOptions,
-    kind: Callable[..., AnyRepetitions],
-    argv: Sequence[str],
-    ranks: Any,
-    memory: RecoveryState | None,
-) -> list[Any]:
-    """Run a workload once for each seed on ranks that were started alike; see `run_seeds`."""
+        return run_resumable(workload, own, ranks, partial(run_seeds, workload, own, kind, argv))
+    if own.seeds is not None:
+        refuse_several_solutions(own)
     outcomes = []
     for seed in own.seeds or (own.seed,):
         with prepare_repetitions(workload, replace(own, seed=seed), ranks, argv, kind, memory) as repetitions:
@@ -114,7 +106,8 @@ def prepare_repetitions(
     options = task.options
     details = workload.details(task, ranks, argv) if workload.details and ranks.rank == 0 else {}
     placed = pin_ranks(ranks, options) if options.pin_cores else {}
-    search = prepare_search(workload, ranks, task.problem, options)
+    build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
+    search = build(workload, ranks, task.problem, options)
     try:
         from cluster import Solo
         from cluster.mpi.proxies import TimedCommunicator
@@ -146,7 +139,8 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
         A file that could not be written at the end, or what `Workload.load` refuses.
 
     """
-    require_writable_files(options)
+    if any(isinstance(value, OutputFile) for value in vars(options).values()):
+        require_writable_files(options)
     if options.peers:
         if ranks > 1:
             raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks occupy the solvers' cores")
@@ -217,19 +211,12 @@ def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
 def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
     """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
-
-    def build(compiled: dict[str, str]) -> Any:
-        backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
-        backend.compiled_earlier = dict(compiled)
-        return workload.search(backend, ranks, problem, options)
-
+    build = partial(build_search, workload, ranks, problem, options, gpus)
     search: Any = None
     compiled: dict[str, str] = {}
     if ranks.rank == 0:
         search = build(compiled)
         compiled = search.backend.compiled_here
-    if ranks.size == 1:
-        return search
     ranks.assemble()
     compiled = ranks.bcast(compiled)
     if search is None and compiles_for_others(ranks.local_rank, gpus):
@@ -238,3 +225,33 @@ def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, opt
     search = search or build(compiled)
     search.backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
     return search
+
+
+def build_search(
+    workload: Workload[AnyOptions],
+    ranks: Any,
+    problem: Any,
+    options: AnyOptions,
+    gpus: int = 0,
+    compiled: Mapping[str, str] | None = None,
+) -> Any:
+    """The search on this rank's device, compiled and warm; says nothing to other ranks.
+
+    Parameters
+    ----------
+    workload, ranks, problem, options
+        What is prepared.
+    gpus
+        See `gpus_here`.
+    compiled
+        Executables of another rank.
+
+    """
+    from backends import kept
+
+    if ranks.size == 1 and options.backend != "auto":
+        backend = kept.take(options.backend, options.device, options.cores)
+    else:
+        backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
+    backend.compiled_earlier = dict(compiled or {})
+    return workload.search(backend, ranks, problem, options)

@@ -20,7 +20,7 @@ from drivers.workload.declaration import (
     describe_gap,
     describe_time_limit,
 )
-from drivers.workload.history import keeps_history, save_history
+from drivers.workload.history import save_history
 from drivers.workload.run_time import RepetitionWork
 
 FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
@@ -126,8 +126,9 @@ def load_task(
 ) -> Task:
     """The problem, and the options with everything filled in; see `local_search` and `Workload.load`."""
     settled = options.settled(chosen, ranks)
-    settled.chosen_algorithm()
-    settled.chosen_stop().check()
+    if isinstance(settled.algorithm, str):  # what Python gives instead is checked by the search
+        settled.chosen_algorithm()
+        settled.chosen_stop().check()
     if settled.record and settled.seconds is not None and settled.repeats > 1:
         raise UserError(
             f"--record with --seconds and --repeats {settled.repeats}: a time limit ends each repetition at another "
@@ -135,7 +136,7 @@ def load_task(
             "instead of --seconds"
         )
     problem, source = load(settled)
-    if options.is_open:
+    if settled.iterations is None and settled.seconds is None:
         settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
     return Task(settled, problem, source)
 
@@ -178,15 +179,18 @@ def shorter(run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions |
 
 def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
     """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
     from core.search.local_search import LocalSearch
 
+    if ranks.size > 1:
+        from cluster.mpi.proxies import Rehearsal
+
+        ranks = Rehearsal(ranks)
     made = LocalSearch(
         backend,
-        Rehearsal(ranks),
+        ranks,
         problem,
-        options.chosen_algorithm(),
-        chosen_neighbourhoods(options, problem),
+        options.chosen_algorithm() if isinstance(options.algorithm, str) else options.algorithm,
+        problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
         mapping=options.mapping,
         evaluation=options.evaluation,
         level=options.level,
@@ -195,9 +199,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         seed=options.seed,
         generate=options.generate,
         select=options.select,
-        tune=chosen_tuner(options, backend),
+        tune=None if options.shape == "fixed" else shape_tuner(backend),
         data_memory=options.data_memory,
-        history=keeps_history(options),
+        history=bool(options.history or options.curve or options.plot),
     )
     made.warm_up(options.chosen_stop().seconds)
     return made
@@ -205,14 +209,11 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:
     """The neighbourhoods of the options, or their names; of `auto` the problem's first."""
-    named = options.neighbourhoods
-    return problem.neighbourhood_names()[:1] if named == ["auto"] else named
+    return problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods
 
 
-def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, int], Any] | None:
-    """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
-    if options.shape == "fixed":
-        return None
+def shape_tuner(backend: Any) -> Callable[[Any, int, int], Any]:
+    """Return the maker of tuners, which try shapes of launches on this device and know the best of an earlier run."""
     from backends.tuning import ShapeKey, ShapeTuner, load_shape
 
     def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> ShapeTuner:

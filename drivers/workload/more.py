@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from drivers.options.declaration import instance_option, option
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
-from drivers.options.values import positive
+from drivers.options.values import NAME, positive
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import local_search
 
@@ -113,7 +113,7 @@ PROBLEMS = {
         "local search for low autocorrelation binary sequences",
         load_labs,
         default="40",
-        instance=option(None, "how many signs (default: 40)", metavar="N"),
+        instance=option(None, "how many signs (default: 40)", NAME, "N"),
         neighbourhood="flip1",
         iterations=2_500,
         usual_size=40**2,
@@ -151,6 +151,7 @@ PROBLEMS = {
         instance=option(
             None,
             "one of Taillard's, ta001 to ta120, or a generator, taillard:30:10:seed=7 (default: ta021)",
+            type=NAME,
             metavar="NAME",
         ),
         neighbourhood="insert",

@@ -1,0 +1,112 @@
+"""Calls of the library: typed values reach the search as they are, by few functions, and messages are logged."""
+
+import logging
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import onekernel as ok
+from core.search.local_search import LocalSearch
+from drivers.cli.messages import print_note
+from drivers.options.local_search import SearchOptions
+from tests.conftest import ROOT
+
+MOST_FUNCTIONS, MOST_FILES = 35, 15
+"""From the construction of a problem to that of its search, in a second call."""
+
+
+@pytest.fixture(scope="module")
+def assignment():
+    return ok.Qap("taillard:8:seeds=1,2")
+
+
+def test_few_functions_run_before_the_search_is_made():
+    functions, reached = {}, []
+    own = tuple(f"{ROOT / name}{os.sep}" for name in ("core", "backends", "cluster", "drivers", "reports"))
+
+    def count(frame, event, _):
+        code = frame.f_code
+        path = code.co_filename
+        if event != "call" or reached or not path.startswith(own):
+            return
+        if code is LocalSearch.__init__.__code__:
+            reached.append(code)
+        elif not code.co_name.startswith("<"):
+            functions[path, code.co_qualname] = True
+
+    def call():
+        ok.minimize(ok.Qap("taillard:12:seeds=3,4"), ok.TabuSearch(), backend="cpu", iterations=5, progress=False)
+
+    call()
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    assert reached and len(functions) <= MOST_FUNCTIONS, functions
+    assert len({path for path, _ in functions}) <= MOST_FILES, functions
+
+
+def test_objects_reach_the_search_untouched(assignment, monkeypatch):
+    made = []
+    init = LocalSearch.__init__
+
+    def noting(self, backend, ranks, problem, algorithm, neighbourhoods, **more):
+        made.append((problem, algorithm, neighbourhoods))
+        init(self, backend, ranks, problem, algorithm, neighbourhoods, **more)
+
+    monkeypatch.setattr(LocalSearch, "__init__", noting)
+    algorithm = ok.IteratedLocalSearch(first=True)  # no option of a program makes it
+    neighbourhood = assignment.neighbourhood("exchange2")
+    ok.minimize(assignment, algorithm, neighbourhood, backend="cpu", iterations=3)
+    ((problem, given, (first,)),) = made
+    assert problem is assignment and given is algorithm and first is neighbourhood
+
+
+def test_numbers_of_numpy_are_numbers(assignment):
+    found = ok.minimize(assignment, backend="cpu", iterations=np.int64(20), seeds=np.arange(2), walks=np.int32(3))
+    plain = ok.minimize(assignment, backend="cpu", iterations=20, seeds=[0, 1], walks=3)
+    assert found.hash == plain.hash and [one.seed for one in found] == [0, 1]
+
+
+def test_stop_criteria_say_what_keywords_say(assignment):
+    by_stop = ok.minimize(assignment, backend="cpu", stop=ok.Iterations(30) | ok.Target(0))
+    by_name = ok.minimize(assignment, backend="cpu", iterations=30, target=0)
+    assert by_stop.hash == by_name.hash and by_stop.evaluations == by_name.evaluations
+
+
+def test_algorithms_in_records_have_the_options_of_programs():
+    tabu = SearchOptions(algorithm=ok.TabuSearch(tenure=4), neighbourhood=("flip1", "flip2"))
+    assert tabu.asked() == {"neighbourhood": "flip1,flip2", "tenure": 4}
+    assert SearchOptions(algorithm="tabu", tenure=4, neighbourhood="flip1,flip2").asked() == tabu.asked()
+    assert SearchOptions(algorithm=ok.HillClimbing(first=True)).asked() == {"algorithm": "first"}
+
+
+def test_a_result_is_short_and_several_are_a_line_each(assignment):
+    found = ok.minimize(assignment, backend="cpu", iterations=20, seeds=[4, 5])
+    assert repr(found[0]).startswith(f"Result({assignment.name!r}, cost={found[0].cost}, ")
+    assert repr(found[0]).endswith("backend='cpu')") and "array" not in repr(found[0])
+    assert repr(found).splitlines() == ["Results(", *(f"    {one!r}," for one in found), ")"]
+
+
+def test_one_seed_gives_a_result_and_several_give_results(assignment):
+    one = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
+    several = ok.minimize(assignment, backend="cpu", iterations=5, seeds=[3])
+    assert isinstance(one, ok.Result) and isinstance(several, ok.Results) and several[0].hash == one.hash
+    assert isinstance(ok.run("labs", instance=9, iterations=2, backend="cpu"), ok.Result)
+    assert len(ok.run("labs", instance=9, iterations=2, backend="cpu", repeats=2)) == 2
+
+
+def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
+    file = tmp_path / "state"
+    with caplog.at_level(logging.INFO, "onekernel"):
+        ok.minimize(assignment, backend="cpu", iterations=5, checkpoint=file, resume=True)
+    assert [one.getMessage() for one in caplog.records] == [
+        f"{file}: found no checkpoint, so the run starts from the beginning"
+    ]
+    assert capsys.readouterr() == ("", "")
+    print_note("of a program")
+    assert capsys.readouterr().err == "note: of a program\n"
