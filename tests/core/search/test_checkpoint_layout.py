@@ -13,7 +13,7 @@ from core.search.checkpoint_layout import (
     interval_array,
     permutation_fault,
 )
-from core.search.dp.engine import checkpoints, pauses
+from core.search.dp.engine import checkpoints
 from core.search.dp.held_karp import checkpoint
 from core.search.dp.lcs import checkpoint as lcs_checkpoint
 from tests.core.search import test_checkpoints
@@ -43,8 +43,7 @@ class Taking(Checkpointer):
 
 @pytest.fixture
 def many_pauses(monkeypatch):
-    for module in (checkpoints, pauses):
-        monkeypatch.setattr(module, "PROGRESS_INTERVAL_S", 0)
+    monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(checkpoint, "PART", 100)
 

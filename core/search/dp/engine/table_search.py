@@ -21,8 +21,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from core.errors import UserError
 from core.search.checkpoint import Checkpointer, seconds_before
-from core.search.dp.engine.pauses import refuse_checkpoints
 from core.search.progress import ProgressMonitor
 from core.search.progress_samples import refuse_history
 from core.search.protocol import Callback, CountCallback
@@ -146,3 +146,12 @@ class TableSearch(Generic[Found]):
         found = self.compute(TableRun(trace, progress, ranks, checkpointer))
         monitor.report_all(found.cost, self.evaluations)
         return found
+
+
+def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
+    """Raise `UserError` if a run without checkpoints is to keep one in a file.
+
+    Checkpoints that ranks hold for the loss of one of them are no reason: the ranks that are left begin anew.
+    """
+    if checkpointer is not None and checkpointer.write is not None:
+        raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")

@@ -19,7 +19,7 @@ from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import square_matrix
 from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, permutation_fault
-from core.search.dp.engine.pauses import refuse_checkpoints
+from core.search.dp.engine.table_search import refuse_checkpoints
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings, TourNeighbourhood
 from core.search.dp.held_karp.restricted_start import start_tour
 from core.search.progress_samples import refuse_history

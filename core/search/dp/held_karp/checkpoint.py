@@ -8,113 +8,138 @@ small enough is copied before it is overwritten, and remains the checkpoint.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from core.kernels.dp.held_karp import Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
-from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray, interval_array
 from core.search.dp.engine.host_memory import available_bytes
-from core.search.dp.engine.pauses import CheckpointPauses
-from core.search.dp.held_karp.layers import NOTHING, HeldKarpLayers
-from core.search.dp.held_karp.plan import HeldKarpPlan, MeetingSets
+from core.search.dp.held_karp.layers import NOTHING, HeldKarpLayers, Part, is_last
+from core.search.dp.held_karp.plan import HeldKarpPlan
 from core.search.intervals import Intervals
 from core.search.partition import equal_part
 from core.search.protocol import CountCallback
+from core.search.run import Step, SynchronousRun
 
 MOST_BYTES = 4 << 30
 """Of the layers of a checkpoint, and at most an eighth of the host's memory that is free."""
 PART = 1 << 20
-"""Cells between two pauses, at least."""
+"""Cells of a piece of work, at least: a run pauses between pieces."""
 AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
 
 
 class CheckpointedHeldKarp:
-    """A run of layers with pauses, in which its checkpoint is kept.
+    """A run with checkpoints (`core.search.run.Steps`): layer after layer in pieces, then meeting after meeting.
 
     Parameters
     ----------
     layers
         Of this rank.
-    firsts
-        For each direction the paths to one city.
-    checkpointer
-        Of this rank.
+    progress
+        Reports layers, and the meeting of both halves.
 
     """
 
-    def __init__(self, layers: HeldKarpLayers, firsts: Sequence[Paths], checkpointer: Checkpointer) -> None:
-        self.layers, self.checkpointer = layers, checkpointer
+    def __init__(self, layers: HeldKarpLayers, progress: CountCallback | None) -> None:
+        self.layers, self.progress = layers, progress
         self.plan, self.launches, self.ranks = layers.plan, layers.launches, layers.together.ranks
         self.backend = self.launches.backend
-        self.pauses = CheckpointPauses(checkpointer, self.ranks)
         self.meetings = self.plan.meetings()
         self.places = places_of(self.plan)
-        layers.paths = [*firsts]
-        self.size = 1
-        self.met = 0
-        """Meetings that are over."""
-        self.left = self.every_set()
-        """Sets of all ranks that had yet to meet in the current one when this process began with it."""
-        self.undone: Intervals | None = None
-        """Those of them that this rank has left, while it works on them."""
-        self.since = 0
-        """Parts since the last pause."""
+        self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
+
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """Begin with paths to one city, or with the layer and the position of a checkpoint."""
+        self.size, self.met, best = 1, 0, NOTHING
+        """The last layer that is whole, and the number of meetings that are over."""
+        self.pieces = 0
+        """Pieces that are done of the current work."""
+        self.out: Paths | None = None
+        """Rows of the sets A of the current meeting."""
         self.latest: Checkpoint | None = None
         """The last checkpoint that was small enough, on the first rank, if this one is not."""
-        self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
-        state = checkpointer.taken(self.layout)
-        best = NOTHING if state is None else self.resume(state)
+        self.layers.paths = [*self.layers.firsts]
+        if checkpoint is not None:
+            self.size, self.met = self.position(checkpoint[AT])
+            best = int(checkpoint[BEST][0])
+            self.restore(checkpoint)
+        self.left = self.every_set() if checkpoint is None else Intervals(checkpoint[LEFT])
+        """Sets of all ranks that had yet to meet in the current meeting when this process began with it."""
+        self.undone: Intervals | None = None
+        """Those of them that this rank has left, while it works on them."""
+        run.undone = self.plan.size - self.size + len(self.meetings) - self.met
         self.backend.write(self.launches.best, np.array([best], np.uint64))
-
-    def least_key(self, report: CountCallback | None) -> int:
-        """Compute what is left of a run; return the least key of all tours."""
-        steps = self.plan.size + 1
-        report = report or (lambda done, total: None)
         self.warn_of_large_layers()
-        report(self.size, steps)
-        while self.size < self.plan.size:
-            if self.is_kept and not self.fits(self.size + 1):
-                self.latest = self.state()
-            self.layers.extend_all(self.size + 1, self.parts)
-            self.size += 1
-            self.pause()
-            report(self.size, steps)
-        for meeting in self.meetings[self.met :]:
-            self.meet(meeting)
-        self.layers.synchronise(is_last=True)
+        self.report(self.size)
+
+    def step(self, run: SynchronousRun) -> Step:
+        """Do some pieces of the next layer, or of the next meeting after the rows that it needs."""
+        budget, done = run.budget().steps, 0
+        if self.size < self.plan.size:
+            done = self.extend(budget)
+        else:
+            meeting = self.meetings[self.met]
+            if self.out is None and meeting.out.cells:
+                part = self.next_part(meeting.out.cells, budget)
+                out, done = self.layers.extend(0, meeting.out, part), part[1] - part[0]
+                self.out = out if is_last(part) else None
+            if self.out is not None or not meeting.out.cells:
+                done += self.meet(budget)
+        self.backend.synchronize()
+        self.report(self.size)
+        return Step(done, undone=self.plan.size - self.size + len(self.meetings) - self.met)
+
+    def result(self, run: SynchronousRun) -> int:
+        """The least key of all tours."""
+        self.layers.synchronise(is_end=True)
         best = int(self.backend.download(self.launches.best)[0])
-        report(steps, steps)
+        self.report(self.plan.size + 1)
         return best
 
-    # --- pauses ---
+    def next_part(self, cells: int, budget: int) -> Part:
+        """The next pieces of work on that many cells, on all ranks alike; none are done after the last."""
+        count, begin = max(1, -(-cells // PART)), self.pieces
+        end = min(count, begin + budget)
+        self.pieces = end % count
+        return begin, end, count
 
-    def parts(self, cells: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the first part and the one after the last between two pauses, and the number of parts, on all ranks.
+    def report(self, done: int) -> None:
+        """Report steps that are done."""
+        if self.progress is not None:
+            self.progress(done, self.plan.size + 1)
 
-        After the last part there is no pause before what it belongs to counts as done: see `pause`.
-        """
-        count, done = max(1, -(-cells // PART)), 0
-        while done < count:
-            until = min(count, done + self.pauses.steps)
-            yield done, until, count
-            self.since = until - done
-            if until < count:
-                self.pause()
-            done = until
+    def extend(self, budget: int) -> int:
+        """Do pieces of the next layer; return their number."""
+        size = self.size + 1
+        if self.pieces == 0 and self.fits(self.size) and not self.fits(size):
+            self.latest = self.state()
+        part = self.next_part(self.plan.layer(size).cells, budget)
+        self.layers.extend_all(size, part)
+        self.size += is_last(part)
+        return part[1] - part[0]
 
-    def pause(self) -> None:
-        """Keep the checkpoint if it is due: this one, or the latest that was small enough."""
-        self.backend.synchronize()
-        if self.pauses.are_over(self.since):
-            self.checkpointer.keep(self.ranks, self.state() if self.is_kept else self.latest)
+    def meet(self, budget: int) -> int:
+        """Let some of this rank's share of the sets that are left meet; return the number of pieces."""
+        meeting = self.meetings[self.met]
+        mine = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
+        begin, end, count = part = self.next_part(self.left.count * meeting.rows.size, budget)
+        first, last = (mine.count * piece // count for piece in (begin, end))
+        for sets in mine.part(first, last).pairs:
+            self.layers.meet(meeting, self.out or self.layers.paths[0], *sets)
+        self.undone = mine.part(last, mine.count)
+        if is_last(part):
+            self.met, self.undone, self.out = self.met + 1, None, None
+            self.left = self.every_set()
+            self.layers.synchronise(is_end=False)
+        return end - begin
 
-    @property
-    def is_kept(self) -> bool:
-        """True if the layer is small enough for a checkpoint."""
-        return self.fits(self.size)
+    def every_set(self) -> Intervals:
+        """All sets of the current meeting; none after the last one."""
+        return Intervals([(one.rows.first, one.rows.end) for one in self.meetings[self.met : self.met + 1]])
+
+    # --- the checkpoint ---
 
     def fits(self, size: int) -> bool:
         """Return True if a layer, in all directions, is small enough for a checkpoint."""
@@ -131,30 +156,12 @@ class CheckpointedHeldKarp:
                 stacklevel=2,
             )
 
-    # --- the meeting ---
-
-    def every_set(self) -> Intervals:
-        """All sets of the current meeting; none after the last one."""
-        return Intervals([(one.rows.first, one.rows.end) for one in self.meetings[self.met : self.met + 1]])
-
-    def meet(self, meeting: MeetingSets) -> None:
-        """Let this rank's share of the sets that are left meet, with pauses."""
-        out = self.layers.extend(0, meeting.out, self.parts) if meeting.out.cells else self.layers.paths[0]
-        mine = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
-        for part, until, count in self.parts(self.left.count * meeting.rows.size):
-            first, last = (mine.count * one // count for one in (part, until))
-            for begin, end in mine.part(first, last).pairs:
-                self.layers.meet(meeting, out, begin, end)
-            self.undone = mine.part(last, mine.count)
-        self.met, self.undone = self.met + 1, None
-        self.left = self.every_set()
-        self.pause()
-        self.layers.synchronise(is_last=False)
-
-    # --- the checkpoint ---
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """Return the checkpoint on the first rank: this one, or the latest that was small enough."""
+        return self.state() if self.fits(self.size) else self.latest
 
     def state(self) -> Checkpoint | None:
-        """Return the checkpoint, on the first rank; all ranks call this."""
+        """Return the current checkpoint, on the first rank; all ranks call this."""
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
         left = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.layers.is_alone:
@@ -171,7 +178,7 @@ class CheckpointedHeldKarp:
             state[f"{LAYER}{k}"] = self.backend.read(path.layer.cells, path.layer.start, cells)
         return state
 
-    def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         """Declare what `state` returns."""
         last = self.places[-1][0]
         yield CheckpointArray(AT, np.int64, (3,), [(1, self.plan.size), (0, last), (0, 1)], self.position_fault)
@@ -203,10 +210,8 @@ class CheckpointedHeldKarp:
         size, one, number = (int(number) for number in at)
         return size, self.places.index((one, number))
 
-    def resume(self, state: Checkpoint) -> int:
-        """Take the position and the layer of a checkpoint; return the least key of the sets that have met."""
-        self.size, self.met = self.position(state[AT])
-        self.left = Intervals(state[LEFT])
+    def restore(self, state: Checkpoint) -> None:
+        """Write the layer of a checkpoint to the device."""
         if self.size > 1:
             rows = self.plan.layer(self.size)
             for k, first in enumerate(self.layers.paths):
@@ -214,7 +219,6 @@ class CheckpointedHeldKarp:
                 self.backend.put(layer.cells, layer.start, state[f"{LAYER}{k}"])
                 self.layers.paths[k] = Paths(layer, first.steps)
             self.layers.together.barrier()
-        return int(state[BEST][0])
 
 
 def places_of(plan: HeldKarpPlan) -> list[tuple[int, int]]:

@@ -104,8 +104,9 @@ class HeldKarpHalves:
         if run.checkpointer is None:
             best = self.layers.least_key(run.progress)
         else:
+            from core.search.dp.engine.checkpoints import run_in_bands
             from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
 
-            best = CheckpointedHeldKarp(self.layers, self.firsts, run.checkpointer).least_key(run.progress)
+            best = run_in_bands(CheckpointedHeldKarp(self.layers, run.progress), run)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

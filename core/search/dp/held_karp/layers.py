@@ -8,7 +8,7 @@ with the highest element, layers leave the first rank nothing to read elsewhere,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from math import inf
@@ -30,13 +30,9 @@ wait until it has come and to read what it has computed some more.
 NOTHING = 2**64 - 1
 """A key above that of every tour."""
 
-Parts = Callable[[int], Iterable[tuple[int, int, int]]]
-"""From a number of cells to parts of the work on them: the first part, the one after the last, and their number."""
-
-
-def undivided(cells: int) -> list[tuple[int, int, int]]:
-    """One part."""
-    return [(0, 1, 1)]
+Part = tuple[int, int, int]
+"""Part of some work: the first piece, the one after the last, and the number of all pieces."""
+WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
@@ -137,7 +133,7 @@ class HeldKarpLayers:
         firsts: Sequence[Paths],
         at_elements: bool = False,
     ) -> None:
-        self.plan, self.launches, self.together, self.at_elements = plan, launches, together, at_elements
+        self.plan, self.launches, self.together, self.firsts = plan, launches, together, firsts
         small = SMALL if launches.is_wide else SMALL_OF_A_CORE
         is_small = all(plan.layer(size).cells < small for size in range(2, plan.size + 1))
         least, self.why_not_shared = least_shared(launches, together), ""
@@ -166,14 +162,14 @@ class HeldKarpLayers:
                     self.extend_all(size)
         meetings = plan.meetings()
         for meeting in meetings:
-            is_last, out = meeting is meetings[-1], self.paths[0]
+            is_end, out = meeting is meetings[-1], self.paths[0]
             if meeting.out.cells:
                 with self._step(plan.size):
                     out = self.extend(0, meeting.out)
             bounds = meeting.rows.bounds(self.ranks, at_elements)
-            with self._step(plan.size + is_last):
+            with self._step(plan.size + is_end):
                 self.meet(meeting, out, *bounds[self.rank : self.rank + 2])
-                self.synchronise(is_last)
+                self.synchronise(is_end)
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
@@ -182,19 +178,24 @@ class HeldKarpLayers:
             yield
         self.steps.append((sequence, done))
 
-    def extend_all(self, size: int, parts: Parts = undivided) -> None:
-        """Compute the layer of a size from the one before it, in every direction."""
-        self.paths = [self.extend(k, self.plan.layer(size), parts) for k in range(self.plan.directions)]
+    def extend_all(self, size: int, part: Part = WHOLE) -> None:
+        """Compute a part of the layer of a size, in every direction; after the last part it is the latest layer."""
+        after = [self.extend(k, self.plan.layer(size), part) for k in range(self.plan.directions)]
+        self.paths = after if is_last(part) else self.paths
 
-    def extend(self, direction: int, rows: SubsetRows, parts: Parts = undivided) -> Paths:
-        """Compute this rank's share of rows from the latest layer; return where they are when all ranks have."""
+    def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
+        """Compute a part of this rank's share of rows from the latest layer.
+
+        Return where the rows are when all ranks have computed the last part.
+        """
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
-        for part, until, count in parts(rows.cells):
-            first, last = (begin + (end - begin) * one // count for one in (part, until))
-            if first < last:
-                self.launches.extend(before, layer, rows, first, last)
-        follow()
+        *bounds, count = part
+        first, last = (begin + (end - begin) * piece // count for piece in bounds)
+        if first < last:
+            self.launches.extend(before, layer, rows, first, last)
+        if is_last(part):
+            follow()
         return Paths(layer, before.steps)
 
     def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
@@ -202,9 +203,9 @@ class HeldKarpLayers:
         if begin < end:
             self.launches.meet(self.plan, meeting, out, self.paths[-1], begin, end)
 
-    def synchronise(self, is_last: bool) -> None:
+    def synchronise(self, is_end: bool) -> None:
         """Reduce the ranks' keys after the last meeting; wait after others, before rows are overwritten."""
-        if not self.is_alone and is_last:
+        if not self.is_alone and is_end:
             self.together.reduce(self.launches.best, "least")
         elif not self.is_alone:
             self.together.barrier()
@@ -220,6 +221,11 @@ class HeldKarpLayers:
                 backend.synchronize()
                 report(done, self.plan.size + 1)
         return int(backend.download(best)[0])
+
+
+def is_last(part: Part) -> bool:
+    """Return True if the work is complete after this part."""
+    return part[1] == part[2]
 
 
 def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
