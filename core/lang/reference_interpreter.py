@@ -18,7 +18,7 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.bundles import unchecked_bundle
 from core.lang.device_messages import assertion_text, print_line
-from core.lang.front.bundle_lowering import Bundle
+from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import Memory, current_lane, poisoned
 from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
 from core.lang.source import Source, located_error

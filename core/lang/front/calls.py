@@ -1,4 +1,4 @@
-"""Front end, fourth part: calls of functions, casts and words, with their arguments."""
+"""Calls of functions, casts and words, with their arguments."""
 
 from __future__ import annotations
 
@@ -10,19 +10,38 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundles import is_bundle, is_bundled
-from core.lang.front.bundle_lowering import ArrayRef, Bundle
+from core.lang.front.advice import EXPRESSION_ADVICE
+from core.lang.front.bundle_lowering import Bundles
+from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.call_inlining import inlined_call
-from core.lang.front.expressions import ADVICE, Untyped
-from core.lang.front.message_lowering import MessageLowering
-from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
+from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.expressions import Expressions
+from core.lang.front.numbers import Numbers, Untyped
+from core.lang.front.references import References
+from core.lang.intrinsics import ATOMICS, PURE, WORDS
 from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 
-class Calls(MessageLowering):
+class Calls:
     """Types the calls of one function."""
 
-    def expr_Call(self, node: ast.Call) -> Any:  # noqa: N802
+    def __init__(
+        self,
+        context: FunctionContext,
+        numbers: Numbers,
+        references: References,
+        bundles: Bundles,
+        expressions: Expressions,
+    ) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+        self.references = references
+        self.bundles = bundles
+        self.expressions = expressions
+        context.expressions[ast.Call] = self.call_expression
+
+    def call_expression(self, node: ast.Call) -> Any:
         """Type a call inside an expression, which has no effects."""
         value = self.call(node)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
@@ -39,28 +58,28 @@ class Calls(MessageLowering):
         if node.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, ADVICE[ast.Starred])
+            self.refuse(node, EXPRESSION_ADVICE[ast.Starred])
         name = node.func.id
         meant = self.source.lookup(name)
-        if not self.is_free(name):
-            self.check_word(node.func, meant)
+        if not self.context.is_free(name):
+            self.context.check_word(node.func, meant)
         if isinstance(meant, Function):
             return self.call_function(node, meant)
         if is_bundle(meant):
             self.refuse(node, f"the bundle {name}(...) instead of a number; assign it to a name, or pass it on")
-        self.check_word(node.func, meant)
-        if name in BY_NAME or self.bound_type(name):
-            return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
+        self.context.check_word(node.func, meant)
+        if name in BY_NAME or self.context.bound_type(name):
+            return self.call_cast(node, BY_NAME.get(name) or self.context.bound_type(name))
         if name == "team_size":
-            self.count(node, 0)
-            return tree.Literal(i32, i32(self.team_size))
+            self.context.count(node, 0)
+            return tree.Literal(i32, i32(self.context.program.team_size))
         if name in ATOMICS:
             return self.call_atomic(node, name)
         if name in PURE:
             return self.call_word(node, name)
         if name == "len":
-            self.count(node, 1)
-            return self.untyped(len(self.constants_in(node.args[0])), node)
+            self.context.count(node, 1)
+            return self.numbers.untyped(len(self.expressions.constants_in(node.args[0])), node)
         if name == "print":
             self.refuse(node, "print inside an expression; it gives no value, write it as a separate statement")
         if name == "view":
@@ -89,64 +108,45 @@ class Calls(MessageLowering):
             return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"
         return f"kernels cannot call {owner.__name__}; write a loop, or a @function"
 
-    def check_word(self, node: ast.Name, meant: Any) -> None:
-        """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
-        name = node.id
-        if not self.is_free(name):
-            self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
-        if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
-            self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
-
-    def bound_type(self, name: str) -> Any:
-        """The scalar type that a `Generic` stands for in this function, or None."""
-        meant = self.source.lookup(name)
-        found = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
-        return None if is_bundle(found) else found
-
-    def count(self, node: ast.Call, expected: int) -> None:
-        """Check the number of arguments."""
-        if len(node.args) != expected:
-            self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
-
     def call_cast(self, node: ast.Call, scalar: Any) -> Any:
         """``u32(x)``."""
-        self.count(node, 1)
+        self.context.count(node, 1)
         if scalar is boolean:
             self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
-        value = self.expression(node.args[0])
+        value = self.context.expression(node.args[0])
         if isinstance(value, Untyped):
-            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+            return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
         if isinstance(value, tree.Literal):
-            return tree.Literal(scalar, self.folded(node, scalar, value.value))
-        return self.cast(value, scalar)
+            return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
+        return self.numbers.cast(value, scalar)
 
     def call_word(self, node: ast.Call, name: str) -> Any:
         """An intrinsic without effects."""
         expected, rule, result, needs = PURE[name]
-        self.count(node, expected)
-        values = [self.expression(a) for a in node.args]
+        self.context.count(node, expected)
+        values = [self.context.expression(a) for a in node.args]
         if rule is None:
             return tree.Intrinsic(result, name, ())
         typed = [v for v in values if not isinstance(v, Untyped)]
         if typed:
             first = promoted(typed[0].type)
             values = [
-                self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
+                self.numbers.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
                 for v, a in zip(values, node.args, strict=True)
             ]
-        values = [self.settled(v, a) for v, a in zip(values, node.args, strict=True)]
+        values = [self.numbers.settled(v, a) for v, a in zip(values, node.args, strict=True)]
         scalar = rule(values)
         if scalar is None:
             found = ", ".join(v.type.__name__ for v in values)
             self.refuse(node, f"{name} needs {needs}, not {found}; cast the arguments")
-        return tree.Intrinsic(result or scalar, name, tuple(self.cast(v, scalar) for v in values))
+        return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
 
     def call_atomic(self, node: ast.Call, name: str) -> Any:
         """An atomic update of one element."""
-        self.count(node, 2 + ATOMICS[name])
-        given = self.array(node.args[0])
+        self.context.count(node, 2 + ATOMICS[name])
+        given = self.references.array(node.args[0])
         array = given.type
-        self.check_writable(node, node.args[0], array)
+        self.references.check_writable(node, node.args[0], array)
         scalar = array.holds
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
             self.refuse(
@@ -154,8 +154,8 @@ class Calls(MessageLowering):
                 f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
                 "in an argument or a shared array",
             )
-        index = self.index_in(given, node.args[1])
-        values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
+        index = self.references.index_in(given, node.args[1])
+        values = tuple(self.numbers.fitted(self.context.expression(a), scalar, a, "the element") for a in node.args[2:])
         self.out.pure = False
         return tree.Atomic(scalar, name, given.name, index, values)
 
@@ -163,7 +163,7 @@ class Calls(MessageLowering):
         """A function of the user's: bind its types to the arguments and specialise it."""
         with called_at(self.source, node):
             kinds = {k: v for k, v in callee.signature.items() if k != "return"}
-        self.count(node, len(kinds))
+        self.context.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []
         given = dict(zip(kinds, node.args, strict=True))
@@ -171,29 +171,29 @@ class Calls(MessageLowering):
         for name, kind in kinds.items():
             what = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(self.known(given[name], kind.scalar, what))
-            elif is_bundled(kind) or (isinstance(kind, Generic) and self.bundle(given[name]) is not None):
-                passed[name], wanted = self.passed_bundle(given[name], kind, bound, what)
+                types.append(self.numbers.known(given[name], kind.scalar, what))
+            elif is_bundled(kind) or (isinstance(kind, Generic) and self.references.bundle(given[name]) is not None):
+                passed[name], wanted = self.bundles.passed_bundle(given[name], kind, bound, what)
                 types.append(wanted)
             elif isinstance(kind, Array):
                 array = passed[name] = self.passed_array(given[name])
-                wanted = self.bind(bound, kind.element, array.type.holds)
+                wanted = self.references.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not wanted:
                     found = array.type.holds.__name__
                     self.refuse(given[name], f"{what} is Array[{wanted.__name__}], not Array[{found}]")
                 types.append(array.type)
             else:
-                value = self.expression(given[name])
+                value = self.context.expression(given[name])
                 if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.settled(value, given[name])
-                wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
+                    value = self.numbers.settled(value, given[name])
+                wanted = self.references.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
                 if is_bundle(wanted):
                     self.refuse(given[name], f"{what} is a {wanted.__name__}, not a number")
                 types.append(wanted)
-                passed[name] = self.stored(value, wanted, given[name], what, given[name])
-        found = self.translator.function(callee, tuple(types), bound, node, self)
-        self.out.calls[self.key(node)] = found
-        self.occupy(node, found.local_bytes)
+                passed[name] = self.numbers.stored(value, wanted, given[name], what, given[name])
+        found = self.context.specialise(callee, tuple(types), bound, node, self.context)
+        self.out.calls[self.context.key(node)] = found
+        self.context.occupy(node, found.local_bytes)
         arguments, touched = self.handed(found, passed, given)
         own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
@@ -208,15 +208,15 @@ class Calls(MessageLowering):
         arguments: list[Any] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
-            if parameter in self.translator.hidden:
-                arguments.append(self.hidden_argument(parameter))
+            if parameter in self.context.program.hidden:
+                arguments.append(self.context.hidden_argument(parameter))
                 continue
             name = parameter if parameter in passed else re.split(r"[.\[]", parameter, maxsplit=1)[0]
             value, node = passed[name], nodes[name]
             if isinstance(value, Bundle):
-                value = self.operand(value, parameter.removeprefix(name))
+                value = self.bundles.operand(value, parameter.removeprefix(name))
             if isinstance(value, ArrayRef):
-                value = self.of_team(value)
+                value = self.references.of_team(value)
                 if value.name in touched:
                     self.refuse(node, f"the array {value.name} is passed twice; arrays of one call must not overlap")
                 touched[value.name] = value
@@ -227,13 +227,12 @@ class Calls(MessageLowering):
 
     def passed_array(self, given: Any) -> ArrayRef:
         """An array argument, whole or as a view."""
-        word = given.func.id if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else ""
-        if word != "view":
-            return self.array(given)
-        self.check_word(given.func, self.source.lookup("view"))
-        self.count(given, 2)
-        array = self.array(given.args[0])
-        array = array._replace(offset=self.index_in(array, given.args[1]))
+        if called_name(given) != "view":
+            return self.references.array(given)
+        self.context.check_word(given.func, self.source.lookup("view"))
+        self.context.count(given, 2)
+        array = self.references.array(given.args[0])
+        array = array._replace(offset=self.references.index_in(array, given.args[1]))
         self.viewed(array, given)
         return array
 
@@ -246,8 +245,3 @@ class Calls(MessageLowering):
         if array.type.space == "image":
             self.refuse(node, f"a view of the image {array.name}; pass it whole, with an index, or make it readonly")
         return tree.View(array.name, array.offset)
-
-    @staticmethod
-    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
-        """The scalar type that an annotation stands for in this call."""
-        return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

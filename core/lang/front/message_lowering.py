@@ -1,4 +1,4 @@
-"""Front end, third part: ``assert`` and ``print`` become branches, stores and atomics.
+"""Messages of kernels: ``assert`` and ``print`` become branches, stores and atomics.
 
 They are no effects: what is not heard may be left out, so both stand in functions that expressions call.
 """
@@ -21,8 +21,9 @@ from core.lang.device_messages import (
     MessageStatement,
     assertion_text,
 )
-from core.lang.front.bundle_lowering import ArrayRef
-from core.lang.front.expressions import Expressions
+from core.lang.front.context import FunctionContext
+from core.lang.front.numbers import Numbers
+from core.lang.front.references import References
 from core.lang.types import boolean, i64
 
 
@@ -36,19 +37,25 @@ def sum_of(left: Any, right: Any) -> tree.Binary:
     return tree.Binary(i64, "add", left, right)
 
 
-class MessageLowering(Expressions):
+class Messages:
     """Types the messages of one function; only the kinds in the launch's `MessageSettings` are compiled."""
 
-    def stmt_Assert(self, node: ast.Assert) -> list[Any]:  # noqa: N802
+    def __init__(self, context: FunctionContext, numbers: Numbers, references: References) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+        self.references = references
+        context.statements[ast.Assert] = self.assertion
+
+    def assertion(self, node: ast.Assert) -> list[Any]:
         self.out.talks = True
         if isinstance(node.test, ast.Tuple):
             self.refuse(node, "assert of a tuple, which always holds; leave out the parentheses")
         if node.msg is not None and text_of(node.msg) is None:
             advice = "write a literal text, and print numbers before it"
             self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
-        test = self.truth(node.test)
+        test = self.numbers.truth(node.test)
         holds = isinstance(test, tree.Literal) and test.value
-        if holds or "assert" not in self.translator.said:
+        if holds or "assert" not in self.context.program.said:
             return []
         line = node.test.lineno  # where Python says that it failed
         number = self.numbered(MessageStatement(self.source, line, (assertion_text(node),)))
@@ -60,7 +67,8 @@ class MessageLowering(Expressions):
         """``print("text", x)``: a place among the prints; if there is room, the statement's number and the values."""
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
-        self.check_word(node.func, None)  # type: ignore[attr-defined]
+        assert isinstance(node.func, ast.Name)
+        self.context.check_word(node.func, None)
         self.out.talks = True
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
@@ -71,21 +79,21 @@ class MessageLowering(Expressions):
         shown = [part for part in parts if not isinstance(part, str)]
         if len(shown) > MOST_VALUES:
             self.refuse(node, f"print of {len(shown)} values; at most {MOST_VALUES}, write several")
-        if "print" not in self.translator.said:
+        if "print" not in self.context.program.said:
             return []
         kinds = tuple(part if isinstance(part, str) else part.type for part in parts)
         number = self.numbered(MessageStatement(self.source, node.lineno, kinds))
         take = tree.Atomic(i64, "atomic_add", self.integers(), literal(PRINTED), (literal(1),))
-        keep, place = self.hold(take)  # type: ignore[attr-defined]
+        keep, place = self.context.hold(take)
         begin = sum_of(tree.Binary(i64, "mul", place, literal(1 + MOST_VALUES)), literal(FIRST))
         stores = [tree.Store(self.integers(), begin, number)]
         for k, value in enumerate(shown):
             if value.type.kind == "f":
                 index = sum_of(tree.Binary(i64, "mul", place, literal(MOST_VALUES)), literal(k))
-                array, scalar = self.hidden_argument(FLOATS), self.translator.hidden[FLOATS].element
+                array, scalar = self.context.hidden_argument(FLOATS), self.context.program.hidden[FLOATS].element
             else:
                 index, array, scalar = sum_of(begin, literal(1 + k)), self.integers(), i64
-            stores.append(tree.Store(array, index, self.cast(value, scalar)))
+            stores.append(tree.Store(array, index, self.numbers.cast(value, scalar)))
         return [keep, tree.If(tree.Compare(boolean, "lt", place, literal(MOST_PRINTS)), stores, [])]
 
     def printable(self, node: Any) -> Any:
@@ -93,42 +101,28 @@ class MessageLowering(Expressions):
         text = ast.unparse(node)
         if isinstance(node, ast.JoinedStr):
             self.refuse(node, 'an f-string; write text and values apart: print("x is", x)')
-        if isinstance(node, ast.Name) and self.is_free(text) and isinstance(self.source.lookup(text), str):
+        if isinstance(node, ast.Name) and self.context.is_free(text) and isinstance(self.source.lookup(text), str):
             self.refuse(node, f"print of {text}, a text that is no literal; write the text itself")
-        if self.bundle(node) is not None:
+        if self.references.bundle(node) is not None:
             self.refuse(node, f"print of the bundle {text}; print its fields")
-        if self.is_array(node):
+        if self.references.is_array(node):
             self.refuse(node, f"print of the array {text}; print its elements, one by one")
-        return self.typed(node)
-
-    def is_array(self, node: Any) -> bool:
-        """Whether an expression names an array."""
-        if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
-            return isinstance(self.member(outer, node), ArrayRef)
-        if not isinstance(node, ast.Name):
-            return False
-        return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
+        return self.numbers.typed(node)
 
     def numbered(self, statement: MessageStatement) -> Any:
         """The number by which the host knows a statement of this program among all that it runs."""
-        numbers = self.translator.statements
+        numbers = self.context.program.statements
         number = numbers.setdefault(statement, len(numbers))
-        self.hidden_argument(PROGRAM)
+        self.context.hidden_argument(PROGRAM)
         return sum_of(tree.Local(i64, PROGRAM), literal(number))
 
     def integers(self) -> str:
         """The array in which everything is said but floats."""
-        return self.hidden_argument(INTEGERS)
-
-    def hidden_argument(self, name: str) -> Any:
-        """A hidden parameter of this function, which takes it from now on, as calls hand it on."""
-        kind = self.translator.hidden[name]
-        self.out.parameters.setdefault(name, kind)
-        return name if isinstance(kind, tree.ArrayType) else tree.Local(kind, name)
+        return self.context.hidden_argument(INTEGERS)
 
     def is_heard(self, function: tree.TypedFunction) -> bool:
         """Whether machine code says anything of what a function says."""
-        return not function.parameters.keys().isdisjoint(self.translator.hidden)
+        return not function.parameters.keys().isdisjoint(self.context.program.hidden)
 
 
 def text_of(node: Any) -> str | None:

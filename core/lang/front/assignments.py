@@ -1,0 +1,148 @@
+"""Assignments to locals, elements of arrays and names of bundles."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+from core.lang import tree
+from core.lang.front.bundle_lowering import Bundles
+from core.lang.front.calls import Calls
+from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.numbers import Numbers, Untyped
+from core.lang.front.references import SPACES, References
+from core.lang.intrinsics import WORDS
+from core.lang.types import boolean, i32, promoted
+
+
+class Assignments:
+    """Translates the assignments of one function."""
+
+    def __init__(
+        self, context: FunctionContext, numbers: Numbers, references: References, bundles: Bundles, calls: Calls
+    ) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+        self.references = references
+        self.bundles = bundles
+        self.calls = calls
+        context.statements |= {ast.Assign: self.assignment, ast.AugAssign: self.augmented}
+
+    def assignment(self, node: ast.Assign) -> list[Any]:
+        """Translate an assignment to one target, or to as many as there are values."""
+        if len(node.targets) > 1:
+            self.refuse(node, "several targets in one assignment; write one assignment for each")
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple):
+            return self.assign_tuple(node, target)
+        word, value = called_name(node.value), node.value
+        if word in SPACES and isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            self.context.check_word(value.func, self.source.lookup(word))
+            if not isinstance(target, ast.Name):
+                self.refuse(node, "a new array needs a new name")
+            return self.references.new_array(value, target.id, word)
+        bundled = self.assign_bundle(target, node.value)
+        if bundled is not None:
+            return bundled
+        typed = self.right_side(value)
+        if isinstance(target, ast.Subscript) and isinstance(typed, (tree.Atomic, tree.Call)):
+            keep, typed = self.context.hold(typed)
+            return [keep, *self.assign(target, typed)]
+        return self.assign(target, typed)
+
+    def augmented(self, node: ast.AugAssign) -> list[Any]:
+        """Translate ``x += y`` as ``x = x + y``."""
+        load = copy.copy(node.target)
+        load.ctx = ast.Load()
+        both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
+        return self.assign(node.target, self.context.expression(both))
+
+    def assign(self, target: Any, value: Any) -> list[Any]:
+        """Store a typed value in a local or an array element."""
+        if isinstance(target, ast.Name):
+            value = self.declare(target, target.id, value)
+            if self.context.defined is not None:
+                self.context.defined.add(target.id)
+            return [tree.Assign(target.id, value)]
+        if isinstance(target, ast.Subscript):
+            array = self.references.array(target.value)
+            self.references.check_writable(target, target.value, array.type)
+            if array.name in self.out.parameters or array.type.space == "shared":
+                self.out.pure = False
+            value = self.numbers.fitted(value, array.type.holds, target, f"an element of {ast.unparse(target.value)}")
+            value = self.numbers.cast(value, array.type.element)
+            return [tree.Store(array.name, self.references.index_in(array, target.slice), value)]
+        if isinstance(target, ast.Attribute) and self.references.bundle(target.value) is not None:
+            self.refuse(
+                target, f"a store to the field {ast.unparse(target)}; numbers of bundles do not change, use an array"
+            )
+        return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
+
+    def declare(self, node: Any, name: str, value: Any) -> Any:
+        """The value as it is stored in a local, whose type is that of its first assignment."""
+        if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
+            self.refuse(node, f"assignment to the array {name}; assign to its elements")
+        if name in self.out.arrays or name in self.context.bundles or name in self.context.constants or name in WORDS:
+            what = "a bundle" if name in self.context.bundles else "an array, a constant or a word"
+            self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
+        if name in self.out.truths:
+            return self.numbers.cast(self.numbers.fitted(value, boolean, node, name), i32)
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared is None:
+            value = self.numbers.settled(value, node)
+            declared = self.out.locals[name] = promoted(value.type)
+        return self.numbers.stored(value, declared, node, name, node)
+
+    def right_side(self, node: Any) -> Any:
+        """The value of an assignment, which may be one call with effects."""
+        if not isinstance(node, ast.Call):
+            return self.context.expression(node)
+        value = self.calls.call(node)
+        if isinstance(value, tree.Call) and value.type is None:
+            self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
+        return value
+
+    def assign_bundle(self, target: Any, given: Any) -> list[Any] | None:
+        """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
+        statements: list[Any] = []
+        cls = self.references.made_of(given)
+        if cls is not None and isinstance(target, ast.Name):
+            statements, value = self.references.constructed(given, cls, target.id)
+        else:
+            found = self.references.bundle(given)
+            if found is None:
+                return None
+            value = found
+        if not isinstance(target, ast.Name):
+            self.refuse(target, f"a bundle assigned to {ast.unparse(target)}; give it a name")
+        return statements + self.bundles.named(target, target.id, value)
+
+    def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[Any]:
+        """``a, b = b, a``: all values first, then the stores from left to right."""
+        if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
+            self.refuse(node, "unpacking; write as many values on the right as targets on the left")
+        kept: list[Any] = []
+        stores: list[Any] = []
+        names = {one.id for one in target.elts if isinstance(one, ast.Name)}
+        read = [node.value, *(one for one in target.elts if not isinstance(one, ast.Name))]
+        for one, given in zip(target.elts, node.value.elts, strict=True):
+            bundled = self.assign_bundle(one, given)
+            if bundled is not None:
+                if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):
+                    self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
+                kept += bundled
+                continue
+            value = self.context.expression(given)
+            if isinstance(value, Untyped) and isinstance(one, ast.Subscript):
+                value = self.numbers.adopt(value, self.references.array(one.value).type.holds, given)
+            elif isinstance(value, Untyped) and isinstance(one, ast.Name):
+                declared = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
+                value = self.numbers.adopt(value, declared, given) if declared else self.numbers.settled(value, given)
+            if isinstance(value, tree.Literal):
+                stores.append((one, value))
+                continue
+            keep, value = self.context.hold(value)
+            kept.append(keep)
+            stores.append((one, value))
+        return kept + [s for one, value in stores for s in self.assign(one, value)]

@@ -1,0 +1,139 @@
+"""Bundles as the front end sees them: a field is an array or a number, and a bundle no more than their names.
+
+A bundle that a function takes stands for as many parameters as it uses fields of it; the names of those contain a dot,
+which no identifier does, so that a field's name can meet no other name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from core.lang import tree
+from core.lang.bundles import BundleForm, RowArray, fields_of, is_bundle
+from core.lang.front.table_staging import array_type
+from core.lang.types import Array, Const, Generic, boolean, i32
+
+
+class ArrayRef(NamedTuple):
+    """An array from its element ``offset`` on, a typed expression; None: the whole array."""
+
+    name: str
+    type: tree.ArrayType
+    offset: Any = None
+
+
+class Bundle(NamedTuple):
+    """A bundle as an expression: typed expressions, `ArrayRef`s and `Bundle`s by the fields' names.
+
+    Attributes
+    ----------
+    row, count
+        Which row of `Rows` it is, and of rows how many there are: typed expressions, or None.
+    is_new
+        It was made here: a name of it may stand for another one later.
+
+    """
+
+    type: tree.BundleType
+    members: dict[str, Any]
+    row: Any = None
+    count: Any = None
+    is_new: bool = False
+
+
+def bundle_type(
+    path: str, form: BundleForm, types: dict[str, Any], constants: dict[str, Any], rows: bool = False
+) -> tree.BundleType:
+    """The type of a kernel's bundle.
+
+    Parameters
+    ----------
+    path
+        The bundle's name, with ``[]`` if it is rows.
+    form
+        As the launch gives it.
+    types
+        The scalar type of every `Generic`, by its name.
+    constants
+        The value of every ``Const``, by its path.
+    rows
+        Whether it is rows.
+
+    """
+    fields = []
+    for name, kind in form.kinds:
+        size = kind.size if isinstance(kind, RowArray) and rows else None
+        inner = f"{path}.{name}"
+        if isinstance(kind, BundleForm):
+            found: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
+        elif isinstance(kind, Const):
+            found = tree.Literal(kind.scalar, constants[inner])
+        else:
+            element = kind.element if isinstance(kind, Array) else kind
+            element = types[element.name] if isinstance(element, Generic) else element
+            found = array_type(kind, element) if isinstance(kind, Array) else element
+        fields.append(tree.Field(name, found, size))
+    return tree.BundleType(form.bundle, tuple(fields), rows)
+
+
+def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
+    """The type of a function's parameter: of the fields that are given those that its class has."""
+    types = {field.name: field for field in given.fields}
+    fields = []
+    for name, kind in fields_of(declared).items():
+        field = types[name]
+        inner = projected(field.type, kind, rows)._replace(rows=False) if is_bundle(kind) else field.type
+        fields.append(tree.Field(name, inner, field.size if rows else None))
+    return tree.BundleType(declared, tuple(fields), rows)
+
+
+def scalars_of(declared: type, given: tree.BundleType) -> list[tuple[Any, Any]]:
+    """Every `Generic` among the fields of a class, and the scalar type that stands for it in ``given``."""
+    types = {field.name: field.type for field in given.fields}
+    found = []
+    for name, kind in fields_of(declared).items():
+        if is_bundle(kind):
+            found += scalars_of(kind, types[name])
+        element = kind.element if isinstance(kind, Array) else kind
+        if isinstance(element, Generic):
+            found.append((element, types[name].holds if isinstance(kind, Array) else types[name]))
+    return found
+
+
+def candidate_parameters(path: str, given: tree.BundleType) -> dict[str, Any]:
+    """The parameters that a bundled parameter may stand for, in the order of the fields."""
+    found: dict[str, Any] = {}
+    if given.rows:
+        found[f"{path}.count"] = i32
+        path += "[]"
+    for field in given.fields:
+        inner = f"{path}.{field.name}"
+        if isinstance(field.type, tree.BundleType):
+            found |= candidate_parameters(inner, field.type)
+        elif not isinstance(field.type, tree.Literal):
+            found[inner] = field.type
+    return found
+
+
+def boolean_of_parameter(name: str) -> tree.Compare:
+    """A truth value that a kernel takes as a number: no device has truth values as arguments of launches."""
+    return tree.Compare(boolean, "ne", tree.Local(i32, name), tree.Literal(i32, i32(0)))
+
+
+def bundle_parameter(path: str, given: tree.BundleType, in_kernel: bool = False) -> Bundle:
+    """A bundled parameter as an expression."""
+    members: dict[str, Any] = {}
+    inside = path + "[]" * given.rows
+    for field in given.fields:
+        inner = f"{inside}.{field.name}"
+        if isinstance(field.type, tree.BundleType):
+            members[field.name] = bundle_parameter(inner, field.type, in_kernel)
+        elif isinstance(field.type, tree.ArrayType):
+            members[field.name] = ArrayRef(inner, field.type)
+        elif isinstance(field.type, tree.Literal):
+            members[field.name] = field.type
+        elif field.type is boolean and in_kernel:
+            members[field.name] = boolean_of_parameter(inner)
+        else:
+            members[field.name] = tree.Local(field.type, inner)
+    return Bundle(given, members, count=tree.Local(i32, f"{path}.count") if given.rows else None)

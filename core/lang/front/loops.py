@@ -1,0 +1,176 @@
+"""Loops: ``for`` over `range`, `unroll` and `set_bits`, ``while``, and the ways out of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from core.lang import tree
+from core.lang.front.assignments import Assignments
+from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.numbers import Numbers, Untyped
+from core.lang.types import boolean, i32, promoted
+
+MOST_UNROLLED = 4096
+
+
+class Loops:
+    """Translates the loops of one function."""
+
+    def __init__(self, context: FunctionContext, numbers: Numbers, assignments: Assignments) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+        self.assignments = assignments
+        self.loops_over = {"range": self.ranged, "unroll": self.unrolled, "set_bits": self.over_bits}
+        context.statements |= {
+            ast.For: self.for_loop,
+            ast.While: self.while_loop,
+            ast.Break: self.break_loop,
+            ast.Continue: self.continue_loop,
+        }
+
+    def for_loop(self, node: ast.For) -> list[Any]:
+        """Translate ``for``, by the word that it loops over."""
+        if node.orelse:
+            self.refuse(node, "else of a loop; set a flag before break")
+        call = node.iter
+        word = called_name(call)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or word not in self.loops_over:
+            self.refuse(node, f"for over {ast.unparse(call)}; loop over range(...), unroll(...) or set_bits(...)")
+        self.context.check_word(call.func, self.source.lookup(word))
+        if call.keywords:
+            self.refuse(node, "keyword arguments; pass arguments by position")
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node, "several loop variables; use one")
+        return self.loops_over[word](node, call, node.target.id)
+
+    def bounds(self, node: ast.For, call: ast.Call) -> list[Any]:
+        """Return the start, stop and step of a ``range``, in that order."""
+        given = call.args
+        if not 1 <= len(given) <= 3:
+            self.refuse(node, f"{ast.unparse(call)}; range takes 1 to 3 arguments")
+        zero, one = (ast.copy_location(ast.Constant(v), call) for v in (0, 1))
+        return {1: [zero, *given, one], 2: [*given, one], 3: given}[len(given)]
+
+    def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+        """``for i in range(...)``."""
+        nodes = self.bounds(node, call)
+        values = [self.context.expression(n) for n in nodes]
+        typed = [v.type for v in values if not isinstance(v, Untyped)]
+        scalar = promoted(typed[0]) if typed else i32
+        for kind in typed:
+            if kind.kind not in "iu":
+                self.refuse(node, f"range of {kind.__name__}; cast its bounds to an integer")
+            if kind.kind != scalar.kind:
+                self.refuse(node, "range of signed and unsigned numbers; cast one of them")
+            scalar = max(scalar, promoted(kind), key=lambda s: s.bits)
+        start, stop, step = (
+            self.numbers.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True)
+        )
+        down = isinstance(step, tree.Literal) and int(step.value) < 0
+        if isinstance(step, tree.Literal) and int(step.value) == 0:
+            self.refuse(node, "range with step 0")
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared not in (None, scalar) and not isinstance(declared, tree.ArrayType):
+            self.refuse(node, f"{name} is {declared.__name__}, not {scalar.__name__}; give the loop its own variable")
+        self.assignments.declare(node, name, tree.Local(scalar, name))
+        if not isinstance(step, tree.Literal):
+            self.out.rising.add(self.context.key(call))
+        return [tree.For(name, scalar, start, stop, step, down, self.loop_body(node, name))]
+
+    def over_bits(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+        """``for k in set_bits(word)``: the lowest bit is taken off the word before the body runs."""
+        self.context.count(call, 1)
+        word = self.numbers.typed(call.args[0])
+        if word.type.kind != "u":
+            self.refuse(node, f"set_bits of {word.type.__name__}; cast it to u32 or u64")
+        keep, left = self.context.hold(self.numbers.cast(word, promoted(word.type)))
+        scalar = left.type
+        zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
+        lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
+        number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
+            self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
+        first = tree.Assign(name, self.assignments.declare(node, name, number))
+        rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
+        body = self.loop_body(node, name)
+        return [keep, tree.While(tree.Compare(boolean, "ne", left, zero), [first, rest, *body])]
+
+    def loop_body(self, node: ast.For, name: str) -> list[Any]:
+        """The body of a loop that may run no times, in which ``name`` has a value."""
+        before = self.context.defined
+        self.context.open_loops.append([])
+        body, _ = self.context.branch(node.body, None if before is None else before | {name})
+        self.context.open_loops.pop()
+        self.context.defined = before
+        return body
+
+    def unrolled(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+        """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
+        nodes = self.bounds(node, call)
+        bounds = [int(self.numbers.folded(n, i32.exact, self.numbers.constant(n, "a bound of unroll"))) for n in nodes]
+        used = (self.out.locals, self.out.parameters, self.out.arrays, self.context.bundles, self.context.constants)
+        if any(name in some for some in used):
+            self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
+        if bounds[2] == 0:
+            self.refuse(node, "unroll with step 0")
+        steps = self.out.unrolled[self.context.key(node)] = range(*bounds)
+        outer_copies, self.context.copies = self.context.copies, self.context.copies * max(1, len(steps))
+        if self.context.copies > MOST_UNROLLED:
+            inside = f", {self.context.copies} with those around it" if outer_copies > 1 else ""
+            self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
+        found: list[Any] = []
+        self.context.open_loops.append(None)
+        self.context.depth -= 1
+        outer = self.context.steps
+        for value in steps:
+            self.context.steps = (*outer, value)
+            self.context.constants[name] = self.numbers.folded(node, i32.exact, value)
+            found.extend(self.context.block(node.body))
+        self.context.steps, self.context.copies = outer, outer_copies
+        self.context.depth += 1
+        self.context.open_loops.pop()
+        self.context.constants.pop(name, None)
+        return found
+
+    def while_loop(self, node: ast.While) -> list[Any]:
+        """Translate ``while``; what follows an endless one is reached by its ``break`` alone."""
+        if node.orelse:
+            self.refuse(node, "else of a loop; set a flag before break")
+        test = self.numbers.truth(node.test)
+        endless = isinstance(test, tree.Literal)
+        if endless and not test.value:
+            return []
+        start = self.context.defined
+        leaving: list[set[str] | None] = []
+        self.context.open_loops.append(leaving)
+        body, _ = self.context.branch(node.body, start)
+        self.context.open_loops.pop()
+        self.context.defined = certainly_assigned(leaving) if endless else start
+        return [tree.While(test, body)]
+
+    def break_loop(self, node: ast.Break) -> list[Any]:
+        """Translate ``break``."""
+        self.leave(node, "break").append(self.context.defined)
+        self.context.defined = None
+        return [tree.Break()]
+
+    def continue_loop(self, node: ast.Continue) -> list[Any]:
+        """Translate ``continue``."""
+        self.leave(node, "continue")
+        self.context.defined = None
+        return [tree.Continue()]
+
+    def leave(self, node: Any, word: str) -> list[set[str] | None]:
+        """The innermost loop's list of what is defined where it is left."""
+        loop = self.context.open_loops[-1]
+        if loop is None:
+            self.refuse(node, f"{word} inside unroll; write a condition, or use range")
+        return loop
+
+
+def certainly_assigned(ways: list[set[str] | None]) -> set[str] | None:
+    """Return the locals that are certainly assigned where several paths meet."""
+    alive = [w for w in ways if w is not None]
+    return set.intersection(*alive) if alive else None

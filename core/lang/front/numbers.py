@@ -1,0 +1,142 @@
+"""Types of numbers: literals take theirs from where they stand, and values are widened where nothing is lost."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.lang import tree
+from core.lang.front.context import FunctionContext
+from core.lang.types import boolean, f32, i32, joined, promoted, widens
+
+MOST_BITS = 128
+"""Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
+
+
+class Untyped(NamedTuple):
+    """A number written in the source: it takes a type from where it stands."""
+
+    type: None
+    value: Any
+    node: Any
+
+
+class Numbers:
+    """Types the numbers of one function."""
+
+    def __init__(self, context: FunctionContext) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+
+    def adopt(self, value: Any, scalar: Any, node: Any) -> Any:
+        """Give an untyped number the type ``scalar``, and remember it for the plain-Python run."""
+        number = value.value
+        if scalar.kind == "b":
+            self.refuse(node, f"the number {number} instead of a truth value; write a comparison")
+        if isinstance(number, float) and scalar.kind != "f":
+            self.refuse(node, f"the float {number} beside {scalar.__name__}; cast one of them")
+        if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
+            self.refuse(node, f"{number} does not fit {scalar.__name__}; cast it to a type that holds it")
+        typed = self.folded(node, scalar, number)
+        known = self.out.literals.setdefault(self.context.key(value.node), typed)
+        if type(known) is not type(typed):
+            self.refuse(node, f"the number {number} beside two types; cast one of them")
+        return tree.Literal(scalar, typed)
+
+    def untyped(self, number: Any, node: Any) -> Untyped:
+        """A number that takes its type from where it stands."""
+        if isinstance(number, int) and number.bit_length() > MOST_BITS:
+            self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
+        return Untyped(None, number, node)
+
+    def settled(self, value: Any, node: Any) -> Any:
+        """A typed expression: an untyped number alone is i32, or f32."""
+        if isinstance(value, Untyped):
+            return self.adopt(value, f32 if isinstance(value.value, float) else i32, node)
+        return value
+
+    def fitted(self, value: Any, scalar: Any, node: Any, what: str) -> Any:
+        """An expression of exactly type ``scalar``, widened if nothing is lost, or an error."""
+        if isinstance(value, Untyped):
+            return self.adopt(value, scalar, node)
+        if value.type is scalar:
+            return value
+        if not widens(value.type, scalar):
+            advice = "a comparison such as x != 0" if scalar.kind == "b" else f"{scalar.__name__}(...)"
+            self.refuse(node, f"{what} is {scalar.__name__}, not {value.type.__name__}; write {advice}")
+        return self.cast(value, scalar)
+
+    def cast(self, value: Any, scalar: Any) -> Any:
+        """Convert, at once if the value is known."""
+        if isinstance(value, tree.Literal):
+            return tree.Literal(scalar, scalar(value.value))
+        return value if value.type is scalar else tree.Cast(scalar, value)
+
+    def stored(self, value: Any, scalar: Any, node: Any, what: str, place: Any) -> Any:
+        """`fitted`, for a value that is kept: the plain-Python run must widen the value at ``place`` too."""
+        found = self.fitted(value, scalar, node, what)
+        if not isinstance(value, Untyped) and value.type is not scalar:
+            self.out.widened[self.context.key(place)] = scalar
+        return found
+
+    def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
+        """Both operands in their common type."""
+        if isinstance(left, Untyped):
+            scalar = promoted(right.type)
+        elif isinstance(right, Untyped):
+            scalar = promoted(left.type)
+        else:
+            scalar = joined(left.type, right.type)
+            if scalar is None:
+                names = f"{left.type.__name__} and {right.type.__name__}"
+                self.refuse(node, f"{names} do not mix; cast one of them")
+        return scalar, self.fitted(left, scalar, node, "operand"), self.fitted(right, scalar, node, "operand")
+
+    def folded(self, node: Any, python: Any, *values: Any) -> Any:
+        """Compute a constant expression."""
+        try:
+            with np.errstate(all="ignore"):
+                return python(*values)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
+
+    def typed(self, node: Any) -> Any:
+        """An expression whose numbers all have a type."""
+        return self.settled(self.context.expression(node), node)
+
+    def truth(self, node: Any) -> Any:
+        """An expression that must be a truth value."""
+        value = self.typed(node)
+        if value.type is not boolean:
+            self.refuse(node, f"{value.type.__name__} instead of a truth value; write a comparison such as x != 0")
+        return value
+
+    def index(self, node: Any) -> Any:
+        """An array index: one integer."""
+        if isinstance(node, ast.Tuple):
+            self.refuse(node, "a subscript of several dimensions; arrays are flat, write row * width + column")
+        value = self.typed(node)
+        if value.type.kind not in "iu":
+            self.refuse(node, f"a subscript of type {value.type.__name__}; cast it to an integer")
+        if isinstance(value, tree.Literal) and int(value.value) < 0:
+            self.refuse(node, "a negative subscript; count from the front")
+        return self.cast(value, promoted(value.type))
+
+    def constant(self, node: Any, what: str) -> int:
+        """The value of an expression that must be an integer known at compile time."""
+        value = self.context.expression(node)
+        if (
+            not isinstance(value, (tree.Literal, Untyped))
+            or type(value.value) is bool
+            or not isinstance(value.value, int)
+        ):
+            self.refuse(node, f"{what} must be a constant integer; use literals, module constants or Const parameters")
+        return int(value.value)
+
+    def known(self, node: Any, scalar: Any, what: str) -> Any:
+        """The value of a ``Const`` argument."""
+        value = self.context.expression(node)
+        if not isinstance(value, (tree.Literal, Untyped)):
+            self.refuse(node, f"{what} must be a constant; use literals, module constants or Const parameters")
+        return self.fitted(value, scalar, node, what).value

@@ -1,0 +1,224 @@
+"""Arrays and bundles that names, fields, rows and constructors of bundles stand for."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from core.lang import tree
+from core.lang.bundles import RowArray, fields_of, is_bundle
+from core.lang.front.bundle_types import ArrayRef, Bundle
+from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.numbers import Numbers
+from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+
+LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
+TYPES = {**BY_NAME, "boolean": boolean}
+SPACES = {"shared_array": "shared", "local_array": "local"}
+
+
+class References:
+    """Finds the arrays and bundles of one function."""
+
+    def __init__(self, context: FunctionContext, numbers: Numbers) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+
+    def bundle(self, node: Any) -> Bundle | None:
+        """The bundle that an expression is, or None if it is none."""
+        if isinstance(node, ast.Name):
+            found = self.context.bundles.get(node.id)
+            if found is not None and self.context.defined is not None and node.id not in self.context.defined:
+                self.refuse(node, f"{node.id} may be unassigned here; give it a value on every path")
+            return found
+        if isinstance(node, ast.Attribute):
+            outer = self.bundle(node.value)
+            inner = None if outer is None else self.member(outer, node)
+            return inner if isinstance(inner, Bundle) else None
+        if isinstance(node, ast.Subscript):
+            rows = self.bundle(node.value)
+            return None if rows is None else self.row(rows, node)
+        cls = self.made_of(node)
+        return None if cls is None else self.constructed(node, cls, "")[1]
+
+    def member(self, outer: Bundle, node: ast.Attribute) -> Any:
+        """``one.field``: a typed expression, an `ArrayRef` or a `Bundle`."""
+        name, cls = node.attr, outer.type.bundle
+        if outer.type.rows:
+            if name != "count":
+                self.refuse(node, f"{name} of rows; take a row first: {ast.unparse(node.value)}[k].{name}, or .count")
+            return self.context.touched(outer.count)
+        if name not in outer.members:
+            self.refuse(node, f"{cls.__name__} has no field {name}; it has {', '.join(outer.members)}")
+        return self.field(outer, name)
+
+    def field(self, outer: Bundle, name: str) -> Any:
+        """A field, of a row the row's own part."""
+        value = outer.members[name]
+        if isinstance(value, Bundle):
+            return value if outer.row is None else value._replace(row=outer.row)
+        size = next(field.size for field in outer.type.fields if field.name == name)
+        if isinstance(value, ArrayRef) and outer.row is not None and size is not None:
+            value = value._replace(offset=self.begin_of_row(outer, size))
+        return self.context.touched(value)
+
+    def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
+        """``walks[w]``."""
+        name = ast.unparse(node.value)
+        if not rows.type.rows:
+            self.refuse(node, f"a subscript of the bundle {name}; read a field of it, or take Rows[...] of it")
+        index = self.numbers.index(node.slice)
+        if index.type is not i32:
+            self.refuse(node, f"row {ast.unparse(node.slice)} of {name} is {index.type.__name__}; cast it to i32")
+        return Bundle(rows.type._replace(rows=False), rows.members, row=index)
+
+    def begin_of_row(self, outer: Bundle, size: int | str) -> Any:
+        """The element at which a row begins; None for the first one of a constant number."""
+        if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
+            return None
+        elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
+        return tree.Binary(i32, "mul", outer.row, self.numbers.cast(elements, i32))
+
+    def array(self, node: Any) -> ArrayRef:
+        """The array that a name or a bundle's field stands for."""
+        outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
+        if outer is not None:
+            value = self.member(outer, node)
+            if not isinstance(value, ArrayRef):
+                what = "a bundle" if isinstance(value, Bundle) else "a number"
+                self.refuse(node, f"{ast.unparse(node)} is {what}, not an array")
+            return self.of_team(value)
+        if not isinstance(node, ast.Name):
+            advice = "name the array itself"
+            if isinstance(node, ast.Attribute) and self.is_array(node.value):
+                advice = LENGTH_ADVICE
+            self.refuse(node, f"{ast.unparse(node)} is not the name of an array; {advice}")
+        name = node.id
+        found = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
+        if name in self.context.bundles:
+            self.refuse(node, f"the bundle {name} instead of an array; name a field of it")
+        if not isinstance(found, tree.ArrayType):
+            self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
+        return self.of_team(ArrayRef(name, found))
+
+    def is_array(self, node: Any) -> bool:
+        """Whether an expression names an array."""
+        if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
+            return isinstance(self.member(outer, node), ArrayRef)
+        if not isinstance(node, ast.Name):
+            return False
+        return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
+
+    def of_team(self, array: ArrayRef) -> ArrayRef:
+        """The array itself, or the team's copy of a shared table."""
+        if array.name not in self.out.copies:
+            return array
+        name = self.out.copies[array.name]
+        self.out.staged.add(name)
+        return array._replace(name=name, type=self.out.arrays[name].array)
+
+    def index_in(self, array: ArrayRef, node: Any) -> Any:
+        """An index of an array, which may begin at a row."""
+        index = self.numbers.index(node)
+        if array.offset is None:
+            return index
+        return tree.Binary(index.type, "add", self.numbers.cast(array.offset, index.type), index)
+
+    def check_writable(self, node: Any, array_node: Any, array: tree.ArrayType) -> None:
+        """Refuse a store into a table."""
+        if array.fixed:
+            name = ast.unparse(array_node)
+            self.refuse(
+                node, f"a store into the table {name}, which is only read; declare it as Array[...] to write it"
+            )
+
+    def made_of(self, node: Any) -> Any:
+        """The class of the bundle that a call makes, or None if it makes none."""
+        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.context.is_free(node.func.id)
+        cls = self.source.lookup(node.func.id) if named else None
+        return cls if is_bundle(cls) else None
+
+    def constructed(self, node: ast.Call, cls: Any, path: str) -> tuple[list[Any], Bundle]:
+        """``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``."""
+        kinds = fields_of(cls)
+        if node.keywords or len(node.args) != len(kinds):
+            self.refuse(node, f"{cls.__name__} takes its fields by position: {', '.join(kinds)}")
+        statements: list[Any] = []
+        members: dict[str, Any] = {}
+        bound: dict[str, Any] = {}
+        for (name, kind), given in zip(kinds.items(), node.args, strict=True):
+            what = f"field {name} of {cls.__name__}"
+            if is_bundle(kind):
+                value: Any = self.bundle(given)
+                if value is None or value.type.rows or not issubclass(value.type.bundle, kind):
+                    self.refuse(given, f"{what} is a {kind.__name__}, not {ast.unparse(given)}")
+            elif isinstance(kind, Array):
+                value = self.array_field(given, f"{path}.{name}" if path else "", statements)
+                wanted = self.bind(bound, kind.element, value.type.holds)
+                if wanted is not value.type.holds:
+                    self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
+                if isinstance(kind, RowArray) and value.type.space == "local":
+                    self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
+            elif isinstance(kind, Const):
+                value = tree.Literal(kind.scalar, self.numbers.known(given, kind.scalar, what))
+            else:
+                value = self.number_field(given, kind, bound, what)
+            members[name] = value
+        fields = tuple(
+            tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
+        )
+        return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
+
+    def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
+        """An array for a field of a new bundle, which may be a new array too."""
+        word = called_name(given)
+        if word in ("shared_array", "local_array"):
+            if not path:
+                self.refuse(given, f"{word} in a bundle without a name; assign the bundle to one first")
+            self.context.check_word(given.func, self.source.lookup(word))
+            statements += self.new_array(given, path, word)
+            return ArrayRef(path, self.out.arrays[path].array)
+        found: ArrayRef = self.array(given)
+        return found
+
+    def number_field(self, given: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
+        """A number for a field of a new bundle."""
+        value = self.context.expression(given)
+        if isinstance(kind, Generic) and kind.name not in bound:
+            value = self.numbers.settled(value, given)
+        wanted = self.bind(bound, kind, None if value.type is None else promoted(value.type))
+        return self.numbers.stored(value, wanted, given, what, given)
+
+    def new_array(self, call: ast.Call, name: str, word: str) -> list[Any]:
+        """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
+        self.context.count(call, 2)
+        if name in self.out.arrays or name in self.out.parameters or name in self.context.bundles:
+            self.refuse(call, "a new array needs a new name")
+        space = SPACES[word]
+        if space == "shared" and (self.context.depth > 1 or not self.source.is_kernel):
+            self.refuse(
+                call, "shared_array inside a branch, loop or function; make it in the kernel's own body, and pass it on"
+            )
+        if self.context.depth > 1:
+            self.refuse(call, "local_array inside a branch or loop; make it at the top of the function")
+        element = self.element_type(call.args[1])
+        count = self.numbers.constant(call.args[0], "the size of an array")
+        if count < 1:
+            self.refuse(call, f"an array of {count} elements; it needs at least one")
+        array = tree.NewArray(name, tree.ArrayType(element, space), count)
+        if space == "local":
+            self.context.occupy(call, tree.padded(array))
+        self.out.arrays[name] = array
+        return [array]
+
+    def element_type(self, node: Any) -> Any:
+        """The scalar type that a name stands for."""
+        found = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
+        if found is not None:
+            self.context.check_word(node, self.source.lookup(node.id))
+        return found or self.refuse(node, "the element type of an array must be a type such as u32")
+
+    @staticmethod
+    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
+        """The scalar type that an annotation stands for in this call."""
+        return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

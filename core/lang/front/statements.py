@@ -1,0 +1,89 @@
+"""Statements: branches, returns, and calls that stand alone."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from core.lang import tree
+from core.lang.front.assignments import Assignments
+from core.lang.front.calls import Calls
+from core.lang.front.context import FunctionContext
+from core.lang.front.loops import certainly_assigned
+from core.lang.front.message_lowering import Messages
+from core.lang.front.numbers import Numbers
+
+
+class Statements:
+    """Translates the other statements of one function."""
+
+    def __init__(
+        self, context: FunctionContext, numbers: Numbers, calls: Calls, messages: Messages, assignments: Assignments
+    ) -> None:
+        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
+        self.numbers = numbers
+        self.calls = calls
+        self.messages = messages
+        self.assignments = assignments
+        context.statements |= {
+            ast.If: self.conditional,
+            ast.Return: self.return_value,
+            ast.Pass: self.nothing,
+            ast.Expr: self.evaluated,
+        }
+
+    def conditional(self, node: ast.If) -> list[Any]:
+        """Translate ``if``; of a constant test only the branch that is taken."""
+        test = self.numbers.truth(node.test)
+        if isinstance(test, tree.Literal):
+            self.context.depth -= 1
+            found = self.context.block(node.body if test.value else node.orelse)
+            self.context.depth += 1
+            return found
+        start = self.context.defined
+        yes, after_yes = self.context.branch(node.body, start)
+        no, after_no = self.context.branch(node.orelse, start)
+        self.context.defined = certainly_assigned([after_yes, after_no])
+        return [tree.If(test, yes, no)]
+
+    def return_value(self, node: ast.Return) -> list[Any]:
+        """Translate ``return``."""
+        wanted = self.out.result
+        if node.value is None or wanted is None:
+            if node.value is not None:
+                self.refuse(node, "a value returned, but the function declares none; annotate it with -> type")
+            if wanted is not None:
+                self.refuse(node, f"return without a value; return {wanted.__name__}")
+            self.context.defined = None
+            return [tree.Return(None)]
+        value = self.numbers.stored(self.assignments.right_side(node.value), wanted, node, "the result", node.value)
+        self.context.defined = None
+        return [tree.Return(value)]
+
+    def nothing(self, _: ast.Pass) -> list[Any]:
+        """Translate ``pass``."""
+        return []
+
+    def evaluated(self, node: ast.Expr) -> list[Any]:
+        """Translate a call that stands alone, or leave out a docstring."""
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return []
+        if not isinstance(node.value, ast.Call):
+            if type(node.value) is not ast.Constant:
+                self.context.expression(node.value)
+            self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
+        if isinstance(node.value.func, ast.Name) and node.value.func.id == "barrier":
+            self.context.count(node.value, 0)
+            self.context.check_word(node.value.func, self.source.lookup("barrier"))
+            self.out.has_barrier = True
+            self.out.pure = False
+            return [tree.Barrier()]
+        if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
+            return self.messages.printed(node.value)
+        value = self.calls.call(node.value)
+        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
+            return [tree.Evaluate(value)]
+        called = self.out.calls.get(self.context.key(node.value))
+        if called is None or not called.talks:
+            self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
+        return [tree.Evaluate(value)] if self.messages.is_heard(called) else []
