@@ -346,7 +346,7 @@ class LocalSearch:
     def report(self, run: SynchronousRun, count: int, control: np.ndarray) -> None:
         """Report ``count`` further iterations to the callback, if it is due."""
         run.monitor.done += count
-        if run.monitor.is_due():
+        if run.is_report_due:
             cost = self.walks.best_here(control)[0] if self.launcher.memory.here else None
             run.report(run.monitor.done, cost)
 

@@ -1,17 +1,22 @@
 """Shapes of launches where every walk has a team, and how many iterations the host queues at a time."""
 
 from math import inf
+from types import SimpleNamespace
 
 import pytest
 
+from backends.cpu.single_core import CpuBackend
 from backends.cuda.compiler import resident_lanes
 from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.qap.problem import Qap
+from core.search import run as run_loop
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
 from core.search.local_search.search import FIRST_BATCH, MOST_GROWTH
 from core.search.local_search.shape import even_team
 from core.search.run import BatchSizes
+from tests.core.search.local_search import table
+from tests.thread_ranks import on_ranks, twin
 
 
 def test_a_last_round_of_few_teams_is_avoided():
@@ -49,3 +54,16 @@ def test_batches_grow_to_what_the_host_waits_for():
     assert following(1e-9) == FIRST_BATCH * MOST_GROWTH
     assert [following(waits_s / count) for count in (64.5, 3.5, 0.5)] == [64, 3, 1]
     assert [following(1e-3, longest_s) for longest_s in (0.0505, 0.0)] == [50, 1]
+
+
+def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):
+    """The host takes part three times: iterations between two looks are one recording on each rank."""
+    monkeypatch.setattr(run_loop, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+
+    def batches(ranks):
+        one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, table.KEPT)
+        made, iterate = [], one.iterate
+        one.iterate = lambda count: (made.append(count), iterate(count))
+        return made, one.run(Iterations(3000)).iterations
+
+    assert on_ranks(2, batches) == [([16, 256, 2728], 3000)] * 2

@@ -7,7 +7,7 @@ import pytest
 from backends.cpu.single_core import CpuBackend
 from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
-from core.search import protocol
+from core.search import progress
 from core.search import run as run_loop
 from core.search.local_search import Iterations, Seconds, Target
 from core.search.local_search import search as searching
@@ -39,7 +39,7 @@ class Clock:
             launch(kernel, teams, team_size, *given)
 
         monkeypatch.setattr(search.backend, "launch", timed)
-        for module in (run_loop, protocol, slicing):
+        for module in (run_loop, progress, slicing):
             monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=self.look))
 
     def look(self):
