@@ -62,7 +62,7 @@ class Bundles:
         return statements, value._replace(members=members, row=row)
 
     def is_given(self, value: Any) -> bool:
-        """Whether an expression is a field of a parameter, which nothing changes."""
+        """True if an expression is a field of a parameter, which nothing changes."""
         if not isinstance(value, tree.Local) or value.name.isidentifier():
             return False
         return value.name in self.out.offered or value.name in self.out.parameters
@@ -112,7 +112,7 @@ class Bundles:
         return value.type._replace(fields=tuple(fields))
 
     def operand(self, value: Bundle, path: str) -> Any:
-        """What a bundle has for a parameter of the called function: ``path`` is its name without the bundle's own."""
+        """Return the field for a parameter of the called function; ``path`` is its name without the bundle's own."""
         if value.type.rows and path == ".count":
             return self.context.touched(value.count)
         first, _, rest = path.removeprefix("[]").removeprefix(".").partition(".")

@@ -21,7 +21,7 @@ MOST_LOCAL_BYTES = 1 << 18
 
 
 class ProgramContext:
-    """What the functions of one program share while they are translated.
+    """State that the functions of one program share while they are translated.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ProgramContext:
 
 
 class FunctionContext:
-    """The function that is being translated.
+    """State of the function that is being translated.
 
     Visitors enter themselves in `expressions` and `statements`, by the class of the nodes that they translate.
 

@@ -121,7 +121,7 @@ class Messages:
         return self.context.hidden_argument(INTEGERS)
 
     def is_heard(self, function: tree.TypedFunction) -> bool:
-        """Whether machine code says anything of what a function says."""
+        """True if machine code contains a message of a function."""
         return not function.parameters.keys().isdisjoint(self.context.program.hidden)
 
 

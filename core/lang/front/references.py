@@ -25,7 +25,7 @@ class References:
         self.numbers = numbers
 
     def bundle(self, node: Any) -> Bundle | None:
-        """The bundle that an expression is, or None if it is none."""
+        """Return the bundle that an expression stands for, or None."""
         if isinstance(node, ast.Name):
             found = self.context.bundles.get(node.id)
             if found is not None and self.context.defined is not None and node.id not in self.context.defined:
@@ -80,7 +80,7 @@ class References:
         return tree.Binary(i32, "mul", outer.row, self.numbers.cast(elements, i32))
 
     def array(self, node: Any) -> ArrayRef:
-        """The array that a name or a bundle's field stands for."""
+        """Return the array that a name or a bundle's field stands for."""
         outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
         if outer is not None:
             value = self.member(outer, node)
@@ -102,7 +102,7 @@ class References:
         return self.of_team(ArrayRef(name, found))
 
     def is_array(self, node: Any) -> bool:
-        """Whether an expression names an array."""
+        """True if an expression names an array."""
         if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
             return isinstance(self.member(outer, node), ArrayRef)
         if not isinstance(node, ast.Name):
