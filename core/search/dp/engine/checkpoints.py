@@ -70,7 +70,7 @@ class RowCheckpoints:
     def with_row(self, place: int, row: np.ndarray) -> RowCheckpoints:
         """These and a row behind them, without some of them if they are too many.
 
-        Those go whose neighbours are closest to each other, since least has to be computed again without them.
+        Rows with the closest neighbours are dropped first, since least is computed again without them.
         """
         places, rows = [*self.places, place], [*self.rows, row]
         while len(rows) > 1 and (len(rows) > MOST_ROWS or len(rows) * row.nbytes > MOST_BYTES):

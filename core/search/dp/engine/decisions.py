@@ -31,13 +31,13 @@ class DecisionRows:
     Parameters
     ----------
     backend
-        Where the rows are written.
+        Device of the rows.
     count, words
         The shape; ``dtype`` is u32 or u64.
     room
         Bytes of device memory that rows may take; by default half of the device's memory.
     folder
-        Where rows that do not fit go, as a file without a name; by default to host memory.
+        Folder of a file without a name for rows that do not fit; by default they go to host memory.
 
     Raises
     ------
@@ -79,14 +79,14 @@ class DecisionRows:
         return int(self.host.size) * self.dtype.itemsize
 
     def place(self, row: int) -> tuple[Any, int]:
-        """Where a row is written: a buffer, and the row's first element in it."""
+        """Place of a row: a buffer, and the row's first element in it."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if within == 0:
             self._arrived(chunk - self.slots)
         return self.buffers[chunk % self.slots], within * self.words
 
     def close_row(self, row: int) -> None:
-        """Tell that all launches that write a row are queued."""
+        """Note that all launches that write a row are queued."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if within == self.rows_per_chunk - 1 and chunk < self.leaving:
             to = self._on_host(chunk)

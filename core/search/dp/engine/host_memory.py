@@ -11,22 +11,22 @@ import numpy as np
 from core.errors import UserError
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux says how much memory a container may take, in its two generations of control groups."""
+"""Files with the memory limit of a container, in both generations of Linux control groups."""
 
 
 def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
-    """Flat memory for so many elements, reserved before anything is computed.
+    """Flat memory for a number of elements, reserved before anything is computed.
 
     Parameters
     ----------
     backend
-        From whose device the elements come.
+        Device of the elements.
     elements, dtype
-        How many, and of which kind.
+        Number and kind.
     what
         Names them in messages.
     folder
-        They go to a file there; None: to the host's memory.
+        Folder of a file for them; None: the host's memory.
 
     Raises
     ------

@@ -201,7 +201,7 @@ class Grid(Diagonals):
 
     @cached_property
     def cell(self) -> Any:
-        """The cell of a diagonal i + j, whose number is i."""
+        """The cell of a diagonal i + j; its number is i."""
         return grid_cell(self.step, self.border)
 
     def sides(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
             found = self.engine.run(run.trace, run.progress)
             return Split(found.value, ...)
 
-What `compute` finds in this package: `core.search.dp.engine.waves` computes recurrences by waves,
+Parts of this package help `compute`: `core.search.dp.engine.waves` computes recurrences by waves,
 `core.search.dp.engine.decisions` keeps decisions for a trace, `core.search.dp.engine.checkpoints` keeps rows and pauses
 ranks together. `TableSearch.run` refuses stop criteria and a history, since the answer is known at the end, and reports
 progress. Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they
@@ -45,7 +45,7 @@ class TableRun(NamedTuple):
     progress : callable or None
         ``progress(done, all)`` reports parts of the table. None: nobody waits, so neither does the device.
     ranks
-        The communicator whose ranks compute together.
+        Communicator of the ranks that compute together.
     checkpointer : Checkpointer or None
         Of this rank.
 
@@ -58,7 +58,7 @@ class TableRun(NamedTuple):
 
 
 class TableSearch(Generic[Found]):
-    """A search whose answer is known at the end of a table.
+    """A search by a table; the answer is known at its end.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class TileShape:
 
     @classmethod
     def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:
-        """Tiles as large as is good for the device, or smaller if two diagonals of choices would not fit the room."""
+        """Tiles of the device's favourite size, or smaller so that two diagonals of choices fit ``room`` bytes."""
         lanes, bands, wide = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
         bands, wide = min(bands, grid.rows), min(wide, grid.columns)
         while True:

@@ -19,7 +19,7 @@ OPTIONS = {
 }
 """The option of each mapping, and the one that several ranks and checkpoints need."""
 MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
-"""The mapping of each way to cut a table that a search leaves to the engine."""
+"""The mapping of each tiling that a search leaves to the engine."""
 
 
 class WaveMapping(Protocol):
@@ -97,7 +97,7 @@ class WaveEngine:
         return self.mapping.problem
 
     def restate(self, problem: Waves) -> None:
-        """Take another problem with the same function, whose waves are no wider."""
+        """Take another problem with the same function and waves that are no wider."""
         self.mapping.problem, self.mapping.data = problem, upload_problem_data(self.backend, problem)
 
     def make_room(self) -> None:

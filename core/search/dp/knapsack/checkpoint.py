@@ -23,7 +23,7 @@ NUMBERS, TAKEN = "numbers", "taken"
 
 
 class KnapsackCheckpoint(NamedTuple):
-    """What is known of a knapsack.
+    """Known part of a knapsack.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class KnapsackCheckpoint(NamedTuple):
     value : int
         The largest, as soon as an item is decided.
     taken : (items,), u8
-        Which of the others are taken.
+        1 for each of the others that is taken.
     dtype
         Of the rows.
 
@@ -61,12 +61,12 @@ class KnapsackCheckpoint(NamedTuple):
         return {**self.rows.state(self.capacity + 1, self.dtype), NUMBERS: numbers, TAKEN: self.taken}
 
     def with_row(self, items: int, row: np.ndarray) -> KnapsackCheckpoint:
-        """This and the row after so many items, whose last cell stands for all larger capacities."""
+        """This and the row after ``items`` items; its last cell counts for all larger capacities."""
         whole = np.pad(row, (0, self.capacity + 1 - row.size), mode="edge")
         return self._replace(rows=self.rows.with_row(items, whole))
 
     def decided(self, first: int, taken: np.ndarray, capacity: int, value: int) -> KnapsackCheckpoint:
-        """This when the items from ``first`` on have been traced, which leave so much capacity to those before."""
+        """This when the items from ``first`` on are traced and leave ``capacity`` to those before."""
         every = self.taken.copy()
         every[first : self.undecided] = taken
         return KnapsackCheckpoint(
@@ -75,7 +75,7 @@ class KnapsackCheckpoint(NamedTuple):
 
     @property
     def begins(self) -> bool:
-        """Whether nothing is known."""
+        """True if nothing is known."""
         return self.undecided == len(self.taken) and not self.rows.places
 
 

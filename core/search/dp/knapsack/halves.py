@@ -22,7 +22,7 @@ ItemHalves = tuple[KnapsackPart, KnapsackPart]
 PIECE = 1 << 26
 """Cells of a message, at most: communicators count its bytes in 31 bits."""
 CELLS_OF_A_LAUNCH = {True: 1 << 20, False: 1 << 13}
-"""What a wide device and a core could compute in the time that a launch takes besides its cells."""
+"""Cells that a wide device and a core compute in the time of an empty launch."""
 TEAMS = 1024
 """Of a search for the largest sum, at most: as many numbers come to the host."""
 FEW = 1024
@@ -55,7 +55,7 @@ def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: i
 
 
 class KnapsackHalf:
-    """What one of two ranks does when its table is computed.
+    """The work of one of two ranks when its table is computed.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from core.search.protocol import hex_digest
 
 
 class Selection(NamedTuple):
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
@@ -23,9 +23,9 @@ class Selection(NamedTuple):
     chosen : ndarray, shape (n,), bool, or None
         One selection of that value, by item number; None if it was not traced.
     optimal : bool
-        Whether the value is proved to be the largest.
+        True if the value is proved to be the largest.
     cells : int
-        Cells of the whole table, n * (capacity + 1), also those that nobody needs; 0 without a table.
+        Cells of the whole table, n * (capacity + 1), also those that are not computed; 0 without a table.
     nodes : int
         Nodes of a branch and bound; 0 with a table.
     streamed_bytes : int
@@ -56,7 +56,7 @@ class Selection(NamedTuple):
 
     @property
     def evaluations(self) -> int:
-        """Cells of a table, also those that nobody needs, or nodes."""
+        """Cells of the whole table, or nodes."""
         return self.cells or self.nodes
 
     @property
@@ -70,7 +70,7 @@ class Selection(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether the value is proved."""
+        """True if the value is proved."""
         return self.optimal
 
 

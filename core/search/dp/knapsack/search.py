@@ -113,7 +113,7 @@ class KnapsackSearch(TableSearch[Selection]):
         first, end
             In the order in which they are taken.
         capacity
-            What is wanted is the last cell of the last row.
+            The last cell of the last row is wanted.
         above
             See `core.search.dp.knapsack.table.KnapsackPart`.
 
@@ -194,7 +194,7 @@ class KnapsackSearch(TableSearch[Selection]):
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
     def value_of(self, table: KnapsackTable, ranks: Any) -> int:
-        """The last cell, from the rank whose it is."""
+        """The last cell, from the rank that has it."""
         owns = table.own.left <= table.highest < table.own.right
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
@@ -210,21 +210,21 @@ class KnapsackSearch(TableSearch[Selection]):
 
 
 def weight_of(instance: Knapsack, items: np.ndarray) -> int:
-    """What these items weigh together."""
+    """Weight of these items."""
     return int(instance.weights[items].astype(np.int64).sum())
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Where the ranks' parts of a row begin and end, in whole blocks; ranks without a part are the last.
+    """Bounds of the ranks' parts of a row, in whole blocks; ranks without a part are the last.
 
     Parameters
     ----------
     cells, block
         Of a row, and of a block.
     ranks
-        How many.
+        Number of ranks.
     least
-        Cells of a part: fewer ranks have one if there are not so many for each.
+        Least cells of a part; fewer ranks have one if there are not enough cells.
 
     """
     blocks = cells // block

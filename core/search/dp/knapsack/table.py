@@ -24,7 +24,7 @@ ItemCallback = Callable[[int], None]
 
 
 class RowBlocking(NamedTuple):
-    """How a device cuts rows: lanes of a team, cells in flight, neighbouring blocks of a team, and cells of a block."""
+    """Blocks of a row: lanes of a team, cells in flight, neighbouring blocks of a team, and cells of a block."""
 
     team_size: int
     at_once: int
@@ -72,12 +72,12 @@ class KnapsackTableItems(NamedTuple):
 
     @property
     def spare(self) -> int:
-        """How many spare items there are."""
+        """Number of spare items."""
         return len(self.weights) - len(self.numbers)
 
     @property
     def passes(self) -> int:
-        """How many passes."""
+        """Number of passes."""
         return len(self.weights) // 2
 
 
@@ -229,9 +229,9 @@ class KnapsackTable:
             first = until
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
-        """The row after so many passes, (highest + 1,), on the first rank; all ranks call this.
+        """The row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
 
-        Its cells from ``low[passes]`` on are those of the table, and nobody asks for those before.
+        Its cells from ``low[passes]`` on are those of the table; those before are not used.
         """
         left, right = int(self.own.left), int(self.own.right)
         every = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
@@ -268,7 +268,7 @@ class KnapsackTable:
 
     @property
     def free_row(self) -> Any:
-        """The row that nobody needs after all passes."""
+        """The row that is free after all passes."""
         return self.row[1 - self.passes % 2]
 
     @property
@@ -293,7 +293,7 @@ class KnapsackTable:
         )  # fmt: skip
 
     def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: ItemCallback | None) -> None:
-        """Queue the passes from ``first`` to ``end`` - 1, whose decisions are of one chunk."""
+        """Queue the passes from ``first`` to ``end`` - 1, with decisions of one chunk."""
         passes_kept = rows.rows_per_chunk if rows is not None else self.passes
         kept = rows.place(first)[0] if rows is not None else self.nothing
         at = first

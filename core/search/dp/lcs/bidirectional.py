@@ -31,7 +31,7 @@ class Stair(NamedTuple):
     Attributes
     ----------
     strips, words
-        How many strips the table has, and words of columns in each.
+        Number of strips, and words of columns in each.
     batches
         Of rows.
     reach, slope
@@ -47,7 +47,7 @@ class Stair(NamedTuple):
 
     @property
     def ends(self) -> np.ndarray:
-        """How many batches of each strip the first wave computes: (strips,), i64, not increasing."""
+        """Batches of each strip that the first wave computes: (strips,), i64, not increasing."""
         return np.clip(self.reach - self.slope * np.arange(self.strips), 0, self.batches)
 
     def from_end(self) -> Stair:
@@ -69,16 +69,16 @@ class Stair(NamedTuple):
 
 
 class WavePart(NamedTuple):
-    """What one rank has of one wave.
+    """Part of a wave on one rank.
 
     Attributes
     ----------
     from_end
-        Whether it is the wave from the lower right.
+        True for the wave from the lower right.
     first, end
         Its strips, as its own wave numbers them.
     left, right
-        Ranks beside it in its wave; None: nobody.
+        Neighbouring ranks in the wave, or None.
 
     """
 
@@ -129,7 +129,7 @@ class BidirectionalLcs:
         words, batches = -(-b.size // COLUMNS), -(-a.size // ROWS)
         ahead, behind = ranks.size - ranks.size // 2, ranks.size // 2
         if shape is None:
-            # Strips that both halves of the ranks can share out evenly, if so many are not too many.
+            # Strips that both halves of the ranks can share evenly, up to a limit.
             strips = min(lcm(ahead, behind), LAUNCHES_PER_STRIP * ahead)
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
@@ -142,7 +142,7 @@ class BidirectionalLcs:
         self.part = wave_part(ranks.rank, ranks.size, self.stair.strips)
         layout = LcsTableLayout(shape, batches) if self.part is None else self.own_layout(self.part, shape)
         self.neighbours: CarryRanks | None = None
-        if ranks.size > 2:  # else nobody is beside this rank
+        if ranks.size > 2:  # else this rank has no neighbour in its wave
             message = message_batches(layout, ranks)
             beside = (None, None) if self.part is None else (self.part.left, self.part.right)
             self.neighbours = CarryRanks(backend.collectives(ranks), *beside, message)
@@ -151,7 +151,7 @@ class BidirectionalLcs:
             self.table = self.own_table(self.part, layout, alphabet, a, b)
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
-        """How the table of this rank's part is laid out; ``shape`` is that of the whole table."""
+        """Lay out the table of this rank's part; ``shape`` is that of the whole table."""
         _, words, batches, _, slope = self.stair
         count = part.end - part.first
         if self.alike:
@@ -211,12 +211,12 @@ class StairPieces:
     Parameters
     ----------
     stair
-        Whose.
+        The line.
 
     Attributes
     ----------
     count : int
-        How many there are.
+        Number of pieces.
     words : (words of all columns,), i64
         The places of the words, from the left.
     rises : i64
@@ -239,7 +239,7 @@ class StairPieces:
         Parameters
         ----------
         more, less : (count,), u64
-            Where the sum becomes larger by 1 and where smaller, a bit for each column or row of a piece.
+            Bits at which the sum grows by 1, and at which it shrinks: one for each column or row of a piece.
 
         """
         up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (more, less))

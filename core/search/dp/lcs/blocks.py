@@ -20,7 +20,7 @@ from core.search.dp.lcs.layout import LcsTableLayout, layout_for
 from core.search.dp.lcs.table import Alphabet, LcsBlock, LcsTable
 
 LEAST_STRIPS = 8
-"""A table that is cut has so many strips at least, if it has as many words: cuts are between strips."""
+"""Least number of strips of a table that is cut, if it has as many words: cuts are between strips."""
 
 
 class LcsBlockTable:
@@ -29,9 +29,9 @@ class LcsBlockTable:
     Parameters
     ----------
     blocks
-        Whose device and alphabet are used.
+        Device and alphabet.
     block
-        What is computed.
+        Rows and columns.
     layout
         Of the table.
     stretch, group
@@ -79,7 +79,7 @@ class LcsBlockTracer:
     Parameters
     ----------
     backend, alphabet
-        Where, and what for.
+        Device, and letters of the whole table.
     room
         Bytes of device memory for bits.
     most_bytes
@@ -97,11 +97,11 @@ class LcsBlockTracer:
         self.streamed_bytes = 0
 
     def layout(self, rows: int, columns: int) -> LcsTableLayout:
-        """How a block whose bits are kept is laid out."""
+        """Lay out a block that keeps its bits."""
         return layout_for(self.backend.capabilities, rows, columns, room=self.room)
 
     def fits(self, rows: int, columns: int) -> bool:
-        """Whether the bits of a block can be kept."""
+        """Return True if the bits of a block can be kept."""
         layout = self.layout(rows, columns)
         return layout.fits_launches(self.room) and layout.kept_bytes <= self.most_bytes
 
@@ -149,7 +149,7 @@ class LcsBlockTracer:
         return self.follow(marked, state)
 
     def follow(self, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Trace through the parts of a block whose table is marked, the last first."""
+        """Trace through the parts of a marked table, the last first."""
         found: list[np.ndarray] = []
         i, j, grows, left = (int(word) for word in state)
         del marked.table  # its memory is the parts' now

@@ -23,16 +23,16 @@ from core.search.dp.lcs.table import LcsTable
 from core.search.run import Step, SynchronousRun
 
 FILLS = 4
-"""A stretch has so many times as many launches as its wave takes to begin, at least."""
+"""Least ratio of the launches of a stretch to those that its wave takes to begin."""
 LAUNCHES = 64
 """Of a core, for each stretch."""
 LONGER = 4
-"""So many times the rows between two pauses are still one stretch of a trace, which asks for some more work."""
+"""A trace takes up to this multiple of the rows between two pauses as one stretch."""
 TRACE, PAIRS = "trace", "pairs"
 
 
 class LcsCheckpoint(NamedTuple):
-    """What is known of a longest common subsequence.
+    """Known part of a longest common subsequence.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class LcsCheckpoint(NamedTuple):
     pairs : (count, 2), i64
         Those that it has found, ascending.
     is_known : bool
-        Whether the length is known, so that the trace has begun.
+        True if the length is known, so that the trace has begun.
 
     """
 
@@ -67,7 +67,7 @@ class LcsCheckpoint(NamedTuple):
         return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
 
     def with_row(self, place: int, row: np.ndarray) -> LcsCheckpoint:
-        """This and the row after so many letters."""
+        """This and the row after ``place`` letters."""
         return self._replace(rows=self.rows.with_row(place, row))
 
     def ended(self, length: int) -> LcsCheckpoint:
@@ -77,7 +77,7 @@ class LcsCheckpoint(NamedTuple):
         return self._replace(rows=self.rows.before(rows), trace=trace, is_known=True)
 
     def traced(self, first: int, pairs: np.ndarray, entered: np.ndarray, reached: np.ndarray) -> LcsCheckpoint:
-        """This when the rows from ``first`` on have been traced, to where it has come in them."""
+        """This when the rows from ``first`` on are traced: from ``entered`` to ``reached``."""
         left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
         trace = np.array([first + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
         words = -(-int(trace[COLUMN]) // COLUMNS)
@@ -86,7 +86,7 @@ class LcsCheckpoint(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Whether the trace has come to the end."""
+        """True if the trace is at its end."""
         return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
 
 
@@ -200,7 +200,7 @@ class CheckpointedLcs:
         return end - place
 
     def of_columns(self, columns: int) -> Any:
-        """The search in so many columns, all rows of which it has."""
+        """The search over all rows of the first columns."""
         if self.part is None or self.part.b.size != columns:
             self.table = None
             self.part = self.search.part(0, self.search.a.size, columns, None)

@@ -13,7 +13,7 @@ SIZE_OF_LAUNCH = 64 << 20
 
 
 class LcsLaunchShape(NamedTuple):
-    """How columns are laid over a device: lanes of a team, words of a lane, teams, steps of a launch."""
+    """Layout of columns on a device: lanes of a team, words of a lane, teams, steps of a launch."""
 
     lanes: int
     words: int
@@ -26,7 +26,7 @@ class LcsLaunchShape(NamedTuple):
         return 1 + -(-(self.lanes - 1) // self.steps)
 
     def launches(self, batches: int, strip: int) -> int:
-        """Launches until a strip has done so many batches."""
+        """Launches until a strip has done ``batches`` batches."""
         return -(-(batches + self.lanes - 1) // self.steps) + self.delay * strip
 
     @property
@@ -43,7 +43,7 @@ class LcsLaunchShape(NamedTuple):
 def shape_for(
     capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None, ranks: int = 1
 ) -> LcsLaunchShape:
-    """Choose a shape for so many words of columns and batches of rows.
+    """Choose a shape for a number of words of columns and batches of rows.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def shape_for(
     room
         Bytes of device memory for the bits of all rows; None: they are not kept.
     strips
-        At least so many, if there are as many words.
+        Least number of strips, if there are as many words.
     ranks
-        How many have such tables side by side.
+        Number of ranks with such tables side by side.
 
     """
     if capabilities.lanes_resident > 1:
@@ -78,7 +78,7 @@ def shape_for(
 
 
 class LcsTableLayout(NamedTuple):
-    """How the rows and columns of a table are worked on.
+    """Order of work on the rows and columns of a table.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class LcsTableLayout(NamedTuple):
     batches
         Of rows.
     reach, slope
-        Where strips end above the last row (see `core.kernels.dp.lcs.Pipeline`); None: nowhere.
+        Ends of strips above the last row (see `core.kernels.dp.lcs.Pipeline`); None: there are none.
 
     """
 
@@ -97,7 +97,7 @@ class LcsTableLayout(NamedTuple):
     slope: int = 0
 
     def batches_of(self, strip: int) -> int:
-        """How many of its batches a strip computes."""
+        """Number of its batches that a strip computes."""
         reach = self.batches if self.reach is None else self.reach
         return min(max(reach - strip * self.slope, 0), self.batches)
 
@@ -112,7 +112,7 @@ class LcsTableLayout(NamedTuple):
 
     @property
     def pipeline(self) -> Pipeline:
-        """What the kernels are told of it."""
+        """The same for kernels."""
         shape, reach = self.shape, self.batches if self.reach is None else self.reach
         return Pipeline(
             self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
@@ -124,7 +124,7 @@ class LcsTableLayout(NamedTuple):
         return self.launches * self.shape.launch_words * 8
 
     def fits_launches(self, room: int) -> bool:
-        """Whether the bits of two launches fit so many bytes, or there is one launch."""
+        """Return True if the bits of two launches fit ``room`` bytes, or there is one launch."""
         return 16 * self.shape.launch_words <= room or self.launches == 1
 
 

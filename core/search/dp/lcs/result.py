@@ -15,7 +15,7 @@ MOST_LETTERS = 2**31 - COLUMNS - 1
 
 
 class CommonSubsequence(NamedTuple):
-    """What a run found.
+    """Result of a run.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class CommonSubsequence(NamedTuple):
     pairs : None or (length, 2), i64
         The positions of its letters in both strings, ascending.
     method
-        How it was traced.
+        Name of the method of the trace.
     cells
         Of the table, len(a) * len(b); a trace in linear space computes some of them again.
     streamed_bytes
@@ -60,7 +60,7 @@ class CommonSubsequence(NamedTuple):
 
     @property
     def hash(self) -> str:
-        """64 bits of the length and of the pairs, if they were traced: equal for everybody who traced the same."""
+        """64 bits of the length and, if they were traced, of the pairs."""
         found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
         if self.pairs is not None:
             found.update(self.pairs.astype("<i8").tobytes())
@@ -77,6 +77,6 @@ class CommonSubsequence(NamedTuple):
 
 
 def check_letters(a: int, b: int) -> None:
-    """Raise `UserError` unless strings of so many letters can be searched."""
+    """Raise `UserError` if strings of these lengths are too long."""
     if max(a, b) > MOST_LETTERS:
         raise UserError(f"strings of {a} and {b} letters; both must be shorter than 2^31 - {COLUMNS}")

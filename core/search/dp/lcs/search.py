@@ -32,7 +32,7 @@ TILINGS = ("auto", "tiles", "none")
 FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
 UNKNOWN = -1
-"""How many pairs a trace has left where nobody knows."""
+"""Number of pairs that a trace has left, where it is unknown."""
 
 
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
@@ -44,7 +44,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     Parameters
     ----------
     backend, communicator
-        Where it runs, and what says how ranks share it; see `run`.
+        Device, and ranks that share the table; see `run`.
     a, b : 1-D, u8
         The strings; a gives the rows of the table, b the columns.
     tiling
@@ -54,7 +54,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     room
         Bytes of device memory for what a trace needs; by default half of the device's memory.
     folder
-        Where that goes when it does not fit (see `core.search.dp.engine.decisions`). Without one, a pair of strings
+        Folder for what does not fit (see `core.search.dp.engine.decisions`). Without one, a pair of strings
         whose bits fit neither the room nor half of the host's memory is traced block by block
         (`core.search.dp.lcs.blocks`).
     shape
@@ -168,7 +168,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     # --- tables of this rank's columns ---
 
     def layout(self, keep: int, strips: int | None = None) -> LcsTableLayout:
-        """How this rank's columns are laid out."""
+        """Lay out this rank's columns."""
         room = self.room if keep == EVERY_ROW else None
         return layout_for(
             self.backend.capabilities, self.a.size, self.columns,
@@ -176,7 +176,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         )  # fmt: skip
 
     def fits(self, ranks: Any) -> bool:
-        """Whether the bits of the whole table can be kept, on all ranks alike."""
+        """Return True, on all ranks alike, if the bits of the whole table can be kept."""
         layout = self.layout(EVERY_ROW)
         too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
         return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
@@ -200,7 +200,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return part
 
     def whole_table(self, keep: int) -> LcsTable:
-        """The table of all rows and this rank's columns, whose memory is taken once."""
+        """The table of all rows and this rank's columns; its memory is taken once."""
         if keep not in self.whole:
             self.free_tables()
             self.whole[keep] = LcsTable(
@@ -226,17 +226,17 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         progress
             See `TableRun`.
         state : (4,), i32
-            Where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); the pairs that are left are
-            `UNKNOWN` where the table is a whole one.
+            Place where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); of a whole table the pairs
+            that are left are `UNKNOWN`.
 
         Returns
         -------
         pairs : (count, 2), i64
             The matched pairs of all ranks.
         reached : (4,), i32
-            Where the trace has come to, the column counted over all ranks.
+            Place that the trace reaches, the column counted over all ranks.
         is_kept : bool
-            Whether the bits of the whole table were kept.
+            True if the bits of the whole table were kept.
 
         """
         is_kept = self.fits(ranks)
@@ -292,7 +292,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
 
 def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
-    """The first of this rank's columns, and how many it has: whole words."""
+    """First and number of this rank's columns, whole words."""
     words = -(-columns // COLUMNS)
     begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))
     return begin * COLUMNS, max(0, min(columns, end * COLUMNS) - begin * COLUMNS)

@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from core.search.protocol import CountCallback
 
 LETTERS = (8, 32, 128, 257)
-"""Kernels are compiled for so many letters, one of which stands for all that b has not."""
+"""Numbers of letters for which kernels are compiled; one letter stands for all that are not in b."""
 STAGED_LETTERS = 32
-"""Up to so many letters, the masks of a team lie in its shared memory."""
+"""Most letters with which the masks of a team lie in its shared memory."""
 TRACE_LANES = 64
 """About as many rows as a trace passes in one word of columns."""
 MESSAGES = 64
-"""In which a rank hands on the carries of a table, if that is not less than one in a launch."""
+"""Messages in which a rank sends the carries of a table, at most one for each launch."""
 REPETITIONS = 64
-"""Launches that follow each other should be so many, or a multiple: devices repeat them fastest then."""
+"""Devices repeat launches fastest in multiples of this number."""
 PROGRESS_REPORTS = 16
-"""Times in a run that progress is told; each waits for the device."""
+"""Reports of progress in a run; each waits for the device."""
 LARGEST_INDEX = 2**31 - 1
 
 
 def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
-    """How many batches' carries ranks hand on in a message: the most that any of them wants; all ranks call this."""
+    """Batches of carries in a message: the most that any rank wants; all ranks call this."""
     launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
     if launches > REPETITIONS // 2:
         launches = -(-launches // REPETITIONS) * REPETITIONS
@@ -55,16 +55,16 @@ def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
 
 
 class CarryRanks(NamedTuple):
-    """From whom the carries into a table's first column come, and who gets those out of its last one.
+    """Ranks that send the carries into a table's first column and receive those out of its last one.
 
     Attributes
     ----------
     together
         `backends.collectives.Collectives`.
     left, right
-        Ranks; None: nobody.
+        Ranks, or None.
     message
-        Batches whose carries go in one message.
+        Batches of carries in one message.
 
     """
 
@@ -84,7 +84,7 @@ class Alphabet:
         self.numbers[self.letters] = np.arange(self.letters.size)
 
     def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
-        """The numbers of the letters of so many batches of rows, two to a word: (16 * batches,), u32.
+        """The numbers of the letters of all rows of ``batches``, two to a word: (16 * batches,), u32.
 
         ``from_end`` begins with the last row, behind those that fill up the last batch.
         """
@@ -93,7 +93,7 @@ class Alphabet:
         return np.ascontiguousarray(padded[::-1] if from_end else padded).view(np.uint32)
 
     def masks(self, b: np.ndarray, words: int, from_end: bool = False) -> np.ndarray:
-        """For so many words of columns and every letter, where the letter is: (words, letters), u64.
+        """Positions of every letter in ``words`` words of columns: (words, letters), u64.
 
         ``from_end`` begins with the last column, behind those that fill up the last word.
         """
@@ -216,7 +216,7 @@ class LcsTable:
         Parameters
         ----------
         progress
-            Told how many of all launches are done.
+            Called with the number of launches that are done, and of all.
         neighbours
             Take part in it; None: what entered before enters again, at first nothing.
 
@@ -241,9 +241,9 @@ class LcsTable:
         return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
-        """What is sent and received, and after how many launches: when it is there, and just before its use."""
+        """Messages, and the launches after which each is sent or received: when complete, and just before its use."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
-        stretch = -(-message // shape.steps)  # after so many launches there is something to do
+        stretch = -(-message // shape.steps)  # launches between two messages
         found: list[tuple[int, int, Callable[[], None]]] = []
         if right is not None:
             end = layout.batches_of(shape.strips)
@@ -299,7 +299,7 @@ class LcsTable:
         return np.asarray(self.backend.download(self.bits.row))
 
     def rises(self, boundaries: int) -> np.ndarray:
-        """Where the first so many strips end before the strip to their right does: see `collect_rises`.
+        """Rises where a strip ends before the strip to its right does, of the first strips: see `collect_rises`.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class LcsTable:
         return np.asarray(self.backend.download(self.collected))
 
     def zeros(self) -> int:
-        """How often the last row grows."""
+        """Number of columns at which the last row grows."""
         return int(np.bitwise_count(~self.row()).sum())
 
     def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -330,7 +330,7 @@ class LcsTable:
         pairs : (count, 2), i64
             Matched positions, ascending.
         state : (4,), i32
-            Where it has come to.
+            Place that it reaches.
 
         """
         if self.kept is None:
@@ -349,7 +349,7 @@ class LcsTable:
 
 
 def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
-    """The row above a table, as so many words, which does not grow where it is not given."""
+    """The row above a table, of ``words`` words; it does not grow where it is not given."""
     first = np.full(words, 2**64 - 1, np.uint64)
     if above is not None:
         first[: above.size] = above
