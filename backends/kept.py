@@ -1,10 +1,12 @@
 """Backends that a process keeps: a run takes one of its device, and gives it back with its compiled kernels.
 
-A backend in use is never shared. Another thread, or a run within a run, gets a backend of its own.
+A backend in use is never shared. Another thread, or a run within a run, gets a backend of its own. Idle backends of the
+main thread are closed when the process ends, before Python takes its modules apart.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from typing import Any
@@ -73,3 +75,6 @@ def close_idle() -> None:
     while _idle.of_device:
         for backend in _idle.of_device.popitem()[1]:
             backend.close()
+
+
+atexit.register(close_idle)
