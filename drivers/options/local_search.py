@@ -27,12 +27,12 @@ WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations"
 """Options that say what to do."""
 
 ALGORITHMS = {
-    "hill": (),
-    "first": (),
-    "tabu": ("tenure", "tenure_span", "tabu_memory"),
-    "ils": ("strength",),
-    "vns": ("strength",),
-    "annealing": ("temperature", "cooling", "plateau", "batch"),
+    "hill": ("restart",),
+    "first": ("restart",),
+    "tabu": ("tenure", "tenure_span", "tabu_memory", "restart"),
+    "ils": ("strength", "restart"),
+    "vns": ("strength", "restart"),
+    "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
@@ -162,6 +162,15 @@ class SearchOptions(Options):
         positive,
         "B",
         group=ANNEALING,
+        decides="search",
+    )
+    restart: int | None = option(
+        None,
+        "iterations without a better solution after which a walk begins again at a random one (hill climbing: 1, at "
+        "each local optimum; default: never)",
+        natural,
+        "N",
+        group=SEARCH,
         decides="search",
     )
     iterations: int | None = option(

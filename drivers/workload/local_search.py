@@ -78,7 +78,7 @@ def local_search(
         """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
         if run.options.iterations is None or run.options.seconds is not None:
             return None
-        draws = run.search.plan.is_annealing
+        draws = run.search.plan.draws
         an_iteration = NEIGHBOURS_OF_A_DRAW if draws else max(run.search.plan.sizes)
         count = run.search.plan.settings.walks * run.options.iterations * an_iteration
         return RepetitionWork(count, "neighbours", speed(run.problem), at_most=True)
@@ -164,7 +164,7 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
     if "--neighbourhood" in second:
         usual = replace(usual, neighbourhood=second["--neighbourhood"])
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
-    draws = settled.chosen_algorithm().name == "annealing"
+    draws = settled.chosen_algorithm().draws
     an_iteration = NEIGHBOURS_OF_A_DRAW if draws else neighbours(settled)
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
 

@@ -9,14 +9,14 @@ from core.lang import Function, Generic
 D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
 
 # Which neighbour is taken.
-BEST, FIRST, TABU, ANNEAL = range(4)
+BEST, FIRST, TABU, ANNEAL, CUSTOM = range(5)
 # After a local optimum: stop, or restore the best, shake it and go on.
 HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
 
 NO_KEY = 0xFFFFFFFFFFFFFFFF
 """The key of a scan in which no neighbour may be taken."""
 # Streams of random words beside those of the start solutions.
-SHAKING, PROPOSING, ACCEPTING, LASTING = (k << 32 for k in range(1, 5))
+SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
 
 
 class Hooks(NamedTuple):
@@ -74,6 +74,14 @@ class Rules(NamedTuple):
         Of a custom neighbourhood: see `core.kernels.local_search.neighbour_functions.decoders`.
     apply : Function or None
         ``apply(solution, move, n)``: make a custom neighbourhood's move; all lanes of one team call it.
+    accepts : Function or None
+        ``accepts(draw, parameters)`` of the rule `CUSTOM`: see `core.search.local_search.algorithms.Rule`.
+    has_parameters : bool
+        False if ``accepts`` takes the draw alone.
+    lag : int
+        Iterations back of the ``before`` of a `Draw`; 0: not kept.
+    restarts : bool
+        The walk begins again at a random solution: see `core.kernels.local_search.walk_steps`.
 
     """
 
@@ -86,3 +94,12 @@ class Rules(NamedTuple):
     note: Function | None = None
     decode: tuple[Function, ...] = ()
     apply: Function | None = None
+    accepts: Function | None = None
+    has_parameters: bool = False
+    lag: int = 0
+    restarts: bool = False
+
+    @property
+    def draws(self) -> bool:
+        """True if an iteration is a draw of a random neighbour."""
+        return self.rule in (ANNEAL, CUSTOM)

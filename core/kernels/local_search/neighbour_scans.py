@@ -6,11 +6,14 @@ draw the number of the draw; the smallest key of all lanes, teams and ranks is t
 
 from __future__ import annotations
 
+from functools import cache
+
 from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.kernels.local_search.neighbour_functions import decoders, scored_function
 from core.kernels.local_search.walks import (
     BATCH,
+    BEGAN_AT,
     BEST_AT,
     BEST_COST,
     COST,
@@ -20,8 +23,11 @@ from core.kernels.local_search.walks import (
     MOST_ITERATIONS,
     PATIENCE,
     PLATEAU,
+    RESTART,
     SEED,
     AnyMove,
+    Draw,
+    R,
     Share,
     Walk,
     WalkSettings,
@@ -54,12 +60,48 @@ def proposed(slot: u32, one: Walk, run: WalkSettings) -> u32:
 
 
 @function
-def draws_to_try(one: Walk, run: WalkSettings) -> i32:
-    """Draws that may be tried at the present temperature, before the search ends."""
-    iteration = one.control[ITERATION]
-    plateau = run.limits[PLATEAU] - iteration % run.limits[PLATEAU]
-    patience = run.limits[PATIENCE] - (iteration - one.control[BEST_AT])
-    return min(min(run.limits[BATCH], plateau), min(patience, run.limits[MOST_ITERATIONS] - iteration))
+def without_success(iteration: i32, one: Walk) -> i32:
+    """Iterations of a walk that restarts since its best solution, or since it began again."""
+    return iteration - max(one.control[BEST_AT], one.memory[one.room - BEGAN_AT])
+
+
+@cache
+def draws_function(restarts: bool) -> Function:
+    """``draws(one, run) -> i32``: draws that may be tried by one rule before the search ends, or the walk restarts."""
+
+    @function
+    def draws_to_try(one: Walk, run: WalkSettings) -> i32:
+        """Draws that may be tried at the present temperature, before the search ends."""
+        iteration = one.control[ITERATION]
+        plateau = run.limits[PLATEAU] - iteration % run.limits[PLATEAU]
+        patience = run.limits[PATIENCE] - (iteration - one.control[BEST_AT])
+        if restarts:
+            patience = min(patience, run.limits[RESTART] - without_success(iteration, one))
+        return min(min(run.limits[BATCH], plateau), min(patience, run.limits[MOST_ITERATIONS] - iteration))
+
+    return draws_to_try
+
+
+def accepted_function(rules: Rules) -> Function:
+    """``accepted(slot, difference, word, one, run) -> boolean``: True if a user's rule accepts a draw."""
+    accepts, has_parameters, lag = rules.accepts, rules.has_parameters, rules.lag
+
+    @function
+    def accepted(slot: u32, difference: i32, word: u32, one: Walk, run: R) -> boolean:
+        """Return what the rule says. No draw of this scan before it was accepted, so the cost is the present one."""
+        cost = one.control[COST]
+        iteration = one.control[ITERATION] + i32(slot)
+        before = cost
+        if lag > 0:
+            if i32(slot) < lag:
+                before = one.memory[iteration % lag]
+        draw = Draw(cost, cost + difference, one.control[BEST_COST], before, iteration, word)
+        if has_parameters:
+            return accepts(draw, run.parameters)
+        else:
+            return accepts(draw)
+
+    return accepted
 
 
 def scan_function(hooks: Hooks, rules: Rules) -> Function:
@@ -69,9 +111,12 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     """
     delta, quick, partial = hooks.delta, hooks.quick, hooks.partial
     shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
+    draws = rules.draws
     by_team = rules.by_team and partial is not None
     first_of, second_of, third_of = decoders(rules.decode)
     scored = scored_function(hooks.value)
+    draws_to_try = draws_function(rules.restarts)
+    accepted = accepted_function(rules)
 
     @function
     def scan_level(
@@ -152,8 +197,8 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         return smallest
 
     @function
-    def scan_draws(first: u32, end: u32, one: Walk, run: WalkSettings, data: D) -> u64:
-        """The first of this lane's draws that Metropolis' rule accepts: delta <= -T ln(u)."""
+    def scan_draws(first: u32, end: u32, one: Walk, run: R, data: D) -> u64:
+        """The first of this lane's draws that the rule accepts."""
         for slot in range(first + u32(lane()), end, u32(team_size())):
             index = proposed(slot, one, run)
             i = first_of(shapes[0], index, one)
@@ -167,15 +212,18 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
             if difference != NEVER:
                 seed, stream = u64(u32(run.limits[SEED])), one.number[0] + u64(ACCEPTING)
                 word = random_word(seed, stream, u32(one.control[ITERATION]) + slot, u32(0))
-                if difference <= 0 or f32(difference) <= one.heat[0] * run.cooling[DRAWS + i32(word >> 20)]:
+                if rule == ANNEAL:  # Metropolis' rule: delta <= -T ln(u)
+                    if difference <= 0 or f32(difference) <= one.heat[0] * run.cooling[DRAWS + i32(word >> 20)]:
+                        return u64(slot)
+                elif accepted(slot, difference, word, one, run):
                     return u64(slot)
         return u64(NO_KEY)
 
     @function
-    def scan_share(share: Share, one: Walk, run: WalkSettings, sums: Array[i32], data: D) -> u64:
+    def scan_share(share: Share, one: Walk, run: R, sums: Array[i32], data: D) -> u64:
         """The smallest key of this lane in its team's share."""
         first, end = share.first, share.end
-        if rule == ANNEAL:
+        if draws:
             end = min(end, u32(draws_to_try(one, run)))
         count = end - first if end > first else u32(0)
         each = (count - 1) // u32(share.workers) + 1 if count > 0 else u32(0)
@@ -183,7 +231,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         high = min(low + each, count)
         low += first
         high += first
-        if rule == ANNEAL:
+        if draws:
             return scan_draws(low, high, one, run, data)
         for level in unroll(len(shapes) - 1, 0, -1):
             if one.control[LEVEL] == level:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.kernels.local_search.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
+from core.kernels.local_search.hooks import NO_KEY, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
 from core.kernels.local_search.neighbour_functions import element_function, scored_function
 from core.kernels.local_search.neighbour_scans import scan_function
@@ -34,6 +34,7 @@ from core.kernels.local_search.walks import (
     STOP,
     AnyMove,
     Move,
+    R,
     S,
     Share,
     W,
@@ -84,7 +85,8 @@ class SearchKernels(NamedTuple):
 def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
     """Make the kernels of one search, of the problem's functions and the algorithm's rules; equal ones once."""
     delta, quick, begin, refresh = hooks.delta, hooks.quick, hooks.begin, hooks.refresh
-    change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
+    change_kind, memory_kind, rule, draws = rules.change, rules.memory, rules.rule, rules.draws
+    lag = rules.lag
     is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs from one place to another
     scan = scan_function(hooks, rules)
     take_step = step_function(hooks, rules)
@@ -106,7 +108,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
     @function
     def neighbours_of(one: Walk, run: WalkSettings) -> u32:
         """How many neighbours, or draws, a scan looks at."""
-        return u32(run.limits[BATCH]) if rule == ANNEAL else run.sizes[one.control[LEVEL]]
+        return u32(run.limits[BATCH]) if draws else run.sizes[one.control[LEVEL]]
 
     # --- launches ---
 
@@ -121,6 +123,9 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
             one = walks[w]
             for k in range(lane(), one.room, team_size()):
                 one.memory[k] = 0
+            if lag > 0:
+                for k in range(lane(), lag, team_size()):
+                    one.memory[k] = one.control[COST]
             copy_solution(one.solution, one.best, one.length)
             copy_solution(one.solution, one.home, one.length)
             barrier()
@@ -135,7 +140,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
         end: i32,
         iterations: i32,
         walks: Rows[W],
-        run: WalkSettings,
+        run: R,
         problem: Rows[D],
     ):
         """Up to ``iterations`` further iterations of the walks ``first`` (or 0) to ``end - 1``."""
@@ -175,7 +180,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
         ranks: i32,
         keys: Array[u64],
         walks: Rows[Walk],
-        run: WalkSettings,
+        run: R,
         problem: Rows[D],
     ):
         """The smallest key among a rank's share of a walk's neighbours, shared out over all teams, into ``keys[0]``."""
@@ -206,7 +211,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
                 keys[0] = u64(NO_KEY)
 
     @kernel
-    def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: WalkSettings, problem: Rows[D]):
+    def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: R, problem: Rows[D]):
         """Both for one rank in one launch: the last team to have scanned, as ``finished`` counts, makes the move."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)

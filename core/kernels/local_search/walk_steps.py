@@ -9,6 +9,7 @@ from core.kernels.local_search.hooks import (
     HALT,
     LASTING,
     NO_KEY,
+    RESTARTING,
     SHAKE_HARDER,
     SHAKING,
     TABU,
@@ -18,9 +19,10 @@ from core.kernels.local_search.hooks import (
 )
 from core.kernels.local_search.moves import NEVER, change, forbid
 from core.kernels.local_search.neighbour_functions import decoders, element_function, scored_function
-from core.kernels.local_search.neighbour_scans import draws_to_try, proposed
+from core.kernels.local_search.neighbour_scans import draws_function, proposed, without_success
 from core.kernels.local_search.walks import (
     AT_BEST,
+    BEGAN_AT,
     BEST_AT,
     BEST_COST,
     CHANGED,
@@ -29,6 +31,7 @@ from core.kernels.local_search.walks import (
     EVALUATIONS,
     EVERYTHING,
     FACTOR,
+    HEAT_AT_START,
     HOME_COST,
     ITERATION,
     ITERATIONS_DONE,
@@ -43,6 +46,10 @@ from core.kernels.local_search.walks import (
     ONE_MOVE,
     PATIENCE,
     PLATEAU,
+    RESTART,
+    RESTART_MOVES,
+    RESTART_WORDS,
+    RESTARTS,
     RUNNING,
     SEED,
     SHAKES,
@@ -61,11 +68,13 @@ from core.kernels.local_search.walks import (
 from core.kernels.two_opt.climbs import splitmix64
 from core.lang import (
     Array,
+    Const,
     Function,
     barrier,
     function,
     i32,
     lane,
+    min,
     team_size,
     u32,
     u64,
@@ -94,6 +103,14 @@ def mixed(digest: u64, index: u32, cost: i32) -> u64:
 
 
 @function
+def note_costs(passed: i32, lag: Const[i32], one: Walk):
+    """Note the present cost as that of the next ``passed`` iterations, of which the last ``lag`` are remembered."""
+    last = one.control[ITERATION] + passed - 1
+    for k in range(lane(), min(passed, lag), team_size()):
+        one.memory[(last - k) % lag] = one.control[COST]
+
+
+@function
 def stop_reason(one: Walk, run: WalkSettings, otherwise: i32) -> i32:
     """Why the walk ends after its present iteration, or ``otherwise``."""
     iteration = one.control[ITERATION]
@@ -108,7 +125,8 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
     """``step(key, one, run, data)``: make the move that ``key`` stands for; the whole team calls it."""
     delta, begin, update, move_by, apply = hooks.delta, hooks.begin, hooks.update, hooks.move, rules.apply
     shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
-    at_optimum, note = rules.at_optimum, rules.note
+    at_optimum, note, draws, lag, restarts = rules.at_optimum, rules.note, rules.draws, rules.lag, rules.restarts
+    draws_to_try = draws_function(rules.restarts)
     first_of, second_of, third_of = decoders(rules.decode)
     element_at = element_function(shapes, rules.decode)
     scored = scored_function(hooks.value)
@@ -183,6 +201,57 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             one.totals[DIGEST] = digest
 
     @function
+    def begin_again(iteration: i32, one: Walk, run: WalkSettings, data: D):
+        """Go to a random solution, by so many random moves that little of the present one is left.
+
+        Moves keep what a neighbourhood keeps, and their costs add up. Nothing else remains of the walk but its best.
+        """
+        cost = one.control[COST]
+        digest = one.totals[DIGEST]
+        restart = one.memory[one.room - RESTARTS]
+        moves = RESTART_MOVES * one.length
+        keep_best(one)
+        for shake in range(moves):
+            barrier()
+            draw = u32(restart) * u32(moves) + u32(shake)
+            index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), one.number[0] + u64(RESTARTING), draw)
+            i = first_of(shapes[0], index, one)
+            j = second_of(shapes[0], index, i, one)
+            move = AnyMove(i, j, third_of(shapes[0], index, i, j, one), change_kind)
+            difference = 0
+            if delta is not None:
+                difference = delta(one.solution, move, data)
+            else:
+                difference = scored(one.solution, move, cost, data)
+            if difference != NEVER:
+                make_move(one, move, data)
+                cost += difference
+                digest = mixed(digest, index, cost)
+        barrier()
+        is_best = cost < one.control[BEST_COST]
+        if is_best:
+            copy_solution(one.solution, one.best, one.length)
+        for k in range(lane(), one.room - RESTART_WORDS, team_size()):
+            one.memory[k] = cost if lag > 0 else 0
+        barrier()
+        if lane() == 0:
+            if is_best:
+                one.control[BEST_COST] = cost
+                one.control[BEST_AT] = iteration
+            one.control[AT_BEST] = 0
+            one.control[COST] = cost
+            one.control[HOME_COST] = NEVER
+            one.control[SHAKES] = 0
+            one.control[LEVEL] = 0
+            one.control[CHANGED] = EVERYTHING
+            one.totals[DIGEST] = digest
+            one.memory[one.room - RESTARTS] = restart + 1
+            one.memory[one.room - BEGAN_AT] = iteration
+            if rule == ANNEAL:
+                one.heat[0] = run.cooling[HEAT_AT_START]
+        barrier()
+
+    @function
     def take_neighbour(index: u32, key: u64, passed: i32, one: Walk, run: WalkSettings, data: D):
         """Go to the neighbour of this index, and remember what the rule remembers of the move."""
         level, cost, iteration = one.control[LEVEL], one.control[COST], one.control[ITERATION]
@@ -227,12 +296,14 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
         passed = 1
         index = packed_index(key)
         moved = key != u64(NO_KEY)
-        if rule == ANNEAL:
+        if draws:
             passed = draws_to_try(one, run)
             if moved:
                 passed = i32(index) + 1
                 index = proposed(index, one, run)
             looked_at = u64(passed)
+            if lag > 0:
+                note_costs(passed, lag, one)
         elif rule == FIRST:
             if moved:
                 looked_at = u64(index) + 1
@@ -246,14 +317,24 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             if level + 1 < len(shapes):
                 one.control[LEVEL] = level + 1
         barrier()
+        if lag > 0:
+            if lane() == 0 and moved:
+                one.memory[(iteration + passed - 1) % lag] = one.control[COST]
         ended = RUNNING
         if rule == BEST or rule == FIRST:
             if not moved and level + 1 >= len(shapes):
                 if at_optimum == HALT:
-                    ended = LOCAL_OPTIMUM
+                    if restarts:
+                        begin_again(iteration + 1, one, run, data)
+                    else:
+                        ended = LOCAL_OPTIMUM
                 else:
                     leave_optimum(one, run, data)
                     barrier()
+        if restarts:
+            if at_optimum != HALT or rule == TABU or draws:
+                if without_success(iteration + passed, one) >= run.limits[RESTART]:
+                    begin_again(iteration + passed, one, run, data)
         if lane() == 0:
             one.totals[EVALUATIONS] = one.totals[EVALUATIONS] + looked_at
             if rule == ANNEAL and iteration % run.limits[PLATEAU] + passed >= run.limits[PLATEAU]:

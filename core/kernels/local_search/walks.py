@@ -8,6 +8,7 @@ from __future__ import annotations
 from core.lang import Array, Const, Generic, Row, bundle, f32, i32, u32, u64
 
 S = Generic("S")
+R = Generic("R")  # `WalkSettings`, or a class of them that has more
 W = Generic("W")  # a `Walk`, or a class of it that has more
 
 # The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
@@ -28,12 +29,19 @@ DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
 # The words of a run's `limits`: walks end after so many iterations, at this cost, or so many iterations behind their
 # best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one
-# temperature, and how many of them are looked at side by side.
-MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED = range(9)
-LIMITS = 9
+# temperature, and how many of them are looked at side by side; iterations without a better best before a restart.
+MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART = range(10)
+LIMITS = 10
 # The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
 FACTOR, DRAWS = 0, 1
 COOLING = 4097
+# Behind them where a walk restarts: the temperature of the start.
+HEAT_AT_START = 4097
+# The last words of the memory of a walk that restarts: its restarts, and the iteration after which it began again.
+RESTARTS, BEGAN_AT = 2, 1
+RESTART_WORDS = 2
+RESTART_MOVES = 4
+"""Random moves of a restart for each element of a solution."""
 
 
 @bundle
@@ -66,6 +74,23 @@ class WalkSettings:
     limits: Array[i32]
     sizes: Array[u32]
     cooling: Array[f32]
+
+
+@bundle
+class Draw:
+    """Random neighbour of a walk, for a rule of acceptance.
+
+    ``cost`` is that of the present solution, ``new`` that of the neighbour, ``best`` the best so far, and ``before``
+    that of the walk some iterations ago, or of its start. ``iteration`` counts draws from 0, ``random`` has 32 random
+    bits.
+    """
+
+    cost: i32
+    new: i32
+    best: i32
+    before: i32
+    iteration: i32
+    random: u32
 
 
 @bundle

@@ -5,7 +5,7 @@ Kernels belong to `core.kernels`; problems and their scorers belong to `core.pro
 """
 
 from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
-from core.kernels.local_search.walks import AnyMove, Move, Share
+from core.kernels.local_search.walks import AnyMove, Draw, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
 from core.problems.problem import Evaluation, Problem
 from core.problems.problem_errors import (
@@ -24,6 +24,7 @@ from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
     IteratedLocalSearch,
+    Rule,
     SimulatedAnnealing,
     TabuSearch,
     VariableNeighbourhoodSearch,
@@ -40,6 +41,7 @@ __all__ = [
     "AnyMove",
     "Bits",
     "Checked",
+    "Draw",
     "Evaluation",
     "HillClimbing",
     "IteratedLocalSearch",
@@ -53,6 +55,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Reals",
+    "Rule",
     "Seconds",
     "Share",
     "SimulatedAnnealing",

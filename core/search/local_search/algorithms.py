@@ -1,19 +1,24 @@
 """The members of the family: which neighbour each takes, and what it does at a local optimum.
 
 Tabu search after Glover (1989) and Taillard (1991); iterated local search after Lourenco, Martin and Stutzle (2003);
-variable neighbourhood search after Hansen and Mladenovic (2001); simulated annealing after Kirkpatrick (1983).
+variable neighbourhood search after Hansen and Mladenovic (2001); simulated annealing after Kirkpatrick (1983). `Rule`
+makes others of a function that accepts or rejects random neighbours.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.arguments import flag, integer, number, refuse
 from core.errors import UserError
-from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
-from core.kernels.local_search.walks import COOLING
+from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.local_search.walks import COOLING, Draw
+from core.lang import Function, boolean
+from core.lang.bundles import fields_of, row_sizes
+from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
 
@@ -37,6 +42,15 @@ class Algorithm(NamedTuple):
         Of the start, and the factor applied after each plateau; temperature 0: chosen from random moves.
     plateau, batch : int
         Draws at one temperature, and draws looked at side by side.
+    restart : int
+        Iterations without a better best solution before a restart; 0: never. Hill climbing with 1 restarts at local
+        optima.
+    accepts : Function or None
+        The function of a `Rule`.
+    rule_data : bundle or None
+        Its parameters.
+    lag : int
+        Iterations back of the ``before`` of a `Draw`.
 
     """
 
@@ -51,6 +65,15 @@ class Algorithm(NamedTuple):
     cooling: float = 0.98
     plateau: int = 1
     batch: int = 1
+    restart: int = 0
+    accepts: Function | None = None
+    rule_data: Any = None
+    lag: int = 0
+
+    @property
+    def draws(self) -> bool:
+        """True if an iteration is a draw of a random neighbour."""
+        return self.rule in (ANNEAL, CUSTOM)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -62,7 +85,51 @@ class Algorithm(NamedTuple):
             kept["strength"] = self.strength
         if self.rule == ANNEAL:
             kept |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
+        if self.accepts is not None:
+            kept |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
+            kept |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
+        if self.restart:
+            kept["restart"] = self.restart
         return kept
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        if self.accepts is not None:
+            given = "" if self.rule_data is None else f", {self.rule_data!r}"
+            return written("Rule", self, {"lag": 0, "batch": 256, "restart": 0}, f"{self.accepts.name}{given}")
+        maker, usual = WRITTEN[self.name]
+        first = "first=True" if self.rule == FIRST else ""
+        return written(maker, self, usual, first)
+
+
+WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
+    "hill": ("HillClimbing", {"restart": 0}),
+    "first": ("HillClimbing", {"restart": 0}),
+    "tabu": ("TabuSearch", {"tenure": None, "tenure_span": None, "tabu_memory": "auto", "restart": 0}),
+    "ils": ("IteratedLocalSearch", {"strength": 3, "restart": 0}),
+    "vns": ("VariableNeighbourhoodSearch", {"strength": 5, "restart": 0}),
+    "annealing": (
+        "SimulatedAnnealing",
+        {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
+    ),
+}
+"""Function that makes an algorithm, and the usual values of its parameters."""
+
+
+def written(maker: str, algorithm: Algorithm, usual: dict[str, object], first: str = "") -> str:
+    """Return the call that makes an algorithm, with the parameters that have other values than usual."""
+    named = (f"{name}={getattr(algorithm, name)!r}" for name in usual if getattr(algorithm, name) != usual[name])
+    return f"{maker}({', '.join(filter(None, (first, *named)))})"
+
+
+def parameters_of(data: Any) -> dict[str, Any]:
+    """Return the fields of a rule's parameters by name."""
+    return {} if data is None else {name: getattr(data, name) for name in fields_of(type(data))}
+
+
+def recorded(value: Any) -> object:
+    """Return a parameter of a rule for the record; of an array its digest."""
+    return hashlib.sha256(value.tobytes()).hexdigest()[:16] if isinstance(value, np.ndarray) else value
 
 
 def checked_algorithm(algorithm: object) -> Algorithm:
@@ -72,31 +139,49 @@ def checked_algorithm(algorithm: object) -> Algorithm:
     return algorithm
 
 
-def HillClimbing(first: bool = False) -> Algorithm:  # noqa: N802
-    """Take the best neighbour, or the first better one by index, until there is none."""
-    return Algorithm("first" if flag("first", first) else "hill", FIRST if first else BEST)
+def HillClimbing(first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
+    """Take the best neighbour, or the first better one by index, until there is none.
+
+    With ``restart=1`` a walk begins again at each local optimum.
+    """
+    if not 0 <= integer("restart", restart) <= 1:
+        raise UserError(f"hill climbing with restart {restart}: expected 0 (never) or 1 (at each local optimum)")
+    name = "first" if flag("first", first) else "hill"
+    return Algorithm(name, FIRST if first else BEST, restart=restart)
 
 
 def TabuSearch(  # noqa: N802
-    tenure: int | None = None, tenure_span: int | None = None, tabu_memory: str = "auto"
+    tenure: int | None = None, tenure_span: int | None = None, tabu_memory: str = "auto", restart: int = 0
 ) -> Algorithm:
-    """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration)."""
+    """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration).
+
+    A walk begins again after ``restart`` iterations without a better best solution; 0: never.
+    """
     for name, value in (("tenure", tenure), ("tenure_span", tenure_span)):
         if value is not None:
             integer(name, value, 0)
     if tabu_memory not in ("auto", "attributes", "moves"):
         raise UserError(f"tabu search that remembers {tabu_memory!r}: expected auto, attributes or moves")
-    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory)
+    return Algorithm(
+        "tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory, restart=_restart(restart)
+    )
 
 
-def IteratedLocalSearch(strength: int = 3, first: bool = False) -> Algorithm:  # noqa: N802
-    """Shake each local optimum by ``strength`` random moves; a worse one is given up for the last one kept."""
-    return Algorithm("ils", FIRST if flag("first", first) else BEST, SHAKE_EVENLY, strength=_shakes(strength))
+def IteratedLocalSearch(strength: int = 3, first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
+    """Shake each local optimum by ``strength`` random moves; a worse one is given up for the last one kept.
+
+    A walk begins again after ``restart`` iterations without a better best solution; 0: never.
+    """
+    rule = FIRST if flag("first", first) else BEST
+    return Algorithm("ils", rule, SHAKE_EVENLY, strength=_shakes(strength), restart=_restart(restart))
 
 
-def VariableNeighbourhoodSearch(strength: int = 5) -> Algorithm:  # noqa: N802
-    """Descend through all neighbourhoods; shake by 1, 2 ... ``strength`` moves, from 1 again after a success."""
-    return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength))
+def VariableNeighbourhoodSearch(strength: int = 5, restart: int = 0) -> Algorithm:  # noqa: N802
+    """Descend through all neighbourhoods; shake by 1, 2 ... ``strength`` moves, from 1 again after a success.
+
+    A walk begins again after ``restart`` iterations without a better best solution; 0: never.
+    """
+    return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength), restart=_restart(restart))
 
 
 MOST_TEMPERATURE = 1e30
@@ -104,12 +189,13 @@ MOST_DRAWS = 2**31 - 1
 
 
 def SimulatedAnnealing(  # noqa: N802
-    temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256
+    temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256, restart: int = 0
 ) -> Algorithm:
     """Draw neighbours at random and take the first that Metropolis' rule accepts; an iteration is a draw.
 
     Draws are looked at in batches, side by side; those behind an accepted one are drawn again from there, so the
-    trajectory is that of one draw after the other.
+    trajectory is that of one draw after the other. A walk begins again, at the first temperature, after ``restart``
+    draws without a better best solution; 0: never.
     """
     number("temperature", temperature), number("cooling", cooling)
     integer("plateau", plateau), integer("batch", batch)
@@ -121,7 +207,77 @@ def SimulatedAnnealing(  # noqa: N802
         )
     if not (1 <= plateau <= MOST_DRAWS and 1 <= batch <= MOST_DRAWS):
         raise UserError(f"simulated annealing with plateau {plateau} and batch {batch}: expected 1 to {MOST_DRAWS}")
-    return Algorithm("annealing", ANNEAL, temperature=temperature, cooling=cooling, plateau=plateau, batch=batch)
+    return Algorithm(
+        "annealing",
+        ANNEAL,
+        temperature=temperature,
+        cooling=cooling,
+        plateau=plateau,
+        batch=batch,
+        restart=_restart(restart),
+    )
+
+
+MOST_LAG = 1_000_000
+
+
+def Rule(  # noqa: N802
+    accepts: Function, parameters: Any = None, *, lag: int = 0, batch: int = 256, restart: int = 0
+) -> Algorithm:
+    """Draw neighbours at random and take the first that a function accepts; an iteration is a draw.
+
+    Parameters
+    ----------
+    accepts
+        ``accepts(draw: Draw, parameters: YourBundle) -> boolean``, a ``@function``; without ``parameters`` it takes the
+        draw alone. It decides by the draw and the parameters alone, so that draws can be looked at side by side.
+    parameters
+        A ``@bundle`` of numbers and arrays. Other values need no further compilation.
+    lag
+        Iterations back of ``draw.before``; 0: it is the present cost.
+    batch
+        Draws looked at side by side; the trajectory is the same.
+    restart
+        Draws without a better best solution before a walk begins again; 0: never.
+
+    Raises
+    ------
+    UserError
+        No function, parameters that are no bundle, or a number that is out of range.
+    KernelError
+        The function has other parameters or another result.
+
+    """
+    from core.problems.problem import checked_data
+    from core.problems.signatures import check_function
+
+    given = None if parameters is None else checked_data("rule", parameters)
+    if given is not None and row_sizes(given):
+        raise UserError(
+            f"the parameters of a rule have the row {next(iter(row_sizes(given)))}: expected numbers, arrays"
+        )
+    wanted = {"draw": Draw} | ({} if given is None else {"parameters": type(given)})
+    check_function("a rule", "accepts", accepts, wanted, boolean)
+    if not 0 <= integer("lag", lag) <= MOST_LAG:
+        raise UserError(f"a rule with lag {lag}: expected 0 to {MOST_LAG}")
+    if not 1 <= integer("batch", batch) <= MOST_DRAWS:
+        raise UserError(f"a rule with batch {batch}: expected 1 to {MOST_DRAWS}")
+    return Algorithm(
+        "rule",
+        CUSTOM,
+        plateau=MOST_DRAWS,
+        batch=batch,
+        restart=_restart(restart),
+        accepts=accepts,
+        rule_data=given,
+        lag=lag,
+    )
+
+
+def _restart(iterations: int) -> int:
+    if not 0 <= integer("restart", iterations) <= MOST_DRAWS:
+        raise UserError(f"a restart after {iterations} iterations: expected 1 to {MOST_DRAWS}, or 0 for never")
+    return iterations
 
 
 def _shakes(strength: int) -> int:
@@ -130,7 +286,10 @@ def _shakes(strength: int) -> int:
     return strength
 
 
-def cooling_table(factor: float) -> np.ndarray:
-    """Values of `core.kernels.local_search.walks.COOLING`: the factor, and -ln(u) in the middle of 4096 intervals."""
+def cooling_table(factor: float, start: float | None = None) -> np.ndarray:
+    """Values of `core.kernels.local_search.walks.COOLING`: the factor, and -ln(u) in the middle of 4096 intervals.
+
+    Where walks restart, the temperature of the ``start`` follows.
+    """
     u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
-    return np.concatenate([[factor], -np.log(u)]).astype(np.float32)
+    return np.concatenate([[factor], -np.log(u), [] if start is None else [start]]).astype(np.float32)

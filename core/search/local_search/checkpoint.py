@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from core.kernels.local_search import moves, walks
+from core.kernels.local_search.hooks import ANNEAL
 from core.search.checkpoint_layout import (
     ANY,
     ANY_WORD,
@@ -69,9 +70,9 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     encoding, algorithm = plan.problem.encoding, plan.algorithm
     count = plan.settings.walks if plan.settings.by_walks else 1
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
-    # An iteration of simulated annealing looks at up to `batch` draws, and a walk counts each of them.
+    # An iteration of simulated annealing or of a rule looks at up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
-    most = done * algorithm.batch if plan.is_annealing else done
+    most = done * algorithm.batch if plan.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
     words = {
         walks.COST: costs,
@@ -85,10 +86,12 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     ranges = [words.get(word, anything) for word in range(walks.CONTROL)]
     yield CheckpointArray("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, plan, stop, done))
     yield CheckpointArray("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
-    heat = [(0, float(np.finfo(np.float32).max))] if plan.is_annealing else ()
+    heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
     yield CheckpointArray("heat", np.float32, (count, 1), heat)
     forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
-    yield CheckpointArray("memory", np.int32, (count, plan.tabu.words), [(0, forbidden)])
+    yield CheckpointArray(
+        "memory", np.int32, (count, plan.memory_words), [anything if algorithm.lag else (0, forbidden)]
+    )
     low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
     rule = permutation_fault if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):

@@ -65,7 +65,7 @@ class HistoryRecorder:
         self.began = began
         self.places: int = self.memory.walkers.places
         self.stride = self.places
-        self.is_annealing = launcher.plan.is_annealing
+        self.draws = launcher.plan.draws
         control, here = self.memory.control(), self.memory.here
         self.iterations = np.zeros(here, np.int64)
         self.ahead = np.zeros(here, np.int64)
@@ -96,7 +96,7 @@ class HistoryRecorder:
             counts = memory.rows(memory.walkers.counts, COUNTS)
             self.read(control, counts, before, time.perf_counter())
             left = self.go_on(control, counts)
-        if not self.is_annealing:  # whose walks make unlike numbers of draws
+        if not self.draws:  # whose walks make unlike numbers of draws
             self.settle()
 
     def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
@@ -129,7 +129,7 @@ class HistoryRecorder:
             part = (at - self.iterations[who]) / (iterations - self.iterations)[who]
             seconds = before - self.began + part * (now - before)
             self.front = front_of(np.concatenate([self.front, np.stack([clocks, costs, seconds], axis=1)]))
-            if not self.is_annealing:
+            if not self.draws:
                 self.points.append((who, clocks, self.notes("evaluations", places)))
         self.iterations = iterations
 
@@ -169,7 +169,7 @@ class HistoryRecorder:
 
     def state(self) -> Checkpoint:
         """What is known so far, on this rank: its front, its knots, and of each walk what `settle` goes on from."""
-        knots = np.concatenate(self.knots) if self.is_annealing else self.all_knots()
+        knots = np.concatenate(self.knots) if self.draws else self.all_knots()
         return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:

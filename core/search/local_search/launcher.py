@@ -205,6 +205,10 @@ def kernels_of(plan: Plan) -> SearchKernels:
         note=record_improvement if plan.history else None,
         decode=next((one.decode for one in plan.neighbourhoods if one.decode), ()),
         apply=first.apply,
+        accepts=algorithm.accepts,
+        has_parameters=algorithm.rule_data is not None,
+        lag=algorithm.lag,
+        restarts=algorithm.restart > 0,
     )
     return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
 

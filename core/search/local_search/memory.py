@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from core.kernels.local_search import walks
 from core.kernels.local_search.hooks import NO_KEY
 from core.kernels.local_search.walk_history import RecordingWalk
 from core.kernels.local_search.walks import Walk, WalkSettings
-from core.lang.bundles import placed, row_sizes
+from core.lang.bundles import bundle, placed, row_sizes
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.plan import MOST_LEVELS, Plan
@@ -59,17 +60,24 @@ class WalkMemory:
         given = plan.problem.with_room(plan.data, lanes)
         kept = row_sizes(given)
         self.remembered = remembered_rows(plan.problem, kept)
-        sizes = {"elements": encoding.n, "words of memory": plan.tabu.words, "words of control": walks.CONTROL}
+        sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of control": walks.CONTROL}
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in kept.items()}}.items():
             if self.here * size >= 2**31:
                 raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
-        numbers = {"room": plan.tabu.words, "length": encoding.n, "choices": encoding.choices}
+        numbers = {"room": plan.memory_words, "length": encoding.n, "choices": encoding.choices}
         one = RecordingWalk(**numbers, places=record_capacity(self.here)) if plan.history else Walk(**numbers)
         self.walkers = backend.rows(one, self.here, S=encoding.dtype)
         self.data = backend.rows(placed(given, plan.settings.data_memory), self.here)
         limits = np.zeros(walks.LIMITS, np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
-        self.shared = backend.load(WalkSettings(limits, neighbours, cooling_table(plan.algorithm.cooling)))
+        algorithm = plan.algorithm
+        cooling = cooling_table(algorithm.cooling, 0.0 if algorithm.restart else None)
+        if algorithm.rule_data is None:
+            self.shared = backend.load(WalkSettings(limits, neighbours, cooling))
+        else:
+            parameters: Any = type(algorithm.rule_data)
+            settings = settings_with(parameters)
+            self.shared = backend.load(settings(limits, neighbours, cooling, algorithm.rule_data))
         self.number_walks(first)
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
@@ -106,6 +114,14 @@ class WalkMemory:
         """Write the rows of all this rank's walks."""
         if self.here:
             self.backend.write(buffer, rows)
+
+
+@lru_cache(maxsize=64)
+def settings_with(parameters: type) -> type:
+    """Return the bundle of `WalkSettings` with the parameters of a rule."""
+    fields = {"__annotations__": {"parameters": parameters}, "__doc__": "Settings of walks by a rule."}
+    made: type = bundle(type("RuleSettings", (WalkSettings,), fields))
+    return made
 
 
 def record_capacity(count: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from core.arguments import refuse, sequence
 from core.errors import UserError
 from core.kernels.local_search import hooks, moves
+from core.kernels.local_search.walks import RESTART_WORDS
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_problem
@@ -121,12 +122,19 @@ class Plan:
     @property
     def ends_itself(self) -> bool:
         """True if every walk ends at a local optimum."""
-        return self.algorithm.rule in (hooks.BEST, hooks.FIRST) and self.algorithm.at_optimum == hooks.HALT
+        algorithm = self.algorithm
+        halts = algorithm.rule in (hooks.BEST, hooks.FIRST) and algorithm.at_optimum == hooks.HALT
+        return halts and not algorithm.restart
 
     @property
-    def is_annealing(self) -> bool:
+    def draws(self) -> bool:
         """True if an iteration draws neighbours and does not scan them."""
-        return self.algorithm.rule == hooks.ANNEAL
+        return self.algorithm.draws
+
+    @property
+    def memory_words(self) -> int:
+        """Words of a walk's memory: tabu list, earlier costs, or nothing; and the words of restarts."""
+        return max(self.tabu.words, self.algorithm.lag) + (RESTART_WORDS if self.algorithm.restart else 0)
 
     @property
     def is_quick(self) -> bool:
@@ -136,7 +144,7 @@ class Plan:
     @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
-        return self.algorithm.batch if self.is_annealing else max(self.sizes)
+        return self.algorithm.batch if self.draws else max(self.sizes)
 
     @property
     def copies_solutions(self) -> bool:
@@ -168,7 +176,7 @@ class Plan:
     @property
     def execution(self) -> dict[str, object]:
         """Execution settings by name, which affect only the speed, for the record."""
-        batch = {"batch": self.algorithm.batch} if self.is_annealing else {}
+        batch = {"batch": self.algorithm.batch} if self.draws else {}
         return {
             **batch,
             "mapping": self.settings.mapping,

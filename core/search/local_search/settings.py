@@ -12,6 +12,8 @@ from core.search.local_search.algorithms import Algorithm
 
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
+DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
+"""Algorithms that draw neighbours, in words."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,10 @@ def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
         raise UserError(
             f"mapping published at the {settings.level} level: expected level iteration, the one that the paper maps"
         )
-    if algorithm.rule == hooks.ANNEAL:
+    if algorithm.draws:
         raise UserError(
-            "mapping published for simulated annealing: expected an algorithm that looks at whole neighbourhoods, "
-            "as the paper's mapping does"
+            f"mapping published for {DRAWING[algorithm.rule]}: expected an algorithm that looks at whole "
+            "neighbourhoods, as the paper's mapping does"
         )
 
 
@@ -142,5 +144,5 @@ def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> N
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if (select == "host" or tuned) and settings.level != "iteration":
         raise UserError(f"level {settings.level}: expected level iteration for a loop on the host or tuned launches")
-    if select == "host" and algorithm.rule == hooks.ANNEAL:
-        raise UserError("simulated annealing draws on the device: expected select device")
+    if select == "host" and algorithm.draws:
+        raise UserError(f"{DRAWING[algorithm.rule]} draws on the device: expected select device")

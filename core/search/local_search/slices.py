@@ -154,7 +154,7 @@ class Slices:
 
 def longest_s(plan: Plan, iteration_s: float) -> float:
     """Seconds of an iteration of those walks that run side by side, in the largest of their neighbourhoods."""
-    return iteration_s * (1.0 if plan.is_annealing else max(plan.sizes) / plan.sizes[0])
+    return iteration_s * (1.0 if plan.draws else max(plan.sizes) / plan.sizes[0])
 
 
 def whole_s(launcher: WalkLauncher, iteration_s: float) -> float:

@@ -8,9 +8,10 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.local_search import moves, walks
-from core.kernels.local_search.hooks import NO_KEY
+from core.kernels.local_search.hooks import ANNEAL, NO_KEY
 from core.kernels.local_search.moves import start_solutions
 from core.kernels.local_search.walks import Share
+from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.memory import WalkMemory
 from core.search.local_search.outcome import Outcome, mix_digests
@@ -65,9 +66,11 @@ class Walks:
         memory.backend.write(memory.finished, np.zeros(1, np.uint64))
         memory.backend.write(memory.shared.limits, limits_of(plan, stop))
         self.launcher.begin()
-        if plan.is_annealing:
+        if plan.algorithm.rule == ANNEAL:
             temperature = plan.algorithm.temperature or self.usual_difference()
             memory.write(memory.walkers.heat, np.full(memory.here, temperature, np.float32))
+            if plan.algorithm.restart:
+                memory.backend.write(memory.shared.cooling, cooling_table(plan.algorithm.cooling, temperature))
 
     def draw_starts(self) -> None:
         """Draw a random start solution for every walk."""
@@ -169,5 +172,6 @@ def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
         walks.PLATEAU: algorithm.plateau,
         walks.BATCH: algorithm.batch,
         walks.SEED: plan.settings.seed,
+        walks.RESTART: algorithm.restart,
     }
     return np.array([limits[k] for k in range(walks.LIMITS)], np.int32)

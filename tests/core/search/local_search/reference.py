@@ -11,7 +11,7 @@ import numpy as np
 from tests.core.problems.neighbours import neighbours as every_neighbour
 
 MASK = 2**32 - 1
-SHAKING, PROPOSING, ACCEPTING, LASTING = (k << 32 for k in range(1, 5))
+SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
 CHANCES = 4096
 
 
@@ -61,8 +61,9 @@ class Walk:
     ``best`` is the best of the start and of all solutions to which an iteration led.
     """
 
-    def __init__(self, score, names, start, number=0, seed=0):
+    def __init__(self, score, names, start, number=0, seed=0, restart=math.inf):
         self.score, self.names, self.number, self.seed = score, names, number, seed
+        self.restart, self.restarts, self.began = restart, 0, 0
         self.current, self.cost = start, score(start)
         self.best, self.best_cost, self.best_at = start, self.cost, 0
         self.iteration = self.evaluations = 0
@@ -77,11 +78,31 @@ class Walk:
             or self.iteration - self.best_at >= patience
         ):
             self.iterate()
+            if self.iteration + 1 - max(self.best_at, self.began) >= self.restart:
+                self.begin_again()
+            self.cool()
             self.iteration += 1
         return self
 
     def iterate(self):
         raise NotImplementedError
+
+    def cool(self):
+        """End an iteration."""
+
+    def begin_again(self):
+        """Make four random moves for each element, and forget all but the best."""
+        moves = 4 * len(self.current)
+        for shake in range(moves):
+            every = neighbours(self.names[0], self.current)
+            step = self.restarts * moves + shake
+            self.current = every[below(len(every), self.seed, self.number + RESTARTING, step)]
+        self.go(self.current, self.score(self.current))
+        self.restarts, self.began = self.restarts + 1, self.iteration + 1
+        self.forget()
+
+    def forget(self):
+        """Forget what an algorithm remembers."""
 
     def listed(self, name):
         """Every neighbour and its cost."""
@@ -103,9 +124,12 @@ class Walk:
 class Descent(Walk):
     """Hill climbing; with ``shakes`` iterated local search or, if they grow, variable neighbourhood search."""
 
-    def __init__(self, *where, first=False, shakes=0, growing=False, **numbers):
+    def __init__(self, *where, first=False, shakes=0, growing=False, again=False, **numbers):
         super().__init__(*where, **numbers)
-        self.first, self.shakes, self.growing = first, shakes, growing
+        self.first, self.shakes, self.growing, self.again = first, shakes, growing, again
+        self.forget()
+
+    def forget(self):
         self.level = self.strength = 0
         self.home, self.home_cost = None, math.inf
 
@@ -123,6 +147,8 @@ class Descent(Walk):
             self.level += 1
         elif self.shakes:
             self.leave()
+        elif self.again:
+            self.begin_again()
         else:
             self.at_optimum = True
 
@@ -146,6 +172,9 @@ class Tabu(Walk):
     def __init__(self, *where, tenure, span, moves=False, **numbers):
         super().__init__(*where, **numbers)
         self.tenure, self.span, self.moves = tenure, span, moves
+        self.forget()
+
+    def forget(self):
         self.last_forbidden = {}
 
     def iterate(self):
@@ -185,7 +214,11 @@ class Annealing(Walk):
         self.cooling, self.plateau = np.float32(cooling), plateau
         _, costs = self.listed(self.names[0])
         usual = sum(abs(cost - self.cost) for cost in costs[:1000]) / len(costs[:1000])
-        self.temperature = np.float32(temperature or max(1.0, usual))
+        self.start = np.float32(temperature or max(1.0, usual))
+        self.forget()
+
+    def forget(self):
+        self.temperature = self.start
 
     def iterate(self):
         every = neighbours(self.names[0], self.current)
@@ -196,5 +229,29 @@ class Annealing(Walk):
         most = self.temperature * np.float32(-math.log((chance + 0.5) / CHANCES))
         if cost <= self.cost or np.float32(cost - self.cost) <= most:
             self.go(other, cost)
+
+    def cool(self):
         if (self.iteration + 1) % self.plateau == 0:
             self.temperature *= self.cooling
+
+
+class Ruled(Walk):
+    """One draw after the other, by ``accepts(cost, new, best, before, iteration, random)``."""
+
+    def __init__(self, *where, accepts, lag=0, **numbers):
+        super().__init__(*where, **numbers)
+        self.accepts, self.lag = accepts, lag
+        self.forget()
+
+    def forget(self):
+        self.costs = [self.cost] * self.lag
+
+    def iterate(self):
+        every = neighbours(self.names[0], self.current)
+        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        cost, random = self.score(other), word(self.seed, self.number + ACCEPTING, self.iteration)
+        self.evaluations += 1
+        before = self.costs[-self.lag] if self.lag else self.cost
+        if self.accepts(self.cost, cost, self.best_cost, before, self.iteration, random):
+            self.go(other, cost)
+        self.costs.append(self.cost)

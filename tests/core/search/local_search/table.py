@@ -1,5 +1,6 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
+import numpy as np
 import pytest
 
 from core.problems.more.flow_shop.problem import FlowShop
@@ -13,6 +14,7 @@ from core.problems.qap.problem import Qap
 from core.problems.tsp.problem import TspTour
 from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
+from tests.core.search.local_search import rules
 from tests.core.search.local_search.scored import Ordering
 
 PROBLEMS = {
@@ -38,6 +40,16 @@ ALGORITHMS = {
     "vns": local_search.VariableNeighbourhoodSearch(strength=3),
     "annealing": local_search.SimulatedAnnealing(plateau=7, batch=5),
 }
+MORE_ALGORITHMS = {
+    "late acceptance": local_search.Rule(rules.late, lag=3, batch=5),
+    "tabu again": local_search.TabuSearch(restart=3),
+    "first again": local_search.HillClimbing(first=True, restart=1),
+    "annealing again": local_search.SimulatedAnnealing(plateau=2, batch=3, restart=3),
+    "threshold again": local_search.Rule(
+        rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 2), batch=3, restart=4
+    ),
+}
+"""Rules of acceptance and restarts."""
 # problem, neighbourhoods, evaluation, algorithm, how
 KEPT = ("qap", "exchange2", "incremental", "tabu", {})
 IN_TURN = ("qap", "exchange2+exchange3", "incremental", "vns", {})
@@ -60,6 +72,8 @@ QUICK_ROWS = [
     ("bits cut", "flip1", "local-fields", "tabu", {}),
     ("shop", "insert", "heads-tails", "hill", {}),
     ("ordering", "insert", "linear", "ils", {}),
+    ("ppp", "flip2", "bit-parallel", "late acceptance", {}),
+    ("qap", "exchange2", "incremental", "tabu again", {"level": "algorithm", "walks": 3}),
 ]
 """Each problem and each algorithm at least once."""
 MORE_ROWS = [
@@ -73,6 +87,9 @@ MORE_ROWS = [
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
+    ("sat", "flip1", "literal-counts", "threshold again", {"level": "algorithm", "walks": 3}),
+    ("qap", "exchange2", "linear", "annealing again", {}),
+    ("tsp", "2opt", "table", "first again", {}),
     ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
@@ -106,7 +123,7 @@ def search(backend, communicator, row, seed=3, **more):
     """The search of a row."""
     problem, names, evaluation, algorithm, how = row
     return local_search.LocalSearch(
-        backend, communicator, PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"),
+        backend, communicator, PROBLEMS[problem](), (ALGORITHMS | MORE_ALGORITHMS)[algorithm], names.split("+"),
         evaluation=evaluation, seed=seed, **how, **more,
     )  # fmt: skip
 

@@ -3,13 +3,15 @@
 import functools
 import itertools
 
+import numpy as np
 import pytest
 
 from cluster import Solo
 from core.problems.ppp.problem import Ppp
 from core.problems.qap.problem import Qap
 from core.search import local_search
-from tests.core.search.local_search.reference import Annealing, Descent, Tabu, random_start
+from tests.core.search.local_search import rules
+from tests.core.search.local_search.reference import Annealing, Descent, Ruled, Tabu, random_start
 from tests.core.search.local_search.scored import Ordering
 
 # What the engine is asked for, and how the reference does it.
@@ -26,6 +28,25 @@ ALGORITHMS = {
                   {"temperature": 0, "cooling": 0.98, "plateau": 7}),
     "annealing-cold": (local_search.SimulatedAnnealing(20, 0.9, 10, 64), Annealing,
                        {"temperature": 20, "cooling": 0.9, "plateau": 10}),
+}  # fmt: skip
+THRESHOLD = rules.Threshold(np.array([30, 10, 0], np.int32), 9)
+BY_RULES = {
+    "threshold": (local_search.Rule(rules.below_threshold, THRESHOLD), Ruled, {"accepts": rules.PLAIN["threshold"]}),
+    "late": (local_search.Rule(rules.late, lag=7, batch=5), Ruled, {"accepts": rules.PLAIN["late"], "lag": 7}),
+    "late-long": (local_search.Rule(rules.late, lag=3), Ruled, {"accepts": rules.PLAIN["late"], "lag": 3}),
+    "random": (local_search.Rule(rules.near_the_best), Ruled, {"accepts": rules.PLAIN["near the best"]}),
+}
+RESTARTING = {
+    "hill-again": (local_search.HillClimbing(restart=1), Descent, {"again": True}),
+    "first-again": (local_search.HillClimbing(first=True, restart=1), Descent, {"first": True, "again": True}),
+    "tabu-again": (local_search.TabuSearch(2, 3, restart=6), Tabu, {"tenure": 2, "span": 3, "restart": 6}),
+    "ils-again": (local_search.IteratedLocalSearch(restart=7), Descent, {"shakes": 3, "restart": 7}),
+    "vns-again": (local_search.VariableNeighbourhoodSearch(3, restart=1), Descent,
+                  {"shakes": 3, "growing": True, "restart": 1}),
+    "annealing-again": (local_search.SimulatedAnnealing(plateau=7, batch=5, restart=9), Annealing,
+                        {"temperature": 0, "cooling": 0.98, "plateau": 7, "restart": 9}),
+    "late-again": (local_search.Rule(rules.late, lag=4, batch=5, restart=11), Ruled,
+                   {"accepts": rules.PLAIN["late"], "lag": 4, "restart": 11}),
 }  # fmt: skip
 PROBLEMS = {
     "qap5": lambda: Qap.load("taillard:5:seeds=3,4"),
@@ -46,6 +67,8 @@ CASES = [
     ("ppp6-9", "flip3", "tabu-moves"),
     ("ppp9-11", "flip1+flip2+flip3", "hill"),
     ("ppp9-11", "flip1+flip2+flip3", "vns"),
+    *(("qap6", "exchange2", algorithm) for algorithm in (*BY_RULES, *RESTARTING)),
+    *(("ppp6-9", "flip2", algorithm) for algorithm in ("late", "tabu-again", "ils-again")),
 ]
 CROSS = [
     pytest.param(*row, marks=pytest.mark.slow)
@@ -68,7 +91,7 @@ def seen(search, outcome):
 
 @pytest.mark.parametrize(("name", "names", "algorithm"), CASES + CROSS, ids=lambda one: one)
 def test_a_walk_is_the_plain_walk(cpu, name, names, algorithm):
-    problem, (asked, kind, numbers) = PROBLEMS[name](), ALGORITHMS[algorithm]
+    problem, (asked, kind, numbers) = PROBLEMS[name](), (ALGORITHMS | BY_RULES | RESTARTING)[algorithm]
     encoding, score = problem.encoding, scorer(problem)
     for seed in (3, 2**31 - 1):
         search = local_search.LocalSearch(cpu, Solo(), problem, asked, names.split("+"), seed=seed)
