@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.bench.cases import (
     BenchmarkCandidate,
@@ -15,6 +15,9 @@ from drivers.bench.cases import (
     RecordSubject,
 )
 from drivers.bench.devices import BenchmarkDevice, one_core, one_core_first
+
+if TYPE_CHECKING:
+    from core.search.local_search.settings import Level
 
 
 class TabuExperiment(NamedTuple):
@@ -30,7 +33,7 @@ class TabuExperiment(NamedTuple):
     iterations: int
     neighbours: int
     speed: float
-    level: str = "iteration"
+    level: Level = "iteration"
     published_s: float | None = None
 
 

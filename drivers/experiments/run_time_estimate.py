@@ -20,8 +20,6 @@ from drivers.workload.run_time import RepetitionWork, usual_speed
 
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
-PLAN_OPTIONS = ("mapping", "evaluation", "level", "walks", "exchange", "seed", "generate", "select", "data_memory")
-"""Options of local search of which a plan takes the values by the same names."""
 START_S = 3.0
 """Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
 
@@ -72,12 +70,11 @@ def work_without_search(task: Task) -> Any:
 def local_search(task: Task) -> Any:
     """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
     from core.search.local_search.plan import Plan
-    from drivers.workload.local_search import chosen_neighbourhoods
+    from drivers.workload.local_search import chosen_neighbourhoods, search_settings
 
     options = task.options
-    given = {name: getattr(options, name) for name in PLAN_OPTIONS}
     names, tuned = chosen_neighbourhoods(options, task.problem), options.shape != "fixed"
-    plan = Plan.make(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
+    plan = Plan.make(task.problem, options.chosen_algorithm(), names, tuned=tuned, **search_settings(options))
     return SimpleNamespace(plan=plan)
 
 

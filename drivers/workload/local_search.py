@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -190,21 +190,20 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         ranks,
         problem,
         options.chosen_algorithm() if isinstance(options.algorithm, str) else options.algorithm,
-        problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
-        mapping=options.mapping,
-        evaluation=options.evaluation,
-        level=options.level,
-        walks=options.walks,
-        exchange=options.exchange,
-        seed=options.seed,
-        generate=options.generate,
-        select=options.select,
+        chosen_neighbourhoods(options, problem),
         tune=None if options.shape == "fixed" else shape_tuner(backend),
-        data_memory=options.data_memory,
+        **search_settings(options),
         history=bool(options.history or options.curve or options.plot),
     )
     made.warm_up(options.chosen_stop().seconds)
     return made
+
+
+def search_settings(options: SearchOptions) -> dict[str, Any]:
+    """Settings of the search, whose names are those of the options."""
+    from core.search.local_search.settings import SearchSettings
+
+    return {one.name: getattr(options, one.name) for one in fields(SearchSettings)}
 
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:

@@ -99,22 +99,25 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     for name, size in memory.remembered.items():
         yield CheckpointArray(OF_PROBLEM + name, getattr(memory.data, name).dtype, (count, size))
     if plan.history:
-        front = [(0, most), anything, (0, before_s)]
-        best = int(state["control"][:, walks.BEST_COST].min())
-        yield CheckpointArray(
-            FRONT,
-            np.float64,
-            (None, 3),
-            front,
-            lambda rows: ascending_fault(rows[:, 0]) or history_fault(rows[:, 1], best),
-        )
-        yield CheckpointArray(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
-        yield CheckpointArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
+        yield from history_layout(count, most, before_s, int(state["control"][:, walks.BEST_COST].min()))
     if plan.settings.takes_turns:
         bounds = [(0, ANY_WORD), (0, plan.settings.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
         yield CheckpointArray(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
         before = len(state[FOUND_NUMBERS])
         yield CheckpointArray(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
+
+
+def history_layout(count: int, most: int, before_s: float, best: int) -> Iterator[CheckpointArray]:
+    """Declare the history of ``count`` walks, up to iteration ``most``, second ``before_s`` and cost ``best``."""
+    yield CheckpointArray(
+        FRONT,
+        np.float64,
+        (None, 3),
+        [(0, most), (-ANY, ANY), (0, before_s)],
+        lambda rows: ascending_fault(rows[:, 0]) or history_fault(rows[:, 1], best),
+    )
+    yield CheckpointArray(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
+    yield CheckpointArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
 
 
 def wrong_end(plan: Plan, stop: Stop, done: int, control: np.ndarray) -> str | None:

@@ -59,7 +59,7 @@ class WalkMemory:
         encoding = plan.problem.encoding
         given = plan.problem.with_room(plan.data, lanes)
         kept = row_sizes(given)
-        self.remembered = remembered_rows(plan.problem, kept)
+        self.remembered = remembered_sizes(plan.problem, kept)
         sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of control": walks.CONTROL}
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in kept.items()}}.items():
             if self.here * size >= 2**31:
@@ -129,7 +129,7 @@ def record_capacity(count: int) -> int:
     return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
 
 
-def remembered_rows(problem: Problem, sizes: dict[str, int]) -> dict[str, int]:
+def remembered_sizes(problem: Problem, sizes: dict[str, int]) -> dict[str, int]:
     """Return the rows of the problem's data that a checkpoint has, and their numbers of elements.
 
     Raises

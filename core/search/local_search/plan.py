@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from core.problems.problem import Evaluation, Problem, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
 from core.renamed_options import renamed_value
 from core.search.local_search.algorithms import Algorithm, checked_algorithm
-from core.search.local_search.settings import SearchSettings
+from core.search.local_search.settings import SearchSettings, SettingKeywords
 from core.search.local_search.tabu_memory import TabuMemory, choose_memory
 
 MOST_LEVELS = 3
@@ -87,7 +87,7 @@ class Plan:
         *,
         tuned: bool = False,
         history: bool = False,
-        **settings: Any,
+        **settings: Unpack[SettingKeywords],
     ) -> Plan:
         """Check the arguments of a search and settle all that they leave open.
 
@@ -109,7 +109,7 @@ class Plan:
 
         """
         problem, algorithm = checked_problem(problem), checked_algorithm(algorithm)
-        chosen = SearchSettings(**settings).checked(algorithm, tuned)
+        chosen = SearchSettings.of(settings).checked(algorithm, tuned)
         costs = possible_costs(problem)
         found = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
         sizes = sizes_of(problem, found)

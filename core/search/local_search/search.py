@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from core.search.local_search.launcher import Tune, WalkLauncher
 from core.search.local_search.outcome import Outcome, Unconfirmed, combine_outcomes
 from core.search.local_search.plan import Neighbourhoods, Plan
 from core.search.local_search.rank_speeds import measure_speed, share_by_speed
+from core.search.local_search.settings import SettingKeywords
 from core.search.local_search.slices import Slices, is_long, slices_for
 from core.search.local_search.walks import Walks
 from core.search.partition import have_equal_devices
@@ -97,7 +98,7 @@ class LocalSearch:
         *,
         tune: Tune | None = None,
         history: bool = False,
-        **settings: Any,
+        **settings: Unpack[SettingKeywords],
     ) -> None:
         if not hasattr(backend, "capabilities"):
             refuse("backend", backend, "an object that `backends.create` makes")
@@ -290,6 +291,10 @@ class LocalSearch:
             if self.recorder is not None:
                 self.recorder.meet()
             control = self.launcher.memory.control()
+        return self.made(run, count, control, is_exchanged)
+
+    def made(self, run: SynchronousRun, count: int, control: np.ndarray, is_exchanged: bool) -> Step:
+        """Return what the run has to know of ``count`` further iterations."""
         running = int((control[:, walks.STOP] == walks.RUNNING).sum())
         astray = int(self.plan.costs.is_astray(control[:, walks.COST]).sum())
         return Step(

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict
 
-from core.arguments import integer
+from core.arguments import integer, refuse_keyword
 from core.errors import UserError
 from core.kernels.local_search import hooks
 from core.problems.problem import checked_data_memory
 from core.search.local_search.algorithms import Algorithm
 
+Level = Literal["iteration", "algorithm", "solution"]
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
 DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
 """Algorithms that draw neighbours, in words."""
+
+
+class SettingKeywords(TypedDict, total=False):
+    """Fields of `SearchSettings` as keywords."""
+
+    mapping: Literal["native", "published"]
+    evaluation: str
+    level: Level
+    walks: int
+    exchange: int
+    seed: int
+    generate: Literal["device", "host"]
+    select: Literal["device", "host"]
+    data_memory: Literal["global", "readonly", "shared", "image"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,15 @@ class SearchSettings:
     generate: str = "device"
     select: str = "device"
     data_memory: str = "global"
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> SearchSettings:
+        """Make settings from keywords; raises `UserError` for an unknown one, with the nearest name."""
+        known = [one.name for one in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                refuse_keyword(name, keywords[name], known, "LocalSearch")
+        return cls(**keywords)
 
     @property
     def is_published(self) -> bool:

@@ -83,6 +83,11 @@ def test_a_start_in_other_types_is_the_same_solution():
     assert encodings.Reals(2).check([1, -0.1]).dtype == np.float32
 
 
+def test_an_unknown_setting_is_refused_with_the_near_one(cpu):
+    with pytest.raises(UserError, match=r"walk=3 \(did you mean walks\?\): found no such option of LocalSearch"):
+        local_search.LocalSearch(cpu, Solo(), problem.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2", walk=3)
+
+
 def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
     search = local_search.LocalSearch(cpu, Solo(), problem.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
