@@ -11,14 +11,15 @@ program that shows no bar. Times to compare are those of programs, which `driver
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
-from core.arguments import function, named_keywords, refuse, text
+from core.arguments import function, integer, named_keywords, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
@@ -31,15 +32,19 @@ from drivers.library.interrupt_handling import deferred_interrupt
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA
+from drivers.options.values import seeds as several_seeds
 from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
 from drivers.runs.seeds import run_seeds
 from drivers.workload.declaration import RepetitionResult as Found
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import load_task
 from drivers.workload.registry import NAMES, get_workload
+from drivers.workload.serialisation import serialise_by_value
 from reports.records.iohprofiler import MAXIMISED
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from cluster import Communicator
 
 Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
@@ -54,6 +59,8 @@ FORMS = {
     "annealing": "SimulatedAnnealing()",
 }
 """How Python makes the algorithms that programs name."""
+ONE_CORE = ("cpu", "python")
+"""Backends that work on one core."""
 PARAMETER_FORMS = {
     name: f"ok.{FORMS[algorithm].replace(')', f'{name}=...)')}"
     for algorithm, names in ALGORITHMS.items()
@@ -84,6 +91,8 @@ class SearchKeywords(TypedDict, total=False):
     shape: Literal["fixed", "tuned"]
     data_memory: Literal["global", "readonly", "shared", "image"]
     seed: int | None
+    initial: ArrayLike | None
+    workers: int | None
     backend: str
     device: str | int
     cores: int | None
@@ -143,6 +152,8 @@ def minimize(
     data_memory: Literal["global", "readonly", "shared", "image"] = "global",
     seed: int | None = None,
     seeds: Sequence[int] | None = None,
+    initial: ArrayLike | None = None,
+    workers: int | None = None,
     backend: str = "auto",
     device: str | int = "0",
     cores: int | None = None,
@@ -188,6 +199,10 @@ def minimize(
         Experiments of the paper: the same trajectory, with other times. See ``python -m drivers.qap --help``.
     seed, seeds
         Random seed of the run, 0 by default; or several, with a run for each.
+    initial
+        Start solution of all walks, or an array with one for each; by default random ones.
+    workers
+        Number of processes for several seeds, each on a core of its own; by default one seed runs after another.
     backend, device, cores
         Where the kernels run; by default on the fastest device here.
     callback
@@ -222,6 +237,8 @@ def minimize(
 
     """
     named = locals()
+    if workers is not None:
+        return run_in_workers(minimize, "problem", named)
     values = {one: named[one] for one, usual in USUAL.items() if named.get(one, usual) is not usual}
     if not isinstance(problem, Problem) or not hasattr(problem, "encoding"):
         checked_problem(problem)
@@ -314,6 +331,53 @@ def run(
     declared = get_workload(workload)
     runs = run_workload(declared, {**options, **several}, callback, ranks)
     return Results(runs) if several else runs[0]
+
+
+def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
+    """Call a function of the library once for each seed, in processes of their own with a core each.
+
+    Parameters
+    ----------
+    function
+        `minimize`.
+    first
+        Name of its first parameter.
+    named
+        Its arguments by name, with ``seeds`` and ``workers``.
+
+    Raises
+    ------
+    UserError
+        Arguments that processes cannot share.
+
+    """
+    values = {name: value for name, value in named.items() if value is not None}
+    workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
+    if listed is None:
+        raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
+    for name in ("seed", "callback", "checkpoint", "cores", "ranks"):
+        if name in values:
+            raise UserError(f"workers={workers} and {name}: expected one of them")
+    if values["backend"] not in (*ONE_CORE, "auto"):
+        raise UserError(f"workers={workers} with backend={values['backend']!r}: expected {' or '.join(ONE_CORE)}")
+    from cluster import default_communicator
+
+    if default_communicator().size > 1:
+        raise UserError(f"workers={workers} on several ranks: expected one rank")
+    from joblib import Parallel, delayed
+
+    if values["backend"] == "auto":
+        values["backend"] = ONE_CORE[0]
+    called = serialise_by_value((function, values.pop(first), {**values, "progress": False}))
+    tasks = (delayed(run_serialised)(called, seed) for seed in several_seeds.check("seeds", listed))
+    return Results(Parallel(n_jobs=workers, backend="loky")(tasks))
+
+
+def run_serialised(called: bytes, seed: int) -> Result:
+    """Call a serialised function of the library with a seed; runs in a worker."""
+    function, first, values = pickle.loads(called)
+    result: Result = function(first, seed=seed, **values)
+    return result
 
 
 def run_workload(

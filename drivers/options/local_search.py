@@ -10,6 +10,7 @@ from core.arguments import refuse
 from core.errors import UserError
 from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
 from drivers.options.history import curve_option, history_option, plot_option
+from drivers.options.initial import INITIAL, InitialSolutions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ValueType, natural, number, positive
 
@@ -222,6 +223,15 @@ class SearchOptions(Options):
         natural,
         "K",
         group=PARALLEL,
+        decides="search",
+    )
+    initial: str | InitialSolutions | None = option(
+        None,
+        "start solutions: integers between white space, a solution for all walks, or a line for each walk (default: "
+        "random ones)",
+        INITIAL,
+        "FILE",
+        group=SEARCH,
         decides="search",
     )
     mapping: str = mapping_option(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from core.errors import UserError
+from drivers.options.initial import InitialSolutions, read_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
@@ -136,6 +137,8 @@ def load_task(
             "instead of --seconds"
         )
     problem, source = load(settled)
+    if isinstance(settled.initial, str):
+        settled = replace(settled, initial=read_solutions(settled.initial, problem.encoding.n))
     if settled.iterations is None and settled.seconds is None:
         settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
     return Task(settled, problem, source)
@@ -238,9 +241,15 @@ def once(run: PreparedRun[SearchOptions], callback: Any) -> Any:
     """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
     from core.search.local_search import Unconfirmed
 
+    given = run.options.initial
+    initial = given.solutions if isinstance(given, InitialSolutions) else None
     try:
         outcome = run.search.run(
-            run.options.chosen_stop(), callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
+            run.options.chosen_stop(),
+            callback=callback,
+            ranks=run.ranks,
+            checkpointer=run.checkpointer,
+            initial=initial,
         )
     except Unconfirmed as error:
         outcome = error.outcome
@@ -252,7 +261,8 @@ def parameters(run: PreparedRun[SearchOptions]) -> dict[str, Any]:
     """What the search says of itself, and the stop criteria."""
     stop = run.options.chosen_stop()
     limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
-    return {**run.search.plan.parameters, **limits}
+    initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
+    return {**run.search.plan.parameters, **limits, **initial}
 
 
 def search_result(run: PreparedRun[SearchOptions], outcome: Any, words: str) -> RepetitionResult:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 
 import numpy as np
@@ -9,8 +10,12 @@ import pytest
 
 import onekernel as ok
 from core.search.local_search import LocalSearch
+from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
+from drivers.options.initial import InitialSolutions, read_solutions
 from drivers.options.local_search import SearchOptions
+from drivers.qap import main as qap
+from reports.records.files import load
 from tests.conftest import ROOT
 
 MOST_FUNCTIONS, MOST_FILES = 35, 15
@@ -110,3 +115,83 @@ def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
     assert capsys.readouterr() == ("", "")
     print_note("of a program")
     assert capsys.readouterr().err == "note: of a program\n"
+
+
+# --- start solutions ---
+
+
+def test_walks_begin_at_the_solutions_that_are_given(assignment):
+    two = np.array([np.arange(8), np.arange(8)[::-1]])
+    found = ok.minimize(assignment, ok.HillClimbing(), backend="cpu", iterations=1, walks=2, initial=two, history=True)
+    alone = [ok.minimize(assignment, ok.HillClimbing(), backend="cpu", iterations=1, initial=one) for one in two]
+    assert found.cost == min(one.cost for one in alone)
+    assert [one.cost < assignment.cost(start) for one, start in zip(alone, two, strict=True)] == [True, True]
+    assert alone[0].hash != alone[1].hash
+
+
+@pytest.mark.parametrize("layout", ["0 1 2 3 4 5 6 7", "\n".join("01234567")])
+def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_path, capsys):
+    file, record = tmp_path / "start.txt", tmp_path / "runs.jsonl"
+    file.write_text(f"{layout}\n")
+    words = ["--instance", assignment.name, "--backend", "cpu", "--iterations", "9", "--initial", str(file)]
+    assert run_driver(qap, [*words, "--record", str(record)]) == 0
+    found = ok.minimize(assignment, backend="cpu", iterations=9, initial=range(8))
+    assert f"hash {found.hash}" in capsys.readouterr().out
+    (kept,) = load(record)
+    assert kept.parameters["initial"] == str(InitialSolutions(np.arange(8)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0 1 2 3 4 5 6 7\n0 1 2 x 4 5 6 7\n", ":2: found 'x', expected integers"),
+        ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 integers, expected the 8 of a solution"),
+        ("\n", ": found no integers, expected the 8 of a solution"),
+    ],
+)
+def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(text, expected, tmp_path):
+    file = tmp_path / "start.txt"
+    file.write_text(text)
+    with pytest.raises(ok.UserError, match=f"^{re.escape(str(file) + expected)}$"):
+        read_solutions(str(file), 8)
+
+
+@pytest.mark.parametrize(
+    ("initial", "expected"),
+    [
+        (np.zeros((3, 8), int), r"start solutions of shape \(3, 8\): expected \(8,\), or \(1, 8\) with one"),
+        (range(7), r"a start solution of shape \(7,\): expected \(8,\)"),
+        ([0, 0, 1, 2, 3, 4, 5, 6], "a start solution that has 0 twice"),
+        (3, "initial=3: expected a solution, or one for each walk"),
+    ],
+    ids=str,
+)
+def test_wrong_start_solutions_are_refused_from_python(assignment, initial, expected):
+    with pytest.raises(ok.UserError, match=f"^{expected}"):
+        ok.minimize(assignment, backend="cpu", iterations=5, initial=initial)
+
+
+# --- seeds in parallel ---
+
+
+def test_seeds_in_processes_give_the_same_results_in_their_order(assignment, tmp_path):
+    options = {"iterations": 20, "seeds": range(3), "history": True, "record": tmp_path / "runs.jsonl"}
+    together = ok.minimize(assignment, ok.TabuSearch(tenure=3), workers=2, **options)
+    assert isinstance(together, ok.Results) and len(load(tmp_path / "runs.jsonl")) == 3
+    alone = ok.minimize(assignment, ok.TabuSearch(tenure=3), backend="cpu", **options)
+    assert [one.seed for one in together] == [0, 1, 2] and together.hash == alone.hash
+    assert together.costs == alone.costs and np.array_equal(together.solution, alone.solution)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "workers=2 without seeds: expected several seeds"),
+        ({"seeds": [0, 1], "backend": "opencl"}, "workers=2 with backend='opencl': expected cpu or python"),
+        ({"seeds": [0, 1], "cores": 2}, "workers=2 and cores: expected one of them"),
+        ({"seeds": [0, 0]}, r"seeds=\[0, 0\]: expected up to 10000 different seeds"),
+    ],
+)
+def test_what_workers_cannot_share_is_refused(assignment, options, expected):
+    with pytest.raises(ok.UserError, match=f"^{expected}"):
+        ok.minimize(assignment, iterations=5, workers=2, **options)

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from core.arguments import refuse
 from core.errors import UserError
@@ -111,7 +112,8 @@ class LocalSearch:
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
         self.met: Any = None
-        self.start: np.ndarray | None = None
+        self.initial: np.ndarray | None = None
+        """Start solutions of all walks, shape (walks, n); None: random ones."""
         self.found: list[Outcome] = []
         """Outcomes of the walks before this one, where walks are made one after another."""
         self.recorder: HistoryRecorder | None = None
@@ -147,7 +149,7 @@ class LocalSearch:
 
     def first_iteration_s(self) -> float:
         """Make one iteration from random solutions; return its seconds on the slowest rank."""
-        self.start, self.found = None, []
+        self.initial, self.found = None, []
         run = SynchronousRun(self.launcher.ranks, Stop(iterations=1))
         execute(self, run)
         return run.step_s
@@ -187,7 +189,7 @@ class LocalSearch:
         callback: Callback | None = None,
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
-        start: np.ndarray | None = None,
+        initial: ArrayLike | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
 
@@ -207,8 +209,8 @@ class LocalSearch:
             The communicator of all ranks; that of the constructor unless it is given.
         checkpointer
             See `core.search.protocol.Search.run`.
-        start : ndarray, shape (n,), optional
-            Where all walks begin; by default each at a random solution of its own.
+        initial : array_like, shape (n,) or (walks, n), optional
+            Start solution of all walks, or one for each; by default each walk has a random one.
 
         Raises
         ------
@@ -234,11 +236,26 @@ class LocalSearch:
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
         total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)
         run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
-        self.start, self.found = start, []
+        self.initial, self.found = self.checked_initial(initial), []
         outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
         run.end(run.monitor.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
+
+    def checked_initial(self, initial: ArrayLike | None) -> np.ndarray | None:
+        """Return start solutions of all walks, shape (walks, n); None for random ones."""
+        if initial is None:
+            return None
+        encoding, walks = self.plan.problem.encoding, self.plan.settings.walks
+        if np.ndim(initial) < 2:
+            return np.broadcast_to(encoding.check(initial), (walks, encoding.n))
+        rows = np.asarray(initial)
+        if rows.shape != (walks, encoding.n):
+            raise UserError(
+                f"start solutions of shape {rows.shape}: expected ({encoding.n},), or ({walks}, {encoding.n}) with one "
+                "for each walk"
+            )
+        return np.array([encoding.check(row) for row in rows])
 
     def walk_in_turn(self, run: SynchronousRun) -> Outcome:
         """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
@@ -268,7 +285,7 @@ class LocalSearch:
             self.found = earlier_outcomes(checkpoint) or self.found
             launcher.memory.number_walks(len(self.found))
             monitor.done = sum(one.iterations for one in self.found)
-        self.walks.begin(run.stop, self.start)
+        self.walks.begin(run.stop, self.initial)
         self.slices = slices_for(launcher, self.iteration_s, run)
         self.recorder = None
         if self.plan.history:

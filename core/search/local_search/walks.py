@@ -44,14 +44,14 @@ class Walks:
 
     # --- start ---
 
-    def begin(self, stop: Stop, start: np.ndarray | None) -> None:
+    def begin(self, stop: Stop, initial: np.ndarray | None) -> None:
         """Set start solutions, their costs by the NumPy scorer, and a blank memory."""
         plan, memory = self.plan, self.memory
         problem, encoding = plan.problem, plan.problem.encoding
-        if start is None:
+        if initial is None:
             self.draw_starts()
         else:
-            memory.write(memory.walkers.solution, np.tile(encoding.check(start), memory.here))
+            memory.write(memory.walkers.solution, np.ascontiguousarray(initial[memory.first : memory.end]))
         costs = problem.costs(memory.rows(memory.walkers.solution, encoding.n))
         for cost in costs[plan.costs.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {plan.costs.text}")

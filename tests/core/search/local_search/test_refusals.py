@@ -91,4 +91,4 @@ def test_an_unknown_setting_is_refused_with_the_near_one(cpu):
 def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
     search = local_search.LocalSearch(cpu, Solo(), problem.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
-        search.run(local_search.Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))
+        search.run(local_search.Iterations(3), initial=np.array([0, 1, 6, 3, 4, 5]))

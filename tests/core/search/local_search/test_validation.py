@@ -112,20 +112,20 @@ def test_a_stated_range_beyond_32_bits_is_refused_before_anything_is_compiled(py
 def test_costs_up_to_the_limit_are_searched_where_the_range_is_stated(python):
     heavy = [2**31 // 13] * 12
     one = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
-    assert one.run(Iterations(40), start=np.ones(12, np.int32)).cost == 0
+    assert one.run(Iterations(40), initial=np.ones(12, np.int32)).cost == 0
 
 
 def test_a_start_out_of_range_is_refused(python):
     heavy = Weighted([2**31 // 13] * 12)
     words = r"weighted:12: a start solution costs 1982292588: expected -1073741823 to 1073741823, since costs"
     with pytest.raises(UserError, match=words):
-        searched(heavy, python).run(Iterations(4), start=np.ones(12, np.int32))
+        searched(heavy, python).run(Iterations(4), initial=np.ones(12, np.int32))
     with pytest.raises(UserError, match="a start solution costs 52: expected 0 to 51, as its cost_range says"):
-        searched(with_range(Weighted(TWELVE), (0, 51)), python).run(Iterations(4), start=np.ones(12, np.int32))
+        searched(with_range(Weighted(TWELVE), (0, 51)), python).run(Iterations(4), initial=np.ones(12, np.int32))
 
 
 def test_a_walk_that_leaves_32_bits_ends_the_search(python):
     """Tabu search without a way down climbs: 30 bits of 10^8 pass 2^31 within 22 steps."""
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
     with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
-        search.run(Iterations(30), start=np.zeros(30, np.int32))
+        search.run(Iterations(30), initial=np.zeros(30, np.int32))

@@ -1,0 +1,91 @@
+"""Start solutions of local search: `--initial FILE`, or arrays from Python."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+
+from core.arguments import path, refuse
+from core.errors import UserError
+from drivers.options.values import ValueType
+
+
+class InitialSolutions:
+    """Start solutions that compare by a digest, as values of options do.
+
+    Parameters
+    ----------
+    solutions : ndarray, shape (n,) or (walks, n)
+        One solution, or one for each walk.
+
+    """
+
+    def __init__(self, solutions: np.ndarray) -> None:
+        self.solutions = solutions
+        self.digest = hashlib.sha256(f"{solutions.shape} {solutions.tolist()}".encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InitialSolutions) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return self.digest
+
+
+def check_initial(name: str, value: Any) -> str | InitialSolutions:
+    """Return the name of a file, or solutions."""
+    if isinstance(value, (str, os.PathLike)):
+        return path(name, value)
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):
+        found = np.asarray(None)
+    if found.dtype.kind not in "biuf" or found.ndim not in (1, 2):
+        refuse(name, value, "a solution, or one for each walk")
+    return InitialSolutions(found)
+
+
+INITIAL = ValueType("a file", check_initial)
+
+
+def read_solutions(file: str, size: int) -> InitialSolutions:
+    """Read start solutions from a file of integers between white space: one, or one in each line.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    size
+        Number of elements of a solution.
+
+    Raises
+    ------
+    UserError
+        Names the file and the line.
+
+    """
+    from core.problems.instances.files import read_text
+
+    rows = []
+    for number, line in enumerate(read_text(file, "a file of integers").splitlines(), 1):
+        row = []
+        for word in line.split():
+            try:
+                row.append(int(word))
+            except ValueError:
+                raise UserError(f"{file}:{number}: found {word!r}, expected integers") from None
+        rows.append((number, row))
+    if sum(len(row) for _, row in rows) == size:
+        return InitialSolutions(np.array([one for _, row in rows for one in row]))
+    rows = [(number, row) for number, row in rows if row]
+    for number, row in rows:
+        if len(row) != size:
+            raise UserError(f"{file}:{number}: found {len(row)} integers, expected the {size} of a solution")
+    if not rows:
+        raise UserError(f"{file}: found no integers, expected the {size} of a solution")
+    return InitialSolutions(np.array([row for _, row in rows]))
