@@ -54,7 +54,9 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
     [
         ("lcs", "--text AB BA --peers", "--peers on 2 ranks: expected one"),
         pytest.param("lcs", "none.fa none.fa", "none.fa: found no such file", marks=slow),
-        pytest.param("lcs", "half:300 --mapping published", "--mapping published is one launch per wave", marks=slow),
+        pytest.param(
+            "lcs", "half:300 --mapping published", "--mapping published computes a table on one device", marks=slow
+        ),
     ],
 )
 def test_a_mistake_is_said_once(mpirun, driver, arguments, told):

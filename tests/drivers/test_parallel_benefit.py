@@ -205,7 +205,8 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
 def test_ranks_without_work_are_told(name, given, told, capsys):
     workload = get_workload(name)
     ranks = SimpleNamespace(rank=0, size=3)
-    search = SimpleNamespace(level=given.get("level"))
+    settings = SimpleNamespace(by_walks=given.get("level") == "algorithm")
+    search = SimpleNamespace(plan=SimpleNamespace(settings=settings))
     run = PreparedRun(workload.options(distribute="always", **given), None, "", search, ranks)
     ParallelBenefitCheck(workload, run, None).before()
     assert capsys.readouterr().err == told
