@@ -59,8 +59,6 @@ FORMS = {
     "annealing": "SimulatedAnnealing()",
 }
 """How Python makes the algorithms that programs name."""
-ONE_CORE = ("cpu", "python")
-"""Backends that work on one core."""
 PARAMETER_FORMS = {
     name: f"ok.{FORMS[algorithm].replace(')', f'{name}=...)')}"
     for algorithm, names in ALGORITHMS.items()
@@ -358,19 +356,35 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
     for name in ("seed", "callback", "checkpoint", "cores", "ranks"):
         if name in values:
             raise UserError(f"workers={workers} and {name}: expected one of them")
-    if values["backend"] not in (*ONE_CORE, "auto"):
-        raise UserError(f"workers={workers} with backend={values['backend']!r}: expected {' or '.join(ONE_CORE)}")
+    values["backend"] = one_core_backend(values["backend"])
     from cluster import default_communicator
 
     if default_communicator().size > 1:
         raise UserError(f"workers={workers} on several ranks: expected one rank")
     from joblib import Parallel, delayed
 
-    if values["backend"] == "auto":
-        values["backend"] = ONE_CORE[0]
     called = serialise_by_value((function, values.pop(first), {**values, "progress": False}))
     tasks = (delayed(run_serialised)(called, seed) for seed in several_seeds.check("seeds", listed))
     return Results(Parallel(n_jobs=workers, backend="loky")(tasks))
+
+
+def one_core_backend(name: str) -> str:
+    """Return a backend that works on one core, which `auto` stands for.
+
+    Raises
+    ------
+    UserError
+        The backend works on another device, or on several cores.
+
+    """
+    from backends import NAMES, automatic, backend_class
+
+    if name == "auto":
+        return automatic("core") or name
+    one_core = [one for one in NAMES if (kind := backend_class(one)).memory == "host" and not kind.takes_cores]
+    if name not in one_core:
+        raise UserError(f"workers with backend={name!r}: expected one of {', '.join(one_core)}")
+    return name
 
 
 def run_serialised(called: bytes, seed: int) -> Result:
