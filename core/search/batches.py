@@ -24,7 +24,43 @@ MOST_SPEED = 1 << 46
 """In these units; the sum over ranks has 63 bits."""
 
 
-class EqualShare:
+class TimedBatches:
+    """Batches that time themselves.
+
+    Parameters
+    ----------
+    least
+        Items of a batch, if so many are left.
+    seconds
+        Longest duration of a batch; the caller may change it after each.
+
+    """
+
+    def __init__(self, least: int, seconds: float) -> None:
+        self.least, self.seconds = max(1, least), seconds
+        self.count, self.batch_began = 1, 0.0
+
+    @property
+    def has_more(self) -> bool:
+        """True if items are left."""
+        raise NotImplementedError
+
+    def next_s(self) -> float:
+        """Return the least seconds of the next batch, after this one; 0 if there is none."""
+        if not self.has_more:
+            return 0.0
+        return (time.perf_counter() - self.batch_began) * min(1.0, self.least / self.count)
+
+    def begin_batch(self, count: int) -> None:
+        """Start the clock of a batch."""
+        self.count, self.batch_began = count, time.perf_counter()
+
+    def end_batch(self) -> float:
+        """Return the seconds that the batch has taken."""
+        return max(time.perf_counter() - self.batch_began, 1e-9)
+
+
+class EqualShare(TimedBatches):
     """Batches of this rank's equal share of items 0 to ``items`` - 1, for ranks with devices of one kind.
 
     Parameters
@@ -41,11 +77,10 @@ class EqualShare:
     """
 
     def __init__(self, ranks: Any, items: int, *, least: int = 1, seconds: float = inf) -> None:
+        super().__init__(least, seconds)
         self.size = ranks.size
         self.begin, self.end = equal_part(items, ranks.rank, ranks.size)
         self.next = self.begin
-        self.least = max(1, least)
-        self.seconds = seconds
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Take batch after batch: the first item of each and the first behind it."""
@@ -53,9 +88,9 @@ class EqualShare:
         while self.next < self.end:
             begin, self.next = self.next, min(self.next + wanted, self.end)
             count = self.next - begin
-            began = time.perf_counter()
+            self.begin_batch(count)
             yield begin, self.next
-            spent = max(time.perf_counter() - began, 1e-9)
+            spent = self.end_batch()
             wanted = max(self.least, min(SHARE_GROWTH * count, int(min(count * self.seconds / spent, self.end))))
 
     @property
@@ -71,7 +106,7 @@ class EqualShare:
         """End the batches, as `Batches.close` does."""
 
 
-class Batches:
+class Batches(TimedBatches):
     """Items 0 to ``items`` - 1 for all ranks, which make one together and iterate over it, each in its own time.
 
     A rank that is so slow that the others would be done with everything before it had done the smallest batch takes no
@@ -110,15 +145,14 @@ class Batches:
         seconds: float = inf,
         speed: float = 0.0,
     ) -> None:
+        super().__init__(least, seconds)
         self.ranks = ranks
         self.every_item = items
         self.begin, behind = equal_part(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
         self.items = behind - self.begin
-        self.least = max(1, least)
         self.most = max(self.least, items if most is None else most)
         self.last = max(1, first)
         self.is_first = True
-        self.seconds = seconds
         self.speed = speed
         self.done, self.spent = 0, 0.0
         self.told = 0
@@ -138,10 +172,10 @@ class Batches:
                 return
             end = min(begin + count, self.items)
             self.last, self.is_first = count, False
-            began = time.perf_counter()
+            self.begin_batch(end - begin)
             yield self.begin + begin, self.begin + end
             self.done += end - begin
-            self.spent += time.perf_counter() - began
+            self.spent += self.end_batch()
             self.speed = self.done / max(self.spent, 1e-9)
             self._tell()
 

@@ -43,7 +43,7 @@ def few(backend):
 
 def climb(backend, by=None, **how):
     search = HillClimbing(backend, Solo(), CITIES, **how)
-    search.scan = by(backend, CITIES) if by else search.scan
+    search.launcher.scan = by(backend, CITIES) if by else search.scan
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)
     # How much is pruned depends on the number of lanes.

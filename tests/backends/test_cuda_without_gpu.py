@@ -164,7 +164,7 @@ def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
     monkeypatch.setattr("core.lang.reference_interpreter.run", lambda *given: None)
     search = HillClimbing(gpu, Solo(), CITIES)
-    search.scan = TilesScan(gpu, tsp.load("uniform:64:seed=1").distances)
+    search.launcher.scan = TilesScan(gpu, tsp.load("uniform:64:seed=1").distances)
     search.run(Iterations(1), trace=False)
     paths = [Paths(Layer(np.zeros(9, np.uint16), 0, 0), np.zeros(9, np.uint32)) for _ in range(2)]
     sets = gpu.load(Sets(np.zeros(9, np.uint64), 35, 9, 35))

@@ -9,10 +9,9 @@ import numpy as np
 
 from core.kernels.two_opt import climbs as two_opt_climbs
 from core.search.checkpoint_layout import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
+from core.search.hill_climbing.launcher import NOTHING
 from core.search.intervals import Intervals
 from core.search.protocol import hex_digest
-
-NOTHING = np.iinfo(np.uint64).max
 
 
 class HillClimbOutcome(NamedTuple):

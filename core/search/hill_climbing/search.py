@@ -6,7 +6,6 @@ result is the same: best (length, climber) by one reduction, and a digest of eve
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from math import inf
 from typing import Any
@@ -15,12 +14,12 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.two_opt import climbs as two_opt_climbs
-from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs
-from core.kernels.two_opt.start_tours import start_tours
+from core.kernels.two_opt.climbs import MOST_CITIES
 from core.search.batches import Batches, EqualShare
 from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import Checkpoint, CheckpointArray
-from core.search.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, nothing_climbed
+from core.search.hill_climbing.launcher import ClimbLauncher
+from core.search.hill_climbing.outcome import HillClimbOutcome, HillClimbState, nothing_climbed
 from core.search.hill_climbing.scans import Scan, scan_for
 from core.search.intervals import Intervals
 from core.search.partition import equal_part, have_equal_devices
@@ -32,8 +31,6 @@ FEWEST_CITIES = 5
 STARTS = ("oneil2011", "philox")
 PERIOD = 2**31
 """Climbers that the paper's generator tells apart."""
-BATCH = 1 << 17
-"""Climbers whose tours lie in the device's memory at a time, if the scan does not ask for more."""
 MOST_CLIMBERS = 1 << 62
 """The counter of all ranks has 63 bits."""
 PARTS = 20
@@ -93,27 +90,35 @@ class HillClimbing:
         self.n = n
         self.start = start
         self.seed = seed
-        self.scan: Scan = scan_for(scan, backend, distances, published)
-        self.ticket = backend.allocate(1, np.uint32)
-        self.best = backend.allocate(1, np.uint64)
-        self.totals = backend.allocate(two_opt_climbs.TOTALS, np.uint64)
-        self.tours: Any = None
+        chosen = scan_for(scan, backend, distances, published)
+        self.launcher = ClimbLauncher(backend, chosen, n, start=start, seed=seed)
         self.speed, self.is_measured = 0.0, False
         """Climbs per second of this device; guessed from one climb until batches have measured it."""
         self.met: Any = None
         self.are_alike = True
-        self.notes: list[str] = []
-        self.room = MOST_CLIMBERS
-        """Climbers whose tours fit the device's memory, as far as allocations have shown."""
+
+    @property
+    def scan(self) -> Scan:
+        """The scan for the best 2-opt move."""
+        return self.launcher.scan
+
+    @property
+    def notes(self) -> list[str]:
+        """Messages of the launcher."""
+        return self.launcher.notes
 
     def warm_up(self) -> None:
         """Climb once, so that everything is compiled; the time counts as the backend's compilation."""
         backend = self.backend
         with backend.warming_up():
-            self._climb_batch(0, 1)
+            self.launcher.tour_of(0)
             backend.synchronize()
             if backend.timings.kernel_s > 0:
                 self.speed = self.scan.climbers_at_a_time() / backend.timings.kernel_s
+
+    def tour_of(self, climber: int) -> np.ndarray:
+        """Climb again as one climber. Return its local optimum from city 0: shape (n,), int64."""
+        return self.launcher.tour_of(climber)
 
     def run(
         self,
@@ -167,11 +172,11 @@ class HillClimbing:
     def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
         """See `core.search.run.Steps`: no climber has climbed, or those that a checkpoint does not have left."""
         ranks, climbers = run.ranks, run.stop.iterations
-        self.backend.write(self.totals, np.zeros(two_opt_climbs.TOTALS, np.uint64))
+        self.launcher.reset()
         if self.met is not ranks:
             self.met, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
         self.before = HillClimbState.of(checkpoint) if checkpoint is not None else nothing_climbed(climbers)
-        self.left, self.shortest, self.made = self.before.left, (int(NOTHING), 0), 0
+        self.left, self.shortest, self.made = self.before.left, (self.before.length, self.before.climber), 0
         run.begin_samples(None, self.before.history, (self.before.evaluations, self.before.climbs))
         if run.stop.limit is not None:
             begin, end = equal_part(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
@@ -181,14 +186,11 @@ class HillClimbing:
         """See `core.search.run.Steps`: climb from random tours to local optima, and keep the best of all."""
         batches, taken, before = self._batches(run), [], self.made
         for begin, end in batches:
-            began = time.perf_counter()
             for first, behind in self.left.part(begin, end).pairs:
-                self._climb(first, behind)
-            taken.append((begin, end))
+                self.shortest = min(self.shortest, self.launcher.climb(first, behind))
             self.made += end - begin
-            spent = time.perf_counter() - began
-            next_s = spent * min(1.0, self._least() / (end - begin)) if batches.has_more else 0.0
-            if self._report(run, before + batches.taken() // run.ranks.size, next_s):
+            taken.append((begin, end))
+            if self._report(run, before + batches.taken() // run.ranks.size, batches.next_s()):
                 break
             batches.seconds = run.launch_s
         batches.close()
@@ -207,9 +209,9 @@ class HillClimbing:
 
     def result(self, run: AsynchronousRun) -> HillClimbOutcome:
         """See `core.search.run.Steps`: the outcome without its tour."""
-        found, climbers, total = self._found(run), run.stop.iterations, run.monitor.total
-        is_complete = found.climbs == climbers
-        run.end(total if is_complete and total is not None else self._steps(run, self.made), found.length)
+        found, total = self._found(run), run.monitor.total
+        is_complete = found.climbs == run.stop.iterations
+        run.end(total if is_complete and total is not None else self._reported(run, self.made), found.length)
         return HillClimbOutcome(
             found.length,
             found.climber,
@@ -222,86 +224,28 @@ class HillClimbing:
         )
 
     def _batches(self, run: AsynchronousRun) -> EqualShare | Batches:
-        """Return the batches of climbers that this rank makes: of an equal share, or by speed."""
-        ranks, climbers, least, launch_s = run.ranks, self.left.count, self._least(), run.launch_s
+        """Return this rank's batches of the climbers that are left: of an equal share, or by speed."""
+        ranks, climbers, seconds = run.ranks, self.left.count, run.launch_s
+        least = self.launcher.fewest_climbers()
         if self.are_alike:
-            return EqualShare(ranks, climbers, least=least, seconds=launch_s)
+            return EqualShare(ranks, climbers, least=least, seconds=seconds)
         first = climbers if self.is_measured else max(least, climbers // (PARTS * ranks.size))
-        return Batches(
-            ranks, climbers, first if launch_s == inf else least, least=least, seconds=launch_s, speed=self.speed
-        )
+        first = first if seconds == inf else least
+        return Batches(ranks, climbers, first, least=least, seconds=seconds, speed=self.speed)
 
     def _report(self, run: AsynchronousRun, made: int, next_s: float) -> bool:
-        """Report this rank's progress. Return True if the ranks synchronise."""
+        """Report the climbs of this rank. Return True if the ranks synchronise."""
         if run.samples is not None:
-            run.sample(self.shortest[0], int(self._totals()[two_opt_climbs.EVALUATIONS]), self.made)
-        return run.report(self._steps(run, made), self.shortest[0], next_s=next_s)
+            run.sample(self.shortest[0], int(self.launcher.totals()[two_opt_climbs.EVALUATIONS]), self.made)
+        return run.report(self._reported(run, made), self.shortest[0], next_s=next_s)
 
-    def _steps(self, run: AsynchronousRun, further: int) -> int:
-        """Climbs of this rank, those before the checkpoint included."""
-        return self.before.climbs // run.ranks.size + further
+    def _reported(self, run: AsynchronousRun, made: int) -> int:
+        """Return the climbs of this rank for the callback: with its part of those before the checkpoint."""
+        return self.before.climbs // run.ranks.size + made
 
     def _found(self, run: AsynchronousRun) -> HillClimbState:
         """Return what the climbers of all ranks have found; all ranks call this."""
-        return self.before.with_more(run.ranks.minloc(*self.shortest), run.ranks.sum(self._totals()), self.left)
-
-    def _totals(self) -> np.ndarray:
-        """What this rank's climbs have counted since the run began."""
-        totals = self.backend.download(self.totals)
-        totals[two_opt_climbs.EVALUATIONS] += totals[two_opt_climbs.STEPS] * np.uint64(self.scan.evaluations_per_step)
-        return totals
-
-    def _climb(self, first: int, end: int) -> None:
-        """Climb as the climbers from ``first`` to ``end - 1``, in launches that memory has room for."""
-        while first < end:
-            count = self._batch(end - first)
-            self._climb_batch(first, count)
-            key = int(self.backend.download(self.best)[0])
-            self.shortest = min(self.shortest, (key >> 32, first + (key & 0xFFFFFFFF)))
-            first += count
-
-    def _least(self) -> int:
-        """Climbers of the smallest launch that keeps the device busy."""
-        return max(self.scan.fewest_climbers(), self.scan.climbers_at_a_time())
-
-    def tour_of(self, climber: int) -> np.ndarray:
-        """Climb again as one climber.
-
-        Returns
-        -------
-        ndarray, shape (n,), int64
-            The local optimum that it reaches, from city 0.
-
-        """
-        self._batch(1)
-        self._climb_batch(climber, 1)
-        return self.backend.download(self.tours)[: self.n].astype(np.int64)
-
-    def _batch(self, climbers: int) -> int:
-        """Climbers to launch at a time: as many of these as the device's memory holds, halving until they fit."""
-        part = max(1, min(climbers, self.room, max(BATCH, self.scan.fewest_climbers()), (2**31 - 1) // self.n))
-        while self.tours is None or self.tours.size < part * self.n:
-            try:
-                self.tours = self.backend.allocate(part * self.n, np.uint16)
-            except MemoryError as error:
-                if part == 1:
-                    raise
-                self.room = part = part // 2
-                self.notes.append(f"{error}: {part} climbers at a time")
-        return part
-
-    def _climb_batch(self, first: int, count: int) -> None:
-        """Queue the climbs of climbers ``first`` to ``first + count - 1``."""
-        if self.tours is None:
-            self._batch(count)
-        backend = self.backend
-        backend.write(self.ticket, np.zeros(1, np.uint32))
-        backend.write(self.best, np.full(1, NOTHING))
-        lanes = min(64, backend.capabilities.max_team_size)
-        teams = min(-(-count // lanes), 16 * backend.capabilities.compute_units)
-        counter_based = self.start == "philox"
-        backend.launch(start_tours, teams, lanes, self.tours, self.n, count, first, self.seed, counter_based)
-        self.scan.launch(CountedClimbs(self.n, self.tours, count, self.ticket, first, self.best, self.totals))
+        return self.before.with_more(run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals()), self.left)
 
 
 def check_cities(n: int, name: str) -> None:

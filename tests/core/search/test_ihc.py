@@ -9,8 +9,9 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
+from core.search.hill_climbing.launcher import BATCH
 from core.search.hill_climbing.scans import LanesScan, TilesScan
-from core.search.hill_climbing.search import BATCH, HillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 
 PRUNED, FULL, STATIC, WORKLIST = WAYS = (
@@ -144,14 +145,14 @@ def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
     distances = tsp.load("uniform:26:seed=4").distances
     backend = PythonBackend(PythonBackend.devices()[0], reverse)
     search = HillClimbing(backend, Solo(), distances, scan="pruned")
-    search.scan = TilesScan(backend, distances)
+    search.launcher.scan = TilesScan(backend, distances)
     assert search.tour_of(2).tolist() == plain_climb(distances, paper_start(26, 2))[0].tolist()
 
 
 def test_tiles_settle_ties_between_tiles_by_the_smallest_move(python):
     distances = symmetric(np.random.default_rng(18).integers(1, 4, (18, 18)))  # nearly every move is a tie
     search = HillClimbing(python, Solo(), distances, scan="pruned")
-    search.scan = TilesScan(python, distances)
+    search.launcher.scan = TilesScan(python, distances)
     assert search.tour_of(1).tolist() == plain_climb(distances, paper_start(18, 1))[0].tolist()
 
 
@@ -180,7 +181,7 @@ def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, 
 
     def launches(climbers, callback=None, **options):
         search, counts = HillClimbing(cpu, Solo(), distances, **options), []
-        monkeypatch.setattr(search, "_climb_batch", lambda first, count: counts.append(count))
+        monkeypatch.setattr(search.launcher, "launch", lambda first, count: counts.append(count))
         search.run(Iterations(climbers), callback=callback, trace=False)
         return counts
 

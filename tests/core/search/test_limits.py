@@ -32,6 +32,7 @@ from core.search.dp.lcs import layout, table
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
+from core.search.hill_climbing.launcher import ClimbLauncher
 from core.search.hill_climbing.scans import ColumnsScan, check_table
 from core.search.local_search import Permutation, TabuSearch
 from core.search.local_search.memory import WalkMemory
@@ -328,9 +329,9 @@ def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
     backend = SimpleNamespace(allocate=lambda size, dtype: Tours(size))
     scan = SimpleNamespace(fewest_climbers=lambda: 10**9)
     for asked, part in ((most, most), (most + 1, most)):
-        climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[], room=LARGEST)
-        assert search.HillClimbing._batch(climbing, asked) == part
-        assert climbing.tours.size <= LARGEST
+        launcher = ClimbLauncher(backend, scan, 46_340, start="philox", seed=0)
+        assert launcher.make_room(asked) == part
+        assert launcher.tours.size <= LARGEST
 
 
 def test_many_cities_are_refused_without_counting_their_layers():

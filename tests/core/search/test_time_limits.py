@@ -164,7 +164,7 @@ def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
     one = search.HillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one, "_climb_batch", lambda first, count: machine.launch(count * climb_s))
+    monkeypatch.setattr(one.launcher, "launch", lambda first, count: machine.launch(count * climb_s))
     one.run(Seconds(limit_s), trace=False)
     assert limit_s * 0.9 < machine.now <= limit_s + late_s(limit_s)
 
