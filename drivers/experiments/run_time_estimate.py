@@ -70,11 +70,12 @@ def work_without_search(task: Task) -> Any:
 def local_search(task: Task) -> Any:
     """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
     from core.search.local_search.plan import Plan
-    from drivers.workload.local_search import chosen_neighbourhoods, search_settings
+    from drivers.workload.local_search import chosen_neighbourhoods, setting_names
 
     options = task.options
     names, tuned = chosen_neighbourhoods(options, task.problem), options.shape != "fixed"
-    plan = Plan.make(task.problem, options.chosen_algorithm(), names, tuned=tuned, **search_settings(options))
+    settings = {name: getattr(options, name) for name in setting_names()}
+    plan = Plan.make(task.problem, options.chosen_algorithm(), names, tuned=tuned, **settings)
     return SimpleNamespace(plan=plan)
 
 

@@ -11,36 +11,30 @@ program that shows no bar. Times to compare are those of programs, which `driver
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
-from core.arguments import function, integer, named_keywords, refuse, text
+from core.arguments import function, named_keywords, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Algorithm, LocalSearch, Stop, Unconfirmed
-from core.search.protocol import Callback, Progress
+from core.search.local_search import Algorithm, Stop
+from core.search.protocol import Callback
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
+from drivers.library.collected import CollectedRepetitions
 from drivers.library.custom_problem import CustomProblemOptions, class_workload, fitted
-from drivers.library.interrupt_handling import deferred_interrupt
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA
-from drivers.options.values import seeds as several_seeds
-from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
 from drivers.runs.seeds import run_seeds
-from drivers.workload.declaration import RepetitionResult as Found
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import load_task
 from drivers.workload.registry import NAMES, get_workload
-from drivers.workload.serialisation import serialise_by_value
-from reports.records.iohprofiler import MAXIMISED
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -236,6 +230,8 @@ def minimize(
     """
     named = locals()
     if workers is not None:
+        from drivers.library.workers import run_in_workers
+
         return run_in_workers(minimize, "problem", named)
     values = {one: named[one] for one, usual in USUAL.items() if named.get(one, usual) is not usual}
     if not isinstance(problem, Problem) or not hasattr(problem, "encoding"):
@@ -331,69 +327,6 @@ def run(
     return Results(runs) if several else runs[0]
 
 
-def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
-    """Call a function of the library once for each seed, in processes of their own with a core each.
-
-    Parameters
-    ----------
-    function
-        `minimize`.
-    first
-        Name of its first parameter.
-    named
-        Its arguments by name, with ``seeds`` and ``workers``.
-
-    Raises
-    ------
-    UserError
-        Arguments that processes cannot share.
-
-    """
-    values = {name: value for name, value in named.items() if value is not None}
-    workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
-    if listed is None:
-        raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
-    for name in ("seed", "callback", "checkpoint", "cores", "ranks"):
-        if name in values:
-            raise UserError(f"workers={workers} and {name}: expected one of them")
-    values["backend"] = one_core_backend(values["backend"])
-    from cluster import default_communicator
-
-    if default_communicator().size > 1:
-        raise UserError(f"workers={workers} on several ranks: expected one rank")
-    from joblib import Parallel, delayed
-
-    called = serialise_by_value((function, values.pop(first), {**values, "progress": False}))
-    tasks = (delayed(run_serialised)(called, seed) for seed in several_seeds.check("seeds", listed))
-    return Results(Parallel(n_jobs=workers, backend="loky")(tasks))
-
-
-def one_core_backend(name: str) -> str:
-    """Return a backend that works on one core, which `auto` stands for.
-
-    Raises
-    ------
-    UserError
-        The backend works on another device, or on several cores.
-
-    """
-    from backends import NAMES, automatic, backend_class
-
-    if name == "auto":
-        return automatic("core") or name
-    one_core = [one for one in NAMES if (kind := backend_class(one)).memory == "host" and not kind.takes_cores]
-    if name not in one_core:
-        raise UserError(f"workers with backend={name!r}: expected one of {', '.join(one_core)}")
-    return name
-
-
-def run_serialised(called: bytes, seed: int) -> Result:
-    """Call a serialised function of the library with a seed; runs in a worker."""
-    function, first, values = pickle.loads(called)
-    result: Result = function(first, seed=seed, **values)
-    return result
-
-
 def run_workload(
     workload: Workload[Any],
     values: Mapping[str, Any],
@@ -454,111 +387,3 @@ def stop_criteria(stop: Stop, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         raise UserError(f"stop and {name}={value}: expected one of them")
     return {name: getattr(stop, name) for name in stop.given}
-
-
-class CollectedRepetitions(Repetitions):
-    """Repetitions whose results are kept and not shown; they run whatever a record holds of them already.
-
-    Parameters
-    ----------
-    callback
-        See `minimize`.
-    *given
-        See `Repetitions`.
-
-    Attributes
-    ----------
-    found : list of Result
-        On the first rank.
-    unconfirmed : Unconfirmed or None
-        The error to raise for the first contradicted repetition; on the first rank.
-    """
-
-    def __init__(self, callback: Callback | None, *given: Any) -> None:
-        super().__init__(*given)
-        self.found: list[Result] = []
-        self.unconfirmed: Unconfirmed | None = None
-        self.callback = callback
-
-    def collect(self) -> list[Result]:
-        """Run, and return the results on all ranks.
-
-        Raises
-        ------
-        Unconfirmed
-            The scorer contradicts one.
-
-        """
-        self.repeat()
-        found, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
-        if contradicted is not None:
-            raise contradicted
-        self.ended = found[-1].interrupted
-        return list(found)
-
-    def begin(self, done: int) -> None:
-        """Say nothing."""
-
-    def recorded(self) -> tuple[str, int]:
-        """The run's identity, and that nothing was done of it: a record holds no solution."""
-        return super().recorded()[0], 0
-
-    def remembered(self) -> int:
-        """None: what was found before ranks were lost may have been found by one of them."""
-        return 0
-
-    def searched(self, callback: Callback | None) -> Any:
-        """Search once, until Ctrl-C or the user's callback ends it."""
-        with deferred_interrupt() as interrupt:
-
-            def told(progress: Progress) -> bool:
-                for one in filter(None, (callback, self.callback)):
-                    self.ended |= one(progress) is True
-                self.ended |= interrupt.heard
-                return self.ended
-
-            return super().searched(told)
-
-    def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
-        """Keep the result."""
-        backend, outcome = self.run.search.backend, result.solution
-        solution = getattr(outcome, "solution", outcome)
-        self.found.append(
-            found := Result(
-                name=self.run.problem.name,
-                cost=result.cost,
-                solution=solution,
-                evaluations=result.evaluations,
-                seconds=spent.times.running_s,
-                compile_seconds=spent.times.compile_s,
-                confirmed=confirmed,
-                hash=result.hash,
-                history=result.history,
-                seed=self.options.seed,
-                backend=backend.name,
-                device=backend.device.name,
-                ranks=self.ranks.size,
-                unit=self.unit_of(result),
-                optimum=getattr(self.run.problem, "optimum", None),
-                is_value=self.workload.name in MAXIMISED,
-                interrupted=self.ended,
-                words=self.in_words(result, spent, verdict),
-            )
-        )
-        if confirmed is False and self.unconfirmed is None:
-            self.unconfirmed = self.contradiction(found)
-
-    def contradiction(self, found: Result) -> Unconfirmed:
-        """The error for a result that one of the last opinions contradicts."""
-        cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
-        if isinstance(self.run.search, LocalSearch) and cost is not None:
-            return Unconfirmed(self.run.search.plan.searched, found, cost)
-        objections = "; ".join(one.objection for one in self.opinions if one.objection)
-        return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
-
-    def end(self, done: int, identity: str) -> None:
-        """Put the record's lines of this run together."""
-        if identity:
-            from reports.records.files import merge_lines
-
-            merge_lines(self.options.record, identity)

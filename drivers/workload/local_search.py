@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from core.errors import UserError
@@ -193,20 +193,21 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         ranks,
         problem,
         options.chosen_algorithm() if isinstance(options.algorithm, str) else options.algorithm,
-        chosen_neighbourhoods(options, problem),
+        problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
         tune=None if options.shape == "fixed" else shape_tuner(backend),
-        **search_settings(options),
+        **{name: getattr(options, name) for name in setting_names()},
         history=bool(options.history or options.curve or options.plot),
     )
     made.warm_up(options.chosen_stop().seconds)
     return made
 
 
-def search_settings(options: SearchOptions) -> dict[str, Any]:
-    """Settings of the search, whose names are those of the options."""
+@cache
+def setting_names() -> tuple[str, ...]:
+    """Return the names of the search's settings, which are those of options."""
     from core.search.local_search.settings import SearchSettings
 
-    return {one.name: getattr(options, one.name) for one in fields(SearchSettings)}
+    return tuple(one.name for one in fields(SearchSettings))
 
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:

@@ -1,0 +1,121 @@
+"""Repetitions of a run from Python: their results are collected, and Ctrl-C or the callback ends a search early."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.search.local_search import LocalSearch, Unconfirmed
+from core.search.protocol import Callback, Progress
+from drivers.library.interrupt_handling import deferred_interrupt
+from drivers.library.results import Result
+from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
+from drivers.workload.declaration import RepetitionResult as Found
+from reports.records.iohprofiler import MAXIMISED
+
+
+class CollectedRepetitions(Repetitions):
+    """Repetitions whose results are kept and not shown; they run whatever a record holds of them already.
+
+    Parameters
+    ----------
+    callback
+        See `minimize`.
+    *given
+        See `Repetitions`.
+
+    Attributes
+    ----------
+    found : list of Result
+        On the first rank.
+    unconfirmed : Unconfirmed or None
+        The error to raise for the first contradicted repetition; on the first rank.
+    """
+
+    def __init__(self, callback: Callback | None, *given: Any) -> None:
+        super().__init__(*given)
+        self.found: list[Result] = []
+        self.unconfirmed: Unconfirmed | None = None
+        self.callback = callback
+
+    def collect(self) -> list[Result]:
+        """Run, and return the results on all ranks.
+
+        Raises
+        ------
+        Unconfirmed
+            The scorer contradicts one.
+
+        """
+        self.repeat()
+        found, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
+        if contradicted is not None:
+            raise contradicted
+        self.ended = found[-1].interrupted
+        return list(found)
+
+    def begin(self, done: int) -> None:
+        """Say nothing."""
+
+    def recorded(self) -> tuple[str, int]:
+        """The run's identity, and that nothing was done of it: a record holds no solution."""
+        return super().recorded()[0], 0
+
+    def remembered(self) -> int:
+        """None: what was found before ranks were lost may have been found by one of them."""
+        return 0
+
+    def searched(self, callback: Callback | None) -> Any:
+        """Search once, until Ctrl-C or the user's callback ends it."""
+        with deferred_interrupt() as interrupt:
+
+            def told(progress: Progress) -> bool:
+                for one in filter(None, (callback, self.callback)):
+                    self.ended |= one(progress) is True
+                self.ended |= interrupt.heard
+                return self.ended
+
+            return super().searched(told)
+
+    def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
+        """Keep the result."""
+        backend, outcome = self.run.search.backend, result.solution
+        solution = getattr(outcome, "solution", outcome)
+        self.found.append(
+            found := Result(
+                name=self.run.problem.name,
+                cost=result.cost,
+                solution=solution,
+                evaluations=result.evaluations,
+                seconds=spent.times.running_s,
+                compile_seconds=spent.times.compile_s,
+                confirmed=confirmed,
+                hash=result.hash,
+                history=result.history,
+                seed=self.options.seed,
+                backend=backend.name,
+                device=backend.device.name,
+                ranks=self.ranks.size,
+                unit=self.unit_of(result),
+                optimum=getattr(self.run.problem, "optimum", None),
+                is_value=self.workload.name in MAXIMISED,
+                interrupted=self.ended,
+                words=self.in_words(result, spent, verdict),
+            )
+        )
+        if confirmed is False and self.unconfirmed is None:
+            self.unconfirmed = self.contradiction(found)
+
+    def contradiction(self, found: Result) -> Unconfirmed:
+        """The error for a result that one of the last opinions contradicts."""
+        cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
+        if isinstance(self.run.search, LocalSearch) and cost is not None:
+            return Unconfirmed(self.run.search.plan.searched, found, cost)
+        objections = "; ".join(one.objection for one in self.opinions if one.objection)
+        return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
+
+    def end(self, done: int, identity: str) -> None:
+        """Put the record's lines of this run together."""
+        if identity:
+            from reports.records.files import merge_lines
+
+            merge_lines(self.options.record, identity)
