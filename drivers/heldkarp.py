@@ -40,9 +40,8 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
     if options.k is None:
         from core.search.dp.held_karp.search import HeldKarp
 
-        made = HeldKarp(
-            backend, alone, problem.distances, tiling=tiling, mapping=options.mapping, room=room, folder=options.spill
-        )
+        tiling = "published" if options.published else tiling
+        made = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
         if options.trace:
             made.make_room()
     else:

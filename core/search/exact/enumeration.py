@@ -130,15 +130,9 @@ class Enumeration(ItemSearch):
             self.choose_depth(ranks.sum(self.wanted))
             self.agreed = ranks
 
-    def warm_up(self) -> None:
-        """Compile what a search launches, by launches without items."""
-        self.begin(MOST_LENGTH)
-        for counting in (False, True):
-            self.launch(0, 0, counting)
-
-    def begin(self, limit: int) -> None:
-        """Set the counters."""
-        super().begin(limit)
+    def reset(self, limit: int) -> None:
+        """See `ExactMethod`."""
+        super().reset(limit)
         self.records = 0
         self.waiting = self.waiting[:0]
 

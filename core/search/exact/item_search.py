@@ -19,7 +19,6 @@ from core.search.exact.solution import ExactMethod, NodeCallback
 from core.search.intervals import Intervals
 from core.search.run import AsynchronousRun
 
-NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
 """An edge and its city share 31 bits."""
 MOST_ITEMS = 1 << 60
@@ -80,13 +79,11 @@ class ItemSearch(ExactMethod):
             return None
         return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
 
-    def begin(self, limit: int) -> None:
-        """Set the counters."""
-        write = self.backend.write
-        write(self.shared.limit, np.array([limit], np.int32))
-        write(self.shared.nodes, np.zeros(ROW, np.uint64))
-        write(self.shared.counted, np.zeros(1, np.uint64))
-        write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
+    def warm_up(self) -> None:
+        """Compile what a search launches, by launches without items."""
+        self.reset(MOST_LENGTH)
+        for counting in (False, True):
+            self.launch(0, 0, counting)
 
     def agree(self, ranks: Any) -> None:
         """Settle with the other ranks what the items are, and how large slices; all call it, before every search."""
@@ -141,7 +138,7 @@ class ItemSearch(ExactMethod):
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
         """See `ExactMethod`."""
         self.agree(ranks)
-        self.begin(limit)
+        self.reset(limit)
         self.set_limit(shortest)
         self.number(self.chosen_depth if left is None else int(left["depth"]))
         self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
@@ -165,15 +162,11 @@ class ItemSearch(ExactMethod):
         )
 
         def told() -> bool:
-            """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs; whether to end."""
-            here = self.limit_here()
-            shortest = here if counting else least.lower(here)
-            if shortest < here:
-                self.set_limit(shortest)
-            if report is None:
-                return False
-            slices.seconds = run.longest_launch_s(self.slice_seconds)
-            return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+            """Wait for the launch, exchange incumbents and report. Return True if the search ends."""
+            shortest = self.exchange(least, counting)
+            if report is not None:
+                slices.seconds = run.longest_launch_s(self.slice_seconds)
+            return self.report(report, shortest)
 
         taken, is_over = [], False
         for begin, end in slices:

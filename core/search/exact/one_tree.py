@@ -28,7 +28,6 @@ from core.search.intervals import Intervals
 from core.search.progress import PROGRESS_INTERVAL_S
 from core.search.run import AsynchronousRun
 
-NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
 """Costs with their multipliers stay below 2^26, sums over 30 edges below 2^31."""
 MOST_SCALE = 1 << 10
@@ -72,6 +71,7 @@ class OneTreeSearch(ExactMethod):
     """
 
     shared: TreeSearch
+    depths = DEPTHS
 
     def __init__(self, backend: Any, communicator: Any, distances: np.ndarray) -> None:
         self.backend = backend
@@ -115,31 +115,27 @@ class OneTreeSearch(ExactMethod):
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
-        self._begin(MOST_LENGTH)
+        self.reset(MOST_LENGTH)
         none = root_node().some(slice(0, 0))
         for counting in (False, True):
             if self.wanted > 1:
                 self._launch(none, self.children, deep=False, counting=counting)
             self._launch(none, self.stacks, deep=True, counting=counting)
 
-    def _begin(self, limit: int) -> None:
-        """Set costs and counters for tours shorter than ``limit``; no such tour has an edge of that length."""
+    def reset(self, limit: int) -> None:
+        """See `ExactMethod`; a tour shorter than the limit has no edge of that length."""
         scale = max(1, min(MOST_SCALE, MOST_LENGTH // max(limit, 1)))
         costs = np.zeros((self.n, ROW), np.int32)
         costs[:, : self.n] = np.minimum(self.distances, limit) * scale
         self.problem = OneTreeProblem(self.problem.costs, self.n, scale)
-        write = self.backend.write
-        write(self.problem.costs, costs)
-        write(self.shared.limit, np.array([limit], np.int32))
-        write(self.shared.nodes, np.zeros(DEPTHS, np.uint64))
-        write(self.shared.counted, np.zeros(1, np.uint64))
-        write(self.shared.root_bound, np.zeros(1, np.int32))
-        write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
+        self.backend.write(self.problem.costs, costs)
+        self.backend.write(self.shared.root_bound, np.zeros(1, np.int32))
+        super().reset(limit)
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
         """See `ExactMethod`; multipliers are in the unit that ``limit`` decides, which a checkpoint repeats."""
         self.agree(ranks)
-        self._begin(limit)
+        self.reset(limit)
         self.set_limit(shortest)
         self.most_bound = (limit + 1) * self.problem.scale
         self.items = root_node() if left is None else OpenNodes(*(left[name] for name in OpenNodes._fields))
@@ -153,7 +149,7 @@ class OneTreeSearch(ExactMethod):
         if ranks.rank == 0:
             while not is_over and 0 < len(self.items.depths) < wanted and self.items.depths[0] < DEPTHS - 1:
                 self.items = self._branched(self.items, counting)
-                is_over = self._tell(report)
+                is_over = self.report(report, self.limit_here())
         if ranks.size > 1:
             self.items = OpenNodes(*(ranks.bcast(field) for field in self.items))
             self.set_limit(ranks.minloc(self.limit_here(), ranks.rank)[0])
@@ -205,7 +201,7 @@ class OneTreeSearch(ExactMethod):
         """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
         count = len(items.depths)
         if not count:
-            self._tell(report)
+            self.report(report, self.limit_here())
             return items
         ranks = run.ranks
         least = ranks.least(self.limit_here())
@@ -216,10 +212,7 @@ class OneTreeSearch(ExactMethod):
         for begin, end in batches:
             self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
             taken.append((begin, end))
-            limit = self.limit_here()
-            if not counting:
-                self.set_limit(least.lower(limit))
-            if self._tell(report):
+            if self.report(report, self.exchange(least, counting)):
                 break
             batches.seconds = run.longest_launch_s(PROGRESS_INTERVAL_S)
         batches.close()
@@ -246,9 +239,3 @@ class OneTreeSearch(ExactMethod):
         backend.launch(
             branch_and_bound, *shape, self.problem, given, count, born, self.shared, self.best, deep, counting
         )
-
-    def _tell(self, report: NodeCallback | None) -> bool:
-        """Tell what this rank has explored; whether to end."""
-        if report is None:
-            return False
-        return report(int(self.backend.download(self.shared.nodes).sum()), self.limit_here(), self.root_bound)

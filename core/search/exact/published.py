@@ -9,7 +9,7 @@ import numpy as np
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.enumeration import ReducedDistances, permute
 from core.kernels.exact.published_search import Distances, WorklistItems, search_items
-from core.search.exact.item_search import MOST_LENGTH, NOTHING, ItemSearch
+from core.search.exact.item_search import MOST_LENGTH, ItemSearch
 
 DEPTH = 7
 """Cities in an item where there are eleven cities or more: the nodes "at the tree depth of 6", whose root is city 0.
@@ -112,12 +112,6 @@ class PublishedSearch(ItemSearch):
         self.slice_seconds = LAUNCH_SECONDS if alone else SLICE_SECONDS
         self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // ranks.size))
         self.first_slice = self.least_slice
-
-    def warm_up(self) -> None:
-        """Compile what a search launches, by launches without items."""
-        self.begin(NOTHING)
-        for counting in (False, True):
-            self.launch(0, 0, counting)
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
         """See `ItemSearch`."""

@@ -16,6 +16,8 @@ from core.search.checkpoint_layout import CheckpointArray
 from core.search.protocol import hex_digest
 from core.search.run import AsynchronousRun
 
+NOTHING = np.iinfo(np.int32).max
+"""Length of a tour that no lane has met."""
 NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
 
@@ -97,6 +99,8 @@ class ExactMethod:
         Nodes of each depth in the last search, over all ranks.
     root_bound : int or None
         Lower bound at the root.
+    depths : int
+        Number of counters of nodes.
     is_kept : bool
         True if launches end soon, because of a checkpoint or a time limit.
     undone : int
@@ -107,6 +111,7 @@ class ExactMethod:
     """
 
     is_kept = False
+    depths = ROW
     undone = 0
     directions = 1
     backend: Any
@@ -155,6 +160,37 @@ class ExactMethod:
     def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
         """Declare what `left` returns."""
         raise NotImplementedError
+
+    def reset(self, limit: int) -> None:
+        """Set the counters to 0 and look for tours shorter than ``limit``."""
+        write, shared = self.backend.write, self.shared
+        self.set_limit(limit)
+        write(shared.nodes, np.zeros(self.depths, np.uint64))
+        write(shared.counted, np.zeros(1, np.uint64))
+        write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
+
+    def exchange(self, least: Any, counting: bool) -> int:
+        """Wait for the launch and exchange incumbents with the other ranks; return the length that a tour must beat.
+
+        Parameters
+        ----------
+        least
+            The least length of all ranks.
+        counting
+            True to exchange nothing: the length is known.
+
+        """
+        here = self.limit_here()
+        shortest = here if counting else int(least.lower(here))
+        if shortest < here:
+            self.set_limit(shortest)
+        return shortest
+
+    def report(self, report: NodeCallback | None, shortest: int) -> bool:
+        """Report what this rank has explored. Return True if the search ends."""
+        if report is None:
+            return False
+        return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
         """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""

@@ -33,8 +33,7 @@ FEWEST_CITIES = 4
 """Fewer have one tour or two."""
 LONGEST = (1 << 30) - 1
 """Three such lengths still fit 32 bits."""
-TILINGS = ("auto", "none")
-MAPPINGS = ("native", "published")
+TILINGS = ("auto", "none", "published")
 
 
 class HeldKarp(TableSearch[ShortestTour]):
@@ -51,9 +50,8 @@ class HeldKarp(TableSearch[ShortestTour]):
     distances : ndarray, shape (n, n)
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
-        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`).
-    mapping
-        ``published``: a launch per layer, whose cells go to the host (`waves`), whatever the tiling.
+        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`). ``published``:
+        the paper's own mapping, all layers, whose cells go to the host.
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
@@ -83,19 +81,16 @@ class HeldKarp(TableSearch[ShortestTour]):
         distances: np.ndarray,
         *,
         tiling: str = "auto",
-        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
     ) -> None:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
-        if mapping not in MAPPINGS:
-            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         self.backend = backend
         self.communicator = communicator
         self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
-        self.tiling, self.mapping = tiling, mapping
+        self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
         start = heuristic_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
@@ -117,20 +112,20 @@ class HeldKarp(TableSearch[ShortestTour]):
         """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
             self.work = 0
-        elif mapping == "native" and tiling == "auto":
+        elif tiling == "auto":
             self._check_room()
             self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             self.work = self.halves.plan.transitions
             if communicator.size == 1:
                 self.halves.settle(communicator)
         else:
-            from core.search.dp.engine.waves import OPTIONS
+            from core.search.dp.engine.waves import MAPPING_OF_TILING, OPTIONS
             from core.search.dp.held_karp.waves import HeldKarpByWaves
 
-            name = "published" if mapping == "published" else "waves"
-            self.without_checkpoints = OPTIONS[name]
+            mapping = MAPPING_OF_TILING[tiling]
+            self.without_checkpoints = OPTIONS[mapping]
             short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-            self.way = HeldKarpByWaves(backend, communicator, short, name, self.room, folder)
+            self.way = HeldKarpByWaves(backend, communicator, short, mapping, self.room, folder)
             self.work = self.way.transitions
 
     @property

@@ -181,7 +181,7 @@ def test_the_same_tour_as_the_engine_s_on_every_backend(device):
     cases = ((4, True, 2**28), (5, False, 2), (7, True, 9), (8, False, 3))
     for n, directed, most in cases[: 1 if device.name == "python" else 4]:
         distances = random_distances(n, 0, most, directed)
-        made = HeldKarp(device, Solo(), distances, mapping="published")
+        made = HeldKarp(device, Solo(), distances, tiling="published")
         made.warm_up()
         found = made.run()
         engine, own = (HeldKarp(device, Solo(), distances, tiling=tiling).run() for tiling in ("none", "auto"))
@@ -229,7 +229,7 @@ def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_tours_of_few_cities(in_order, n, directed):
     distances = random_distances(n, 0, 30, directed)
-    search = HeldKarp(in_order, Solo(), distances, mapping="published")
+    search = HeldKarp(in_order, Solo(), distances, tiling="published")
     search.make_room()
     search.warm_up()
     found = search.run()
@@ -318,7 +318,7 @@ def test_several_ranks_are_refused(cpu):
     for made in (
         lambda: lcs_by_diagonals(cpu, Two(), *strings(1, 5, 5)),
         lambda: knapsack_by_diagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
-        lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), mapping="published"),
+        lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), tiling="published"),
     ):
         with pytest.raises(
             UserError, match="--mapping published computes a table on one device: expected --mapping native"
@@ -329,8 +329,8 @@ def test_several_ranks_are_refused(cpu):
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
         HeldKarpByWaves(cpu, Solo(), np.full((5, 5), 500_000_000), "published")
-    with pytest.raises(UserError, match="mapping 'own'; choose one of native, published"):
-        HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), mapping="own")
+    with pytest.raises(UserError, match="tiling 'own'; choose one of auto, none, published"):
+        HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), tiling="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))
     told = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
     with pytest.raises(UserError, match=told):
@@ -352,5 +352,5 @@ def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
     told = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
     assert told[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in told} == {1009}
     assert told_by(knapsack_by_diagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
-    told = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), mapping="published"))
+    told = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), tiling="published"))
     assert told == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length

@@ -315,7 +315,7 @@ def test_a_run_without_states_refuses_to_keep_one(cpu):
             {"tiling": "published"},
             "--mapping published: it has no checkpoints: expected --mapping n",
         ),
-        (HeldKarp, (square,), {"mapping": "published"}, "--mapping published"),
+        (HeldKarp, (square,), {"tiling": "published"}, "--mapping published"),
         (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: it has no checkpoints"),
         (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: it has no checkpoints: expected"),
         (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: it has no checkpoints"),
