@@ -169,6 +169,12 @@ class Neighbourhood(NamedTuple):
             raise UserError(f"neighbourhood {name}: `apply` is {apply!r}: expected a @function or {', '.join(CHANGES)}")
         return cls(name, "", moves.CUSTOM, CHANGES[apply], False, size, decode)
 
+    def __repr__(self) -> str:
+        """Return the name of a predefined neighbourhood; of another one its functions too."""
+        if self.own_size is None:
+            return f"Neighbourhood({self.name!r})"
+        return f"Neighbourhood.custom({self.name!r}, functions={[one.name for one in self.functions]})"
+
     @property
     def functions(self) -> list[Function]:
         """Those of its own."""

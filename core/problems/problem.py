@@ -100,6 +100,10 @@ class Problem:
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
+    def __repr__(self) -> str:
+        """Return class, name and size."""
+        return f"{type(self).__name__}({self.name!r}, n={self.encoding.n})"
+
     @property
     def is_tested(self) -> bool:
         """Whether the suite's tests have tried this class, so that a search need not; subclasses do not inherit it."""

@@ -47,6 +47,11 @@ class Stop(NamedTuple):
             min(self.patience, other.patience),
         )
 
+    def __repr__(self) -> str:
+        """Return the criteria as they are written."""
+        makers = {"iterations": "Iterations", "seconds": "Seconds", "target": "Target", "patience": "NoImprovement"}
+        return " | ".join(f"{makers[name]}({getattr(self, name)!r})" for name in self.given) or "Stop()"
+
     @property
     def limit(self) -> int | None:
         """Iterations at most; None: as many as the other criteria let through."""

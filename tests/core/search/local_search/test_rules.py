@@ -1,0 +1,91 @@
+"""Rules of acceptance: refusals, records and texts; initial solutions of walks; texts of problems and criteria."""
+
+import numpy as np
+import pytest
+
+from cluster import Solo
+from core.errors import UserError
+from core.lang import KernelError, function, i32
+from core.problems.encodings import NEIGHBOURHOODS
+from core.problems.qap.problem import Qap
+from core.search import local_search as ls
+from tests.core.search.local_search import rules
+
+LATE = ls.Rule(rules.late, lag=3)
+
+
+@function
+def costly(draw: ls.Draw) -> i32:
+    return draw.new
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: ls.Rule(costly), KernelError, r"test_rules.py:.*costly: `accepts` of a rule is .*-> i32: expected"),
+        (
+            lambda: ls.Rule(rules.below_threshold),
+            KernelError,
+            r"rules.py:.*: expected a @function .draw: Draw. -> bool",
+        ),
+        (lambda: ls.Rule(rules.late, rules.Threshold(np.zeros(3, np.int32), 1)), KernelError, "parameters: Threshold"),
+        (lambda: ls.Rule(lambda draw: True), UserError, "is a lambda: expected a @function"),
+        (lambda: ls.Rule(rules.below_threshold, 3), UserError, "data are 3: expected a @bundle"),
+        (lambda: ls.Rule(rules.late, lag=-1), UserError, "lag -1: expected 0 to"),
+        (lambda: ls.Rule(rules.late, batch=0), UserError, "batch 0: expected 1 to"),
+        (lambda: ls.TabuSearch(restart=-1), UserError, "restart after -1 iterations: expected 1 to"),
+        (lambda: ls.HillClimbing(restart=2), UserError, "restart 2: expected 0 .never. or 1"),
+    ],
+)
+def test_a_wrong_rule_or_restart_is_refused(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_a_record_names_the_rule_its_digest_and_parameters():
+    parameters = ls.Rule(rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5).parameters
+    assert parameters["rule"] == "below_threshold" and len(parameters["rule_digest"]) == 16
+    assert parameters["parameter_plateau"] == 7 and parameters["restart"] == 5
+    assert parameters["rule_digest"] != LATE.parameters["rule_digest"]
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (ls.TabuSearch(tenure=9), "TabuSearch(tenure=9)"),
+        (ls.HillClimbing(first=True, restart=1), "HillClimbing(first=True, restart=1)"),
+        (ls.SimulatedAnnealing(), "SimulatedAnnealing()"),
+        (LATE, "Rule(late, lag=3)"),
+        (ls.Seconds(5) | ls.Target(0), "Seconds(5) | Target(0)"),
+        (NEIGHBOURHOODS["insert"], "Neighbourhood('insert')"),
+        (Qap.load("taillard:6:seeds=1,2"), "Qap('taillard:6:seeds=1,2', n=6)"),
+    ],
+)
+def test_objects_are_written_as_a_user_writes_them(one, text):
+    assert repr(one) == text
+
+
+@pytest.fixture
+def search(cpu):
+    return ls.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), LATE, "exchange2", level="algorithm", walks=3)
+
+
+def test_every_walk_begins_at_its_own_initial_solution(search):
+    starts = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [1, 0, 3, 2, 5, 4]]
+    costs = [search.plan.problem.cost(np.array(one)) for one in starts]
+    outcome = search.run(ls.Target(max(costs)), initial=starts)
+    assert (outcome.cost, outcome.solution.tolist()) == (min(costs), starts[costs.index(min(costs))])
+    assert search.run(ls.Target(costs[1]), initial=starts[1]).solution.tolist() == starts[1]
+
+
+@pytest.mark.parametrize(
+    ("initial", "words"),
+    [
+        ([[0, 1, 2, 3, 4, 5]] * 2, r"start solutions of shape \(2, 6\): expected \(6,\), or \(3, 6\)"),
+        ([[0, 1, 2, 3, 4, 4]] * 3, "a start solution that has 4 twice"),
+        (np.zeros(5, int), r"shape \(5,\): expected \(6,\)"),
+    ],
+)
+def test_other_initial_solutions_are_refused(search, initial, words):
+    with pytest.raises(UserError, match=words):
+        search.run(ls.Iterations(1), initial=initial)
