@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-import numpy as np
-
 from core.arguments import refuse, sequence
 from core.errors import UserError
 
@@ -55,7 +53,7 @@ class Result:
 
     name: str
     cost: int
-    solution: np.ndarray | None
+    solution: Any
     evaluations: int
     seconds: float
     compile_seconds: float
@@ -153,7 +151,7 @@ class Results(Sequence[Result]):
         return [run.cost for run in self.runs]
 
     @property
-    def solution(self) -> np.ndarray | None:
+    def solution(self) -> Any:
         """The best solution of all runs."""
         return self.best.solution
 

@@ -9,9 +9,7 @@ import pytest
 from docs import pages
 
 pytestmark = pytest.mark.slow
-UNTYPED = "curves"
-"""An example whose result is one of several kinds, which `minimize` does not tell apart."""
-EXAMPLES = [path for path in sorted((pages.ROOT / "examples").glob("*.py")) if path.stem != UNTYPED]
+EXAMPLES = sorted((pages.ROOT / "examples").glob("*.py"))
 PROBLEM = (pages.ROOT / "examples" / "partition.py").read_text()
 # A line of the program of partitions, another in its place, and the error.
 FAULTS = [
