@@ -31,7 +31,7 @@ from drivers.library.custom_problem import CustomProblemOptions, class_workload,
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA
-from drivers.runs.seeds import run_seeds
+from drivers.runs.seeds import refuse_several_solutions, run_seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import load_task
 from drivers.workload.registry import NAMES, get_workload
@@ -59,7 +59,15 @@ PARAMETER_FORMS = {
     for name in names
 }
 """How Python gives the parameters of algorithms."""
-
+PROGRAM_FORMS = {
+    "curve": "history=True and `history` of the result",
+    "plot": "history=True and `plot` of the result",
+    "solution": "`solution` of the result",
+    "repeats": "one repetition, or ok.compare(..., repeats=...)",
+    "quiet": "no keyword, since nothing is printed",
+    "start": "initial=...",
+}
+"""How Python says what other options of programs do."""
 
 USUAL = {one.name: one.default for one in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
 """Defaults of keywords; without an algorithm it is tabu search, and without a seed it is 0."""
@@ -122,7 +130,7 @@ def minimize(
 ) -> Results: ...
 
 
-@named_keywords(PARAMETER_FORMS)
+@named_keywords(PARAMETER_FORMS | PROGRAM_FORMS)
 def minimize(
     problem: Problem,
     algorithm: Algorithm | None = None,
@@ -265,6 +273,7 @@ def run(
     *,
     seeds: Sequence[int],
     repeats: int | None = None,
+    workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
     **options: Any,
@@ -288,6 +297,7 @@ def run(
     *,
     seeds: Sequence[int] | None = None,
     repeats: int | None = None,
+    workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
     **options: Any,
@@ -302,7 +312,7 @@ def run(
         Several random seeds, with a run for each.
     repeats
         Number of timed repetitions of each run.
-    callback, ranks
+    workers, callback, ranks
         See `minimize`.
     **options
         Options of its program by name, with underscores.
@@ -323,6 +333,13 @@ def run(
     text("workload", workload, f"one of {', '.join(NAMES)}")
     several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
     declared = get_workload(workload)
+    if workers is not None:
+        from drivers.library.workers import run_in_workers
+
+        if seeds is not None:
+            refuse_several_solutions(declared.options.checked({**options, **several}, workload))
+        shared = {"workload": workload, "workers": workers, "callback": callback, "ranks": ranks}
+        return run_in_workers(run, "workload", {**options, **several, **shared})
     runs = run_workload(declared, {**options, **several}, callback, ranks)
     return Results(runs) if several else runs[0]
 

@@ -21,7 +21,7 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
     Parameters
     ----------
     function
-        `minimize`.
+        `minimize` or `run`.
     first
         Name of its first parameter.
     named
@@ -37,10 +37,10 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
     workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
     if listed is None:
         raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
-    for name in ("seed", "callback", "checkpoint", "cores", "ranks"):
+    for name in ("seed", "callback", "checkpoint", "cores", "ranks", "repeats"):
         if name in values:
             raise UserError(f"workers={workers} and {name}: expected one of them")
-    values["backend"] = one_core_backend(values["backend"])
+    values["backend"] = one_core_backend(values.get("backend", "auto"))
     if default_communicator().size > 1:
         raise UserError(f"workers={workers} on several ranks: expected one rank")
     from joblib import Parallel, delayed

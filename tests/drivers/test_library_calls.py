@@ -183,6 +183,27 @@ def test_seeds_in_processes_give_the_same_results_in_their_order(assignment, tmp
     assert together.costs == alone.costs and np.array_equal(together.solution, alone.solution)
 
 
+def test_any_workload_runs_its_seeds_in_processes():
+    options = {"instance": "uniform:12:seed=1", "climbers": 4, "start": "philox", "seeds": range(2)}
+    together = ok.run("ihc", workers=2, **options)
+    alone = ok.run("ihc", backend="cpu", **options)
+    assert [one.seed for one in together] == [0, 1] and together.hash == alone.hash
+    assert {one.backend for one in together} == {"cpu"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"repeats": 2}, "workers=2 and repeats: expected one of them"),
+        ({"tour": "best.tour"}, "--tour with --seeds: expected one seed"),
+        ({"climber": 4}, r"climber=4 \(did you mean climbers\?\)"),
+    ],
+)
+def test_what_workers_of_a_workload_cannot_share_is_refused(options, expected):
+    with pytest.raises(ok.UserError, match=f"^{expected}"):
+        ok.run("ihc", seeds=range(2), workers=2, **options)
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -114,6 +114,7 @@ def test_ctrl_c_twice_interrupts(assignment):
         ({"seeds": [1, 1]}, "different seeds"),
         ({"backend": "abacus"}, "no backend 'abacus'"),
         ({"tenure": 3}, r"tenure=3: expected ok.TabuSearch\(tenure=...\)"),
+        ({"plot": "a.svg"}, "plot='a.svg': expected history=True and `plot` of the result"),
     ],
 )
 def test_what_is_wrong_is_one_line(assignment, options, why):
@@ -154,6 +155,14 @@ def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
     again = pickle.loads(pickle.dumps(e.value))
     assert (str(again), again.claimed, again.cost) == (str(e.value), e.value.claimed, e.value.cost)
     assert again.solution.tolist() == e.value.solution.tolist()
+
+
+@pytest.mark.slow
+def test_an_error_of_a_worker_reaches_the_caller_with_its_solution():
+    problem = wrong_for_one()
+    with pytest.raises(ok.Unconfirmed) as e:
+        ok.minimize(problem, neighbourhood="flip2", iterations=60, seeds=range(2), workers=2)
+    assert e.value.cost == problem.cost(e.value.solution) != e.value.claimed < 0
 
 
 def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
