@@ -19,11 +19,9 @@ Ranks synchronise in one of two ways.
     Ants, local search and tables run like this.
 `AsynchronousRun`
     Every rank works at its own pace. Between launches it calls `AsynchronousRun.report`; where that returns True, the
-    step ends and all ranks synchronise. A word that all ranks share tells them. Hill climbing and exact search run like
-    this.
-
-`AsynchronousRun.launch_s` is infinite without history, callback, time limit, target and checkpointer: a search then
-launches all of its work at once.
+    step ends and all ranks synchronise: a word that they share tells them. Where nothing can end or watch a run, it is
+    never True, and `AsynchronousRun.launch_s` is infinite, so that all work is launched at once. Hill climbing and
+    exact search run like this.
 
 The steps of a table are bands of rows, as many as the budget says, and nothing is undone after the last one
 (`core.search.dp.engine.checkpoints.run_in_bands`). A table ends only at its end, where its answer is known: it refuses
@@ -41,7 +39,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, CheckpointLayout
+from core.search.checkpoint_layout import Checkpoint, CheckpointArray
 from core.search.progress import PROGRESS_INTERVAL_S, ProgressMonitor
 from core.search.progress_samples import ProgressSamples
 from core.search.protocol import Callback
@@ -121,7 +119,7 @@ class Steps(Protocol[Result_co]):
 
 def execute(search: Steps[Result_co], run: Run) -> Result_co:
     """Run a search from its start, or from the checkpoint of the run, to its end."""
-    search.begin(run, run.take(partial(search.layout, run)))
+    search.begin(run, take_checkpoint(run.checkpointer, partial(search.layout, run)))
     advance(search, run)
     return search.result(run)
 
@@ -200,12 +198,6 @@ class Run:
         """True on the first rank, whose callback counts."""
         return bool(self.ranks.rank == 0)
 
-    # --- checkpoints ---
-
-    def take(self, layout: CheckpointLayout) -> Checkpoint | None:
-        """Return the checkpoint from which the run resumes, if it has this layout; None where it begins."""
-        return take_checkpoint(self.checkpointer, layout)
-
     def keep(self, state: Checkpoint | None) -> None:
         """Keep the state that the first rank gives; all ranks call this together."""
         assert self.checkpointer is not None
@@ -215,8 +207,6 @@ class Run:
     def has_checkpoint_due(self) -> bool:
         """Return True if a checkpoint is due on this rank."""
         return self.checkpointer is not None and self.checkpointer.is_due()
-
-    # --- history ---
 
     def begin_samples(
         self, cost: int | None = None, earlier: np.ndarray | None = None, done: tuple[int, int] = (0, 0)
@@ -233,8 +223,6 @@ class Run:
         """Return the same as an array, for a checkpoint."""
         return None if self.samples is None else self.samples.rows(self.ranks, numbered=numbered)
 
-    # --- progress ---
-
     @property
     def is_report_due(self) -> bool:
         """True if it is time to report progress to the callback."""
@@ -243,8 +231,6 @@ class Run:
     def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
         """Report the end to the callback; all ranks call this."""
         self.monitor.report_end(done, cost, evaluations, bound)
-
-    # --- synchronisation ---
 
     def synchronise(self, step: Step) -> None:
         """Compare this rank's step with those of the other ranks, and decide whether the run goes on; all call this."""

@@ -41,7 +41,7 @@ def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[An
         (colony,) = group.colonies
         rows = {
             "numbers": group.backend.download(colony.memory.state),
-            "best": ranks.sum(group.ground.order[colony.tour_of_best()] * has_best_ant(colony)),
+            "best": ranks.sum(group.ground.order[colony.found.tour()] * colony.found.is_here()),
             "digest": ranks.sum(group.backend.download(colony.memory.digest)),
         }
         every = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
@@ -118,16 +118,10 @@ def colony_rows(colony: Colony) -> dict[str, np.ndarray]:
     """Return what a state has of a colony whose ants are all on this rank."""
     return {
         "pheromone": read_pheromone(colony),
-        "best": colony.ground.order[colony.tour_of_best()],
+        "best": colony.ground.order[colony.found.tour()],
         "numbers": colony.backend.download(colony.memory.state),
         "digest": colony.backend.download(colony.memory.digest),
     }
-
-
-def has_best_ant(colony: Colony) -> bool:
-    """Whether the ant with the best tour is one of this rank's."""
-    _, _, ant = colony.best_so_far()
-    return 0 <= ant - colony.ants.bundle.first < colony.ants.count
 
 
 def read_pheromone(colony: Colony) -> np.ndarray:

@@ -18,9 +18,11 @@ from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.kernels.two_opt.climbs import Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
+from core.search.ant_colony.best_tours import BestTours
 from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import Settings
+from core.search.ant_colony.weight_rows import WeightRows
 from core.search.hill_climbing.scans import is_wide
 
 NOTHING = np.iinfo(np.uint64).max
@@ -133,7 +135,8 @@ class Colony:
         self.iteration: Any = None
         """What `iterate` queues, recorded."""
         self.together = backend.collectives(SingleRank)
-        self.share_rows(False)
+        self.rows = WeightRows(backend, n)
+        self.found = BestTours(backend, self.memory, first, count)
         self.make_trails()
         self.make_room()
 
@@ -152,15 +155,8 @@ class Colony:
         """Memory for the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0
         self.choice: Any = None  # what was there before goes first
-        weights, near_weights = self.rows_of(stride), self.rows_of(COLUMNS if listed else 0)
+        weights, near_weights = self.rows.allocate(stride), self.rows.allocate(COLUMNS if listed else 0)
         self.choice = ChoiceWeights(weights, stride, self.ground.near_cities, near_weights)
-
-    def rows_of(self, width: int) -> Any:
-        """Memory for a row of weights of each city."""
-        bounds = [width * row for row in self.row_bounds]
-        if self.shares_rows:
-            return self.together.common(bounds[-1], np.uint32, bounds)
-        return self.backend.allocate(max(1, bounds[-1]), np.uint32)
 
     def join(self, together: Any) -> None:
         """Do from now on together with other ranks what has to be; all that have ants of this colony call this.
@@ -178,16 +174,10 @@ class Colony:
             return
         self.together = together
         self.iteration = None
-        shared_before = self.shares_rows
-        self.share_rows(not together.is_silent and together.ranks.sum(int(self.wide)) == 0)
-        if self.shares_rows or shared_before:
+        shared_before = self.rows.is_shared
+        self.rows.share(together, not together.is_silent and together.ranks.sum(int(self.wide)) == 0)
+        if self.rows.is_shared or shared_before:
             self.make_room()
-
-    def share_rows(self, shared: bool) -> None:
-        """Say whether other ranks compute some rows of the weights, and which."""
-        n = self.ground.n
-        self.shares_rows = shared
-        self.row_bounds = self.together.equal_parts(n) if shared else [0, n]
 
     def at_once(self, teams: int) -> int:
         """So many teams, at least one, or fewer that do the same in turns, where a team is a lane."""
@@ -245,19 +235,20 @@ class Colony:
         self.backend.launch(ants_kernels.measure, teams, self.lanes, self.ground.distances, self.ants, self.memory)
         self.together.reduce(self.memory.least, "least")
 
-    def judge(self) -> None:
-        """Keep the best tour, and in a Max-Min Ant System tell all ranks the one that deposits."""
-        self._judge(self.judged, adopt=False)
-        if self.limited:
-            self.together.reduce(self.laid.cities, "sum")
+    def judge(self, leader: Rows | None = None) -> None:
+        """Keep the best tour, and in a Max-Min Ant System give all ranks the one that deposits.
 
-    def adopt(self, leader: Rows) -> None:
-        """Take over another colony's tour, which ``leader`` has and ``memory.least`` names, if it is the best."""
-        self._judge(leader, adopt=True)
+        Parameters
+        ----------
+        leader
+            Another colony's tour, which ``memory.least`` names: it is adopted if it is the best. None: this colony's.
 
-    def _judge(self, ants: Rows, adopt: bool) -> None:
-        given = ants, adopt, self.limited, self.settings.best_every, self.memory, self.laid
+        """
+        ants = self.judged if leader is None else leader
+        given = ants, leader is not None, self.limited, self.settings.best_every, self.memory, self.laid
         self.backend.launch(pheromone.end_construction, 1, self.lanes, *given)
+        if self.limited and leader is None:
+            self.together.reduce(self.laid.cities, "sum")
 
     def deposit(self) -> None:
         """Let the ants deposit (algorithm 7): those of all ranks, or in a Max-Min Ant System the one that may."""
@@ -283,18 +274,12 @@ class Colony:
     def weigh(self) -> None:
         """Compute the weights of equation 1 for the next tours."""
         ground, choice, listed = self.ground, self.choice, self.settings.candidates > 0
-        own = self.together.rank if self.shares_rows else 0
-        begin, end = self.row_bounds[own : own + 2]
+        begin, end = self.rows.own
         given = begin, end, self.trails, ground.heuristic, ground.numbers.alpha, choice, listed
         self.backend.launch(pheromone.weigh, max(1, min(end - begin, self.row_teams)), self.lanes, *given)
-        if self.shares_rows:
-            self.gather_rows(choice.weights, choice.stride)
-            if listed:
-                self.gather_rows(choice.near_weights, COLUMNS)
-
-    def gather_rows(self, weights: Any, width: int) -> None:
-        """Let this rank's ants see the rows that others have computed."""
-        self.together.gather(weights, [width * row for row in self.row_bounds])
+        self.rows.gather(choice.weights, choice.stride)
+        if listed:
+            self.rows.gather(choice.near_weights, COLUMNS)
 
     def iterate(self) -> None:
         """Queue a whole iteration."""
@@ -307,21 +292,3 @@ class Colony:
             with self.backend.record() as self.iteration:
                 self.iterate()
         self.iteration.replay(iterations)
-
-    # --- what the host reads ---
-
-    def best_so_far(self) -> tuple[int, int, int]:
-        """Length, iteration and ant of the best tour so far; waits for the device."""
-        _, length, iteration, ant = (int(word) for word in self.backend.download(self.memory.state))
-        return length, iteration, ant
-
-    def lengths_of_best(self, iterations: int) -> np.ndarray:
-        """Length of each iteration's best tour; shape (iterations,), uint32."""
-        return self.backend.download(self.memory.curve)[:iterations]
-
-    def tour_of_best(self) -> np.ndarray:
-        """The best tour so far, if the ant that made it is here, else all 0; shape (n,), int64."""
-        _, _, ant = self.best_so_far()
-        row = ant - self.ants.bundle.first
-        here = 0 <= row < self.ants.count
-        return self.backend.download(self.memory.best).astype(np.int64) * here

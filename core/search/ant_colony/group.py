@@ -80,11 +80,11 @@ class ColonyGroup:
         self.backend.write(self.leader.tour, self.ranks.sum(tour))
         for colony in self.colonies:
             self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
-            colony.adopt(self.leader)
+            colony.judge(self.leader)
 
     def find_best(self) -> None:
         """Learn which colony of all ranks has the best tour; one that others adopted remains its finder's."""
-        found = {colony.number: colony.best_so_far() for colony in self.colonies}
+        found = {colony.number: colony.found.best() for colony in self.colonies}
         best_here = min(((best[0], number) for number, best in found.items()), default=(NO_LENGTH, NO_LENGTH))
         length, number = self.ranks.minloc(*best_here)
         _, iteration, ant = found.get(number, (0, NO_LENGTH, NO_LENGTH))
@@ -94,14 +94,14 @@ class ColonyGroup:
 
     def best_here(self) -> int | None:
         """Return the least length of this rank's colonies, None if it has none; waits for the device."""
-        return min((colony.best_so_far()[0] for colony in self.colonies), default=None)
+        return min((colony.found.best()[0] for colony in self.colonies), default=None)
 
     def best_tour(self) -> np.ndarray:
         """Return the best tour of all ranks: shape (n,), int64, in the instance's numbers; all ranks call this."""
         tour = np.zeros(self.ground.n, np.int64)
         for colony in self.colonies:
             if colony.number == self.winner[1]:
-                tour = colony.tour_of_best()
+                tour = colony.found.tour()
         order: np.ndarray = self.ground.order
         return order[self.ranks.sum(tour)]
 
@@ -115,7 +115,7 @@ class ColonyGroup:
     def curve(self, done: int) -> np.ndarray:
         """Return the least length of each iteration, over all colonies of all ranks, on every rank: (done,), uint32."""
         nothing = np.full(done, UNKNOWN, np.uint32)
-        curve = np.minimum.reduce([nothing, *(colony.lengths_of_best(done) for colony in self.colonies)])
+        curve = np.minimum.reduce([nothing, *(colony.found.lengths(done) for colony in self.colonies)])
         curves = self.ranks.gather(curve)
         shortest: np.ndarray = self.ranks.bcast(None if curves is None else np.minimum.reduce(curves))
         return shortest
