@@ -31,16 +31,7 @@ PLACES, ROWS = "places", "rows"
 
 
 class RowCheckpoints:
-    """Rows in ascending order of their places: how many items or letters come before each.
-
-    Parameters
-    ----------
-    places : list of int
-        At least 1 each.
-    rows : list of 1-D ndarray
-        As many, all alike.
-
-    """
+    """Rows in ascending order of their places: how many items or letters, at least 1, come before each."""
 
     def __init__(self, places: list[int] | None = None, rows: list[np.ndarray] | None = None) -> None:
         self.places = places or []
@@ -48,7 +39,6 @@ class RowCheckpoints:
 
     @classmethod
     def of(cls, state: Checkpoint) -> RowCheckpoints:
-        """The rows of a state."""
         return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
 
     def state(self, cells: int, dtype: Any) -> Checkpoint:
@@ -80,27 +70,18 @@ class RowCheckpoints:
         return RowCheckpoints(places, rows)
 
     def before(self, place: int) -> RowCheckpoints:
-        """Those that are before a place."""
         count = sum(one < place for one in self.places)
         return RowCheckpoints(self.places[:count], self.rows[:count])
 
     def narrowed(self, cells: int) -> RowCheckpoints:
-        """The first cells of all rows."""
         return RowCheckpoints(self.places, [row[:cells] for row in self.rows])
 
 
 def run_in_bands(table: Steps[Result], run: TableRun) -> Result:
-    """Run a table in bands of rows to its end, and pause after each; where a checkpoint is due it is kept.
+    """Run a table in bands of rows (`core.search.run.Budget.steps`), with a checkpoint after one where it is due.
 
-    Parameters
-    ----------
-    table
-        Its steps are bands: each returns the rows (or passes) of a band as `core.search.run.Step.steps`, and nothing
-        undone after the last one. A band has `core.search.run.Budget.steps` of them: all ranks pause together, a
-        quarter of a second after each other.
-    run
-        With a checkpointer.
-
+    A step returns the rows (or passes) of a band, and nothing undone after the last one. All ranks pause together, a
+    quarter of a second after each other.
     """
     sizes = BatchSizes(1, GROWTH, PROGRESS_INTERVAL_S)
     return execute(table, SynchronousRun(run.ranks, Stop(), checkpointer=run.checkpointer, sizes=sizes))

@@ -75,7 +75,6 @@ class DecisionRows:
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes that leave for the host during a run."""
         return int(self.host.size) * self.dtype.itemsize
 
     def place(self, row: int) -> tuple[Any, int]:
@@ -98,7 +97,6 @@ class DecisionRows:
         return self.host[chunk * size : (chunk + 1) * size]
 
     def _arrived(self, chunk: int) -> None:
-        """Wait until a chunk that left is on the host."""
         wait = self.waits.pop(chunk, None)
         if wait is not None:
             wait()

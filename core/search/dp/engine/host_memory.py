@@ -15,24 +15,9 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
-    """Flat memory for a number of elements, reserved before anything is computed.
+    """Reserve flat memory for a number of elements before anything is computed.
 
-    Parameters
-    ----------
-    backend
-        Device of the elements.
-    elements, dtype
-        Number and kind.
-    what
-        Names them in messages.
-    folder
-        Folder of a file for them; None: the host's memory.
-
-    Raises
-    ------
-    UserError
-        They do not fit; the message names the bytes.
-
+    With a ``folder`` they go to a file there. ``what`` names them in the `UserError` when they do not fit.
     """
     dtype = np.dtype(dtype)
     size = elements * dtype.itemsize

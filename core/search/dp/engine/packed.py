@@ -39,17 +39,14 @@ class PackedWaves:
 
     @property
     def launches(self) -> int:
-        """One for each wave."""
         return self.problem.waves()
 
     def begin(self, trace: bool) -> None:
-        """Take memory for choices if they are kept."""
         self.bits = self.problem.choices if trace else 0
         if self.bits:
             self.rows = DecisionRows(self.backend, self.launches, self.words(self.width), self.room, self.folder)
 
     def launch(self, wave: int) -> None:
-        """Queue a wave."""
         problem, limits, bits = self.problem, self.backend.capabilities, self.bits
         cells = problem.cells(wave)
         kept = PackedChoices(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
@@ -67,7 +64,6 @@ class PackedWaves:
             self.rows.close_row(wave)
 
     def result(self) -> WaveResult:
-        """The last wave and the choices."""
         problem, last_wave = self.problem, self.launches - 1
         last = self.backend.read(self.window, last_wave % self.depth * self.width, problem.cells(last_wave))
         if self.rows is None or not self.bits:
@@ -83,6 +79,5 @@ class PackedWaves:
         return WaveResult(last, choice, streamed_bytes=rows.streamed_bytes)
 
     def words(self, cells: int) -> int:
-        """Words that hold the choices of as many cells."""
         block = SPAN * (32 // self.problem.choices)
         return -(-cells // block) * SPAN

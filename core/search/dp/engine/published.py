@@ -49,7 +49,6 @@ class PublishedWaves:
         return f"{self.ring.rows} waves of {self.ring.lanes} cells need {bytes_needed} bytes of the device"
 
     def _check(self) -> None:
-        """Refuse sizes beyond 32-bit indices or the device's memory."""
         cells, memory = self.ring.cells, self.backend.device.memory_bytes  # a simulator's is 0
         if max(cells, self.launches + self.ring.stride) > MOST_CELLS:
             raise UserError(
@@ -60,19 +59,16 @@ class PublishedWaves:
             raise UserError(f"--mapping published: {self._needed()}, and {memory} are there")
 
     def make_room(self) -> None:
-        """Take the host's memory for all cells, or refuse before anything is computed."""
         if self.cells is None:
             self.cells = HostCells(self.backend, self.problem, self.folder)
 
     def begin(self, trace: bool) -> None:
-        """Clear the ring; with ``trace`` all cells go to the host."""
         self.keeps = trace
         if trace:
             self.make_room()
         self.backend.launch(clear, self._teams(self.ring.cells), self.team_size, self.window, self.ring.cells)
 
     def launch(self, wave: int) -> None:
-        """Queue the whole teams that have a cell of a wave, and its copy."""
         problem, ring, team = self.problem, self.ring, self.team_size
         if len(self.copies) == ring.rows:
             self.copies.popleft()()  # the wave whose place this one takes is on the host
@@ -87,7 +83,6 @@ class PublishedWaves:
             self.copies.append(self.backend.stream_out(self.window, ring.row(wave) + first, to.size, to))
 
     def result(self) -> WaveResult:
-        """The last wave, and all cells if they are kept."""
         while self.copies:
             self.copies.popleft()()
         wave = self.launches - 1

@@ -43,16 +43,13 @@ class WaveRing(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Cells from one row to the next."""
         return self.border + self.lanes
 
     @property
     def cells(self) -> int:
-        """Cells of all rows."""
         return self.rows * self.stride
 
     def row(self, wave: int) -> int:
-        """The place of a wave's cell 0."""
         return wave % self.rows * self.stride + self.border
 
     @classmethod
@@ -135,23 +132,18 @@ class Diagonals(Waves):
         raise NotImplementedError
 
     def waves(self) -> int:
-        """All diagonals."""
         return sum(self.sides()) - 1
 
     def first(self, wave: int) -> int:
-        """The first lane in the table."""
         return max(0, wave - self.sides()[1] + 1)
 
     def cells(self, wave: int) -> int:
-        """Lanes in the table."""
         return min(wave, self.sides()[0] - 1) - self.first(wave) + 1
 
     def width(self) -> int:
-        """Cells of the longest diagonal."""
         return min(self.sides())
 
     def numbers(self) -> int:
-        """One for each lane."""
         return self.sides()[0]
 
     def begin(self, wave: int) -> int:
@@ -201,15 +193,12 @@ class Grid(Diagonals):
 
     @cached_property
     def cell(self) -> Any:
-        """The cell of a diagonal i + j; its number is i."""
         return grid_cell(self.step, self.border)
 
     def sides(self) -> tuple[int, int]:
-        """Rows and columns, with the border."""
         return self.rows + 1, self.columns + 1
 
     def place(self, i: int, j: int) -> tuple[int, int]:
-        """Diagonal and index of the cell (i, j)."""
         return i + j, i - self.first(i + j)
 
 

@@ -19,12 +19,10 @@ class HostCells:
         self.memory = host_memory(backend, count, problem.value.dtype, "cells", folder)
 
     def wave(self, wave: int) -> np.ndarray:
-        """The cells of a wave, from its first number on."""
         begin = self.problem.begin(wave)
         return self.memory[begin : begin + self.problem.cells(wave)]
 
     def at(self, wave: int, number: int) -> int:
-        """One cell."""
         return int(self.memory[self.problem.begin(wave) + number - self.problem.first(wave)])
 
 
@@ -52,5 +50,4 @@ class WaveResult(NamedTuple):
 
     @property
     def value(self) -> int:
-        """The last cell."""
         return int(self.last[-1])

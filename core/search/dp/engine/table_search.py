@@ -36,19 +36,9 @@ Found = TypeVar("Found", bound=Any)
 
 
 class TableRun(NamedTuple):
-    """The settings of one run.
+    """Settings of one run.
 
-    Attributes
-    ----------
-    trace : bool
-        True if the solution is wanted, not the value alone.
-    progress : callable or None
-        ``progress(done, all)`` reports parts of the table. None: nobody waits, so neither does the device.
-    ranks
-        Communicator of the ranks that compute together.
-    checkpointer : Checkpointer or None
-        Of this rank.
-
+    ``progress(done, all)`` reports parts of the table; without it the device never waits. ``ranks`` compute together.
     """
 
     trace: bool
@@ -102,7 +92,6 @@ class TableSearch(Generic[Found]):
 
     @property
     def evaluations(self) -> int:
-        """Cells of the whole table, as results count them."""
         return self.work
 
     def compute(self, run: TableRun) -> Found:

@@ -49,15 +49,12 @@ class TileShape:
         return max(0, wave - self.across + 1)
 
     def count(self, wave: int) -> int:
-        """Tiles of a diagonal."""
         return min(wave, self.down - 1) - self.first(wave) + 1
 
     def kept_words(self, bits: int) -> int:
-        """Words that a diagonal of tiles keeps."""
         return min(self.across, self.down) * self.tall * -(-self.wide // (32 // bits))
 
     def choice(self, rows: DecisionRows, bits: int, i: int, j: int) -> int:
-        """The choice at (i, j), from the rows of decisions."""
         per = 32 // bits
         (down, y), (across, x) = divmod(i - 1, self.tall), divmod(j - 1, self.wide)
         wave = down + across
@@ -89,7 +86,6 @@ class GridTiles:
         self.frontier: Any = None
 
     def begin(self, trace: bool) -> None:
-        """Write the border of the table."""
         grid, tiles = self.problem, self.tiles
         i, j = np.arange(grid.rows + 1), np.arange(grid.columns + 1)
         below, beside = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
@@ -103,7 +99,6 @@ class GridTiles:
             self.rows = DecisionRows(self.backend, tiles.waves, words, self.room, self.folder)
 
     def launch(self, wave: int) -> None:
-        """Queue a diagonal of tiles."""
         tiles = self.tiles
         kept = PackedChoices(*(self.rows.place(wave) if self.rows else (self.nothing, 0)))
         self.backend.launch(
@@ -114,7 +109,6 @@ class GridTiles:
             self.rows.close_row(wave)
 
     def result(self) -> WaveResult:
-        """The last cell and the choices."""
         rows, bits, tiles = self.rows, self.bits, self.tiles
         last = self.backend.read(self.frontier.beside, self.problem.rows, 1)
         if rows is None:

@@ -11,20 +11,8 @@ import numpy as np
 def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Hand a trace from the last rank to the first; each follows it through its part of the table.
 
-    Parameters
-    ----------
-    ranks
-        The communicator; all ranks call this.
-    state : ndarray
-        The last cell, on the last rank. On every rank it is the place where the trace enters its part, afterwards.
-    follow
-        Follows a trace through this rank's part, and returns the place that it reaches.
-
-    Returns
-    -------
-    ndarray
-        The place that the first rank reaches, on all ranks.
-
+    ``state`` is the last cell on the last rank. Afterwards it is, on every rank, where the trace enters its part.
+    Return the place that the first rank reaches, on all ranks.
     """
     if ranks.rank < ranks.size - 1:
         ranks.receive(state, ranks.rank + 1)

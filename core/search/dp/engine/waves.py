@@ -93,7 +93,6 @@ class WaveEngine:
 
     @property
     def problem(self) -> Any:
-        """The problem, as it was given."""
         return self.mapping.problem
 
     def restate(self, problem: Waves) -> None:
@@ -101,7 +100,6 @@ class WaveEngine:
         self.mapping.problem, self.mapping.data = problem, upload_problem_data(self.backend, problem)
 
     def make_room(self) -> None:
-        """Take the host's memory that the published mapping needs, or refuse before anything is computed."""
         if isinstance(self.mapping, PublishedWaves):
             self.mapping.make_room()
 

@@ -66,22 +66,18 @@ class NeighbourhoodTour(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """The length."""
         return self.length
 
     @property
     def solution(self) -> np.ndarray:
-        """The tour."""
         return self.tour
 
     @property
     def evaluations(self) -> int:
-        """The transitions."""
         return self.cells
 
     @property
     def hash(self) -> str:
-        """64 bits of the length and the tour."""
         return hashlib.blake2b(f"{self.length} {self.tour.tolist()}".encode(), digest_size=8).hexdigest()
 
     @property
@@ -145,7 +141,6 @@ class BalasSimonettiSearch:
         return self.settings.rotations * self.near.transitions
 
     def warm_up(self) -> None:
-        """Compile everything; the time counts as the backend's compilation."""
         with self.backend.warming_up():
             self.near.warm_up(self.start)
 
@@ -188,14 +183,12 @@ class BalasSimonettiSearch:
         return execute(self, run)
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """Take the start tour, or that of a checkpoint."""
         self.tour, self.length, self.idle = self.start, self.start_length, 0
         if checkpoint is not None:
             self.tour = checkpoint["tour"]
             self.length, run.done, self.idle = (int(number) for number in checkpoint["numbers"])
 
     def step(self, run: SynchronousRun) -> Step:
-        """Search the neighbourhoods of the tour: take the shortest tour if it is shorter."""
         run.budget()
         n, rotations = self.n, self.settings.rotations
         halfway = run.done % 2 * (n // (2 * rotations))
@@ -217,13 +210,10 @@ class BalasSimonettiSearch:
         return Step(1, undone=int(self.idle < 2), is_ended=is_ended, is_divisible=True)
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint:
-        """The tour after a pass."""
         numbers = np.array([self.length, run.done, self.idle], np.int64)
         return {"tour": self.tour.astype(np.int64), "numbers": numbers}
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """Declare the tour after a pass."""
-
         def length_fault(numbers: np.ndarray) -> str | None:
             found = tour_length(self.distances, state["tour"])
             return None if numbers[0] == found else f"found length {numbers[0]}, expected {found}, which the tour has"
@@ -233,7 +223,6 @@ class BalasSimonettiSearch:
         yield CheckpointArray("numbers", np.int64, (3,), ranges, length_fault)
 
     def result(self, run: SynchronousRun) -> NeighbourhoodTour:
-        """The tour from city 0."""
         passes, cells = run.done, run.done * self.work
         run.end(passes, self.length, cells)
         from_0 = np.roll(self.tour, -int(np.argmin(self.tour))).astype(np.uint16)
@@ -257,13 +246,11 @@ def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` unless all cities have numbers of 16 bits."""
     if n > MOST_CITIES:
         raise UserError(f"{n} cities: at most {MOST_CITIES}")
 
 
 def checked_start(tour: np.ndarray, n: int) -> np.ndarray:
-    """Return a start tour as an array; raise `UserError` unless it is a tour of n cities."""
     try:
         return check_tour(tour, n)
     except ValueError as error:

@@ -31,16 +31,7 @@ AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
 
 
 class CheckpointedHeldKarp:
-    """A run with checkpoints (`core.search.run.Steps`): layer after layer in pieces, then meeting after meeting.
-
-    Parameters
-    ----------
-    layers
-        Of this rank.
-    progress
-        Reports layers, and the meeting of both halves.
-
-    """
+    """A run with checkpoints (`core.search.run.Steps`): layer after layer in pieces, then meeting after meeting."""
 
     def __init__(self, layers: HeldKarpLayers, progress: CountCallback | None) -> None:
         self.layers, self.progress = layers, progress
@@ -51,7 +42,6 @@ class CheckpointedHeldKarp:
         self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """Begin with paths to one city, or with the layer and the position of a checkpoint."""
         self.size, self.met, best = 1, 0, NOTHING
         """The last layer that is whole, and the number of meetings that are over."""
         self.pieces = 0
@@ -92,7 +82,6 @@ class CheckpointedHeldKarp:
         return Step(done, undone=self.plan.size - self.size + len(self.meetings) - self.met)
 
     def result(self, run: SynchronousRun) -> int:
-        """The least key of all tours."""
         self.layers.synchronise(is_end=True)
         best = int(self.backend.download(self.launches.best)[0])
         self.report(self.plan.size + 1)
@@ -106,12 +95,10 @@ class CheckpointedHeldKarp:
         return begin, end, count
 
     def report(self, done: int) -> None:
-        """Report steps that are done."""
         if self.progress is not None:
             self.progress(done, self.plan.size + 1)
 
     def extend(self, budget: int) -> int:
-        """Do pieces of the next layer; return their number."""
         size = self.size + 1
         if self.pieces == 0 and self.fits(self.size) and not self.fits(size):
             self.latest = self.state()
@@ -147,7 +134,6 @@ class CheckpointedHeldKarp:
         return size == 1 or cells * self.launches.dtype.itemsize <= self.most_bytes
 
     def warn_of_large_layers(self) -> None:
-        """Warn, on the first rank, of layers that are too large for a checkpoint."""
         if self.ranks.rank == 0 and not self.fits(self.plan.size):
             most = max(size for size in range(1, self.plan.size) if self.fits(size))
             warnings.warn(
@@ -161,7 +147,6 @@ class CheckpointedHeldKarp:
         return self.state() if self.fits(self.size) else self.latest
 
     def state(self) -> Checkpoint | None:
-        """Return the current checkpoint, on the first rank; all ranks call this."""
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
         left = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.layers.is_alone:
@@ -179,7 +164,6 @@ class CheckpointedHeldKarp:
         return state
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """Declare what `state` returns."""
         last = self.places[-1][0]
         yield CheckpointArray(AT, np.int64, (3,), [(1, self.plan.size), (0, last), (0, 1)], self.position_fault)
         size, met = self.position(state[AT])
@@ -199,7 +183,6 @@ class CheckpointedHeldKarp:
             yield CheckpointArray(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
 
     def position_fault(self, at: np.ndarray) -> str | None:
-        """Return the fault of the numbers of layer, slice and meeting of the slice, or None."""
         size, *place = (int(number) for number in at)
         if tuple(place) in self.places and (size == self.plan.size or place == [0, 0]):
             return None
@@ -211,7 +194,6 @@ class CheckpointedHeldKarp:
         return size, self.places.index((one, number))
 
     def restore(self, state: Checkpoint) -> None:
-        """Write the layer of a checkpoint to the device."""
         if self.size > 1:
             rows = self.plan.layer(self.size)
             for k, first in enumerate(self.layers.paths):

@@ -20,17 +20,7 @@ from core.search.dp.held_karp.trace import HeldKarpTrace
 class HeldKarpHalves:
     """Layers of up to half of the cities, and the meeting of both halves.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    distances : ndarray, shape (n, n)
-        From the first index to the second.
-    dtype, cap
-        Of lengths; longer ones count as ``cap``.
-    room
-        Bytes of the device that layers may take.
-
+    Layers may take ``room`` bytes of the device. Lengths have the type ``dtype``; longer ones count as ``cap``.
     """
 
     def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
@@ -47,14 +37,7 @@ class HeldKarpHalves:
         self.layers: HeldKarpLayers | None = None
 
     def settle(self, ranks: Any) -> None:
-        """Make the layers of these ranks, and record how they are filled, unless that is done; all ranks call this.
-
-        Raises
-        ------
-        UserError
-            On all ranks, if the device of one has no memory for its part.
-
-        """
+        """Make the layers of these ranks, and record how they are filled, unless that is done; all ranks call this."""
         together = self.backend.collectives(ranks)
         if self.layers is not None:
             made = self.layers.together
@@ -88,7 +71,6 @@ class HeldKarpHalves:
         )
 
     def warm_up(self) -> None:
-        """Compile what a run launches, by launches without sets."""
         plan, launches = self.plan, self.launches
         one, other = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
@@ -98,7 +80,6 @@ class HeldKarpHalves:
             launches.meet(plan, meeting, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
     def find(self, run: TableRun) -> HeldKarpAnswer:
-        """Compute all layers, and trace the tour if it is wanted."""
         self.settle(run.ranks)
         assert self.layers is not None
         if run.checkpointer is None:

@@ -18,18 +18,7 @@ TEAMS_OF_A_CORE = 4
 
 
 class HeldKarpLauncher:
-    """What launches on one device have in common.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    elements
-        Cities but city 0, of the largest problem.
-    dtype, cap
-        Of lengths; longer ones count as ``cap``.
-
-    """
+    """Launches on one device for up to ``elements`` cities but city 0; lengths above ``cap`` count as that."""
 
     def __init__(self, backend: Any, elements: int, dtype: np.dtype, cap: int) -> None:
         self.backend, self.dtype, self.cap = backend, dtype, cap
@@ -55,17 +44,8 @@ class HeldKarpLauncher:
     def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
         """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
 
-        Parameters
-        ----------
-        plan, gathering
-            Of which these sets are a part.
-        out
-            Rows of the complements; nothing is read but the steps if the plan has them among those of ``home``.
-        home
-            Rows of the last layer, in the other direction if there are two.
-        begin, end
-            Numbers of the sets.
-
+        ``out`` has the rows of the complements; nothing is read but the steps if the plan has them among those of
+        ``home``. ``home`` has the rows of the last layer, in the other direction if there are two.
         """
         rows, middles, _ = gathering
         if not plan.is_apart:
@@ -81,7 +61,6 @@ class HeldKarpLauncher:
         return Sets(self.binomials, elements, self.cap, self.most)
 
     def _launch(self, kernel: Any, sets: int, *arguments: Any) -> None:
-        """Launch a kernel whose lanes stride over so many sets."""
         teams = min(self.most_teams, -(-sets // (self.team_size * self.run)))
         self.backend.launch(kernel, max(1, teams), self.team_size, *arguments)
 

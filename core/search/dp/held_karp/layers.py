@@ -36,21 +36,9 @@ WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
-    """An array in which rows of several sizes lie one after the other.
+    """An array of ``room`` cells in which the rows ``every`` of several sizes lie one after the other.
 
-    Parameters
-    ----------
-    launches, together
-        Of the device, and of all ranks.
-    every
-        The rows.
-    room
-        Cells; as many as the most rows have, or more.
-    least
-        Cells of rows from which on they are partitioned.
-    at_elements
-        Partition of the rows, as in `SubsetRows.bounds`.
-
+    Rows of at least ``least`` cells are partitioned over ranks, by `SubsetRows.bounds`.
     """
 
     def __init__(
@@ -94,25 +82,11 @@ def memory_boundaries(every: Sequence[SubsetRows], room: int, ranks: int, at_ele
 
 
 def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
-    """Where shares of rows begin and end, in cells."""
     return [(bound - rows.first) * rows.size for bound in bounds]
 
 
 class HeldKarpLayers:
     """All layers, the part of this rank in them, and recorded launches of a whole run.
-
-    Parameters
-    ----------
-    plan
-        What is computed.
-    launches
-        Of the device.
-    together
-        The ranks' `backends.collectives.Collectives`.
-    firsts
-        For each direction the paths to one city.
-    at_elements
-        Partition of the rows, as in `SubsetRows.bounds`.
 
     Attributes
     ----------
@@ -122,7 +96,6 @@ class HeldKarpLayers:
         Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
     why_not_shared : str
         Why layers are not partitioned over ranks; empty: they are.
-
     """
 
     def __init__(
@@ -224,7 +197,6 @@ class HeldKarpLayers:
 
 
 def is_last(part: Part) -> bool:
-    """Return True if the work is complete after this part."""
     return part[1] == part[2]
 
 

@@ -65,29 +65,9 @@ class RestrictedSettings:
 
 
 class TourNeighbourhood:
-    """The neighbourhood of one tour after another, on one device.
+    """The neighbourhood of one tour after another, on one device, with this rank's number of rotations.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    distances : ndarray, shape (n, n), integers
-        From row to column, at least 0.
-    settings
-        Of the search.
-    rotations
-        Those of this rank.
-
-    Attributes
-    ----------
-    transitions : int
-        Of one rotation.
-
-    Raises
-    ------
-    UserError
-        The device has too little memory for the rotations.
-
+    A rotation has `transitions`. A device with too little memory for them is a `UserError`.
     """
 
     def __init__(self, backend: Any, distances: np.ndarray, settings: RestrictedSettings, rotations: int) -> None:
@@ -108,14 +88,12 @@ class TourNeighbourhood:
             self.measuring = RotationLayers(backend, net, self.problem, rotations, settings.tiling)
 
     def warm_up(self, tour: np.ndarray) -> None:
-        """Compile everything."""
         self.move_to(tour)
         for layers in (self.tracing, self.measuring):
             if layers is not None:
                 layers.run(np.zeros(layers.rotations.count, np.int32))
 
     def move_to(self, tour: np.ndarray) -> None:
-        """Take the neighbourhood of this tour."""
         self.tour = tour
         self.traced: dict[int, np.ndarray] = {}
         self.backend.write(self.problem.band, band_of(self.distances, tour, self.k))
@@ -128,7 +106,6 @@ class TourNeighbourhood:
         return int(lengths.min()), int(lengths.argmin())
 
     def shortest_tour(self, turn: int) -> np.ndarray:
-        """A shortest tour in the neighbourhood from this position on."""
         if turn not in self.traced:
             self.trace(turn)
         return self.traced[turn]

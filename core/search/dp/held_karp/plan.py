@@ -31,20 +31,7 @@ ALL, WITH_0, WITHOUT_0 = Numbering(0, 0), Numbering(1, 1), Numbering(1, 0)
 
 
 class SubsetRows(NamedTuple):
-    """Rows of sets of one size.
-
-    Attributes
-    ----------
-    elements
-        Number of elements that sets are of; city 0 is none.
-    size
-        Elements of a set, so cells of a row.
-    numbering
-        Which of the sets are numbered.
-    first, end
-        The rows are those of the sets ``first`` to ``end`` - 1.
-
-    """
+    """Rows of the sets ``first`` to ``end`` - 1 of those with ``size`` of the elements; city 0 is none."""
 
     elements: int
     size: int
@@ -54,19 +41,13 @@ class SubsetRows(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """Lengths in all rows."""
         return (self.end - self.first) * self.size
 
     def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
         """Return where the shares of that many ranks begin, and where the last one ends.
 
-        Parameters
-        ----------
-        ranks
-            Number of ranks.
-        at_elements
-            True to begin shares at sets that differ in their highest elements, where they can; False: equal shares.
-
+        ``at_elements`` begins shares at sets that differ in their highest elements, where they can; else they are
+        equal.
         """
         least, held = self.numbering
         if at_elements and (self.first, self.end) == (0, comb(self.elements - least, self.size - held)):
@@ -86,22 +67,14 @@ def part_boundaries(elements: int, size: int, parts: int) -> list[int]:
 
 
 def every_set(elements: int, size: int) -> SubsetRows:
-    """Rows of all sets of a size."""
     return SubsetRows(elements, size, ALL, 0, comb(elements, size))
 
 
 class MeetingSets(NamedTuple):
     """Sets B that meet their complements, the sets A.
 
-    Attributes
-    ----------
-    rows
-        Of the sets B; they are not stored.
-    middles
-        Number of the smallest elements of B that are tried as the city after A.
-    out
-        Rows of the sets A to compute first; empty if the last layer has them.
-
+    The ``middles`` smallest elements of B are tried as the city after A. ``out`` are rows of the sets A to compute
+    first; empty if the last layer has them.
     """
 
     rows: SubsetRows
@@ -110,28 +83,18 @@ class MeetingSets(NamedTuple):
 
 
 class HeldKarpPlan:
-    """What is computed for a number of elements.
-
-    Parameters
-    ----------
-    elements
-        Cities but city 0, at least 3.
-    directed
-        True if distances depend on the direction.
+    """What is computed for a number of elements: cities but city 0, at least 3.
 
     Attributes
     ----------
     size : int
         Of the sets of the last layer that is stored.
-    half : int
-        Of the sets A.
+    half, last : int
+        Size of the sets A, and number of the last one.
     halves : SubsetRows
         All sets A whose rows are computed for the meeting; empty if their layer is stored.
     is_apart : bool
         True if the rows of the sets A are not among those whose sets meet them.
-    last : int
-        Number of the last set A.
-
     """
 
     def __init__(self, elements: int, directed: bool) -> None:
@@ -149,7 +112,6 @@ class HeldKarpPlan:
         self.last = (self.halves.end or comb(elements, self.size)) - 1
 
     def layer(self, size: int) -> SubsetRows:
-        """All sets of a size."""
         return every_set(self.elements, size)
 
     def room(self, direction: int, parity: int) -> int:
@@ -166,12 +128,10 @@ class HeldKarpPlan:
         return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
 
     def rows(self, direction: int, parity: int) -> list[SubsetRows]:
-        """All rows that lie in the array of `room`."""
         more = self.slices() if direction == 0 and parity == self.half % 2 else []
         return [*self._layers(parity), *more]
 
     def _layers(self, parity: int) -> list[SubsetRows]:
-        """The layers of even or odd sizes, but that of one city."""
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
 
     def meetings(self) -> list[MeetingSets]:

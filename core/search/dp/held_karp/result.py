@@ -46,22 +46,18 @@ class ShortestTour(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """The length."""
         return self.length
 
     @property
     def solution(self) -> np.ndarray | None:
-        """The tour."""
         return self.tour
 
     @property
     def evaluations(self) -> int:
-        """The transitions."""
         return self.transitions
 
     @property
     def hash(self) -> str:
-        """The digest."""
         return hex_digest(self.digest)
 
     @property
@@ -70,5 +66,4 @@ class ShortestTour(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """True: the length is proved."""
         return True

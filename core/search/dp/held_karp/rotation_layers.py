@@ -33,22 +33,8 @@ BLOCK = 32
 class RotationLayers:
     """The layers of some rotations of a tour, on one device; made once, run for many tours.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    net
-        Of `core.kernels.dp.restricted_tour.network`.
-    problem
-        The tour and the network on the device.
-    rotations
-        Number of starts solved at once.
-    tiling
-        ``none``: a launch for every layer; ``auto``: where it pays, one launch of a team for every rotation.
-    room
-        Bytes of device memory for choices, with one rotation only; layers run in parts that fit. None: choices are not
-        kept.
-
+    With ``tiling`` ``none`` every layer is a launch; with ``auto``, where it pays, one launch has a team for every
+    rotation. ``room`` bytes keep the choices of one rotation; layers run in parts that fit. None: choices are not kept.
     """
 
     def __init__(
@@ -75,20 +61,10 @@ class RotationLayers:
             self.team_size = backend.largest_team(layers_in_teams, self.team_size, *self._layers(2, 2))
 
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Go through all layers.
+        """Go through all layers from these positions in the tour, (rotations,), i32.
 
-        Parameters
-        ----------
-        turns : ndarray, shape (rotations,), int32
-            Position in the tour at which each rotation begins.
-
-        Returns
-        -------
-        ndarray, shape (rotations, k), int32
-            Length to each of the k states of the last layer that have all cities, from the lowest last position.
-        ndarray, shape (n - 1, states), uint8
-            Choices of layers 2 to n; no rows if they are not kept.
-
+        Return the length to each of the k states of the last layer that have all cities, from the lowest last position,
+        (rotations, k), i32, and the choices of layers 2 to n, (n - 1, states), u8; no rows if they are not kept.
         """
         n, states, k, rotations = self.n, self.net.states, self.net.k, self.rotations
         lengths = np.full((2, rotations.count, states), FAR, np.int32)
@@ -105,12 +81,10 @@ class RotationLayers:
         return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], kept
 
     def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
-        """What `layers_in_teams` takes to go through layers ``begin`` to ``end`` - 1."""
         net = self.net
         return self.problem, self.rotations, begin, end, self.choices, net.k, net.states, self.keep
 
     def _launch(self, begin: int, end: int) -> None:
-        """Queue layers ``begin`` to ``end`` - 1."""
         backend, net = self.backend, self.net
         if self.in_teams:
             backend.launch(layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))

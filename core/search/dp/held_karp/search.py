@@ -157,18 +157,15 @@ class HeldKarp(TableSearch[ShortestTour]):
         return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
     def make_room(self) -> None:
-        """Take the host's memory that cells need, if there are any; see `core.search.dp.engine.waves.WaveEngine`."""
         if self.way and not self.halves:
             self.way.make_room()
 
     def warm_up(self) -> None:
-        """Compile everything; the time counts as the backend's compilation."""
         if self.way:
             with self.backend.warming_up():
                 self.way.warm_up()
 
     def compute(self, run: TableRun) -> ShortestTour:
-        """Compute the layers, and trace the tour if it is wanted."""
         try:
             length, tour, streamed = self.way.find(run) if self.way else self._tiny()
             if length > self.start_length:

@@ -25,7 +25,6 @@ def rank_of(elements: list[int]) -> int:
 
 
 def layer_cells(elements: int, size: int) -> int:
-    """Paths of a layer: sets of ``size`` elements times their last elements."""
     return comb(elements, size) * size
 
 

@@ -20,16 +20,6 @@ class HeldKarpTrace:
     """Shortest paths through both halves of a tour; every rank finds them by itself, from nothing but distances.
 
     Of paths that are as short, that with the smallest city before the last wins, then the smallest before that, ...
-
-    Parameters
-    ----------
-    launches
-        Of the device.
-    distances : ndarray, shape (n, n)
-        From the first index to the second; lengths end at the launches' cap.
-    first
-        Elements of the first half.
-
     """
 
     def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
@@ -88,7 +78,6 @@ class HeldKarpTrace:
         return steps
 
     def _row(self, found: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
-        """The lengths of paths through these elements of a half, by their last one."""
         size = len(elements)
         start = self.starts[side][size] + rank_of(elements) * size
         return found[size % 2][start : start + size].astype(np.int64)

@@ -25,18 +25,8 @@ from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_
 class SubsetWaves(Waves):
     """Paths from city 0 through sets of cities, a wave for every size: see `core.kernels.dp.held_karp`.
 
-    In whole teams a lane after the last one computes the last set again.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers
-        n from 2 to 35; no path may be longer than 2**31 - 1.
-
-    Raises
-    ------
-    UserError
-        More cities.
-
+    In whole teams a lane after the last one computes the last set again. There are 2 to 35 cities, and no path may be
+    longer than 2**31 - 1.
     """
 
     value = i32
@@ -55,11 +45,9 @@ class SubsetWaves(Waves):
         self.data = Cities(self.elements, steps, choose)
 
     def waves(self) -> int:
-        """Sizes of sets."""
         return self.elements
 
     def cells(self, wave: int) -> int:
-        """Sets of this size, times their last elements."""
         return layer_cells(self.elements, wave + 1)
 
 
@@ -68,22 +56,8 @@ class HeldKarpByWaves:
 
     It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the cities that are
     left. With the published mapping these are cells on the host; else the same problem without the cities traced so
-    far is computed, which has half the sets of the one before it.
-
-    Parameters
-    ----------
-    backend, communicator, mapping, folder, team_size
-        See `core.search.dp.engine.waves.WaveEngine`, which refuses several ranks.
-    distances : ndarray, shape (n, n), integers
-        At least two cities.
-    room
-        Bytes of the device that two layers may take; the engine checks the published mapping.
-
-    Raises
-    ------
-    UserError
-        More cities than 32-bit indices or the device have room for, or too long distances.
-
+    far is computed, which has half the sets of the one before it. Two layers may take ``room`` bytes of the device; the
+    engine checks the published mapping.
     """
 
     def __init__(
@@ -112,11 +86,9 @@ class HeldKarpByWaves:
         self.make_room = self.engine.make_room
 
     def warm_up(self) -> None:
-        """Compile what a run launches, by a run with one city besides the first."""
         self.smallest.run(trace=False)
 
     def find(self, run: TableRun) -> HeldKarpAnswer:
-        """Compute all layers, and trace the tour if it is wanted."""
         found = self.engine.run(run.trace, run.progress)
         last = found.last.astype(np.int64)
         length = int((last + self.distances[1:, 0]).min())

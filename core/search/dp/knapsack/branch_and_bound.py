@@ -80,13 +80,11 @@ class KnapsackBranchAndBound:
     work_unit = "nodes"
 
     def warm_up(self) -> None:
-        """Compile; the time counts as the backend's compilation."""
         with self.backend.warming_up():
             self._begin()
             self._explore(0)
 
     def _begin(self) -> None:
-        """Put the search before its first node."""
         search, nothing = self.search, np.zeros(max(1, len(self.items)), np.uint8)
         self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
         self.backend.write(search.numbers, np.zeros(3, np.uint64))
@@ -94,18 +92,14 @@ class KnapsackBranchAndBound:
         self.backend.write(search.best, nothing)
 
     def _state(self) -> Checkpoint:
-        """Where the search stands."""
         return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
 
     def _layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """Declare the state of a search that has not ended."""
         count, capacity = len(self.items), self.instance.capacity
         instance = self.instance
         weights, values = (column[self.items].astype(np.int64) for column in (instance.weights, instance.values))
 
         def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
-            """Return the rule of a selection with this value, and this weight or any that fits."""
-
             def rule(chosen: np.ndarray) -> str | None:
                 some = chosen[:count] > 0
                 found = int(weights[some].sum()), int(values[some].sum())

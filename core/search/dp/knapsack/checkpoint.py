@@ -25,19 +25,8 @@ NUMBERS, TAKEN = "numbers", "taken"
 class KnapsackCheckpoint(NamedTuple):
     """Known part of a knapsack.
 
-    Attributes
-    ----------
-    rows : Checkpoints
-        Rows after some of the first ``undecided`` items, of the capacities up to ``capacity``.
-    undecided, capacity : int
-        The items that are not decided, which are the first ones, and the capacity that the others leave them.
-    value : int
-        The largest, as soon as an item is decided.
-    taken : (items,), u8
-        1 for each of the others that is taken.
-    dtype
-        Of the rows.
-
+    Rows are those of capacities up to ``capacity``, which the ``undecided`` first items have left. ``value`` is the
+    largest, as soon as an item is decided, and ``taken`` is 1 for each decided item that is taken.
     """
 
     rows: RowCheckpoints
@@ -49,14 +38,12 @@ class KnapsackCheckpoint(NamedTuple):
 
     @classmethod
     def of(cls, state: Checkpoint | None, items: int, capacity: int, dtype: Any) -> KnapsackCheckpoint:
-        """The content of a checkpoint; None: of a run that begins."""
         if state is None:
             return cls(RowCheckpoints(), items, capacity, 0, np.zeros(items, np.uint8), np.dtype(dtype))
         undecided, left, value = (int(number) for number in state[NUMBERS])
         return cls(RowCheckpoints.of(state), undecided, left, value, state[TAKEN].copy(), np.dtype(dtype))
 
     def state(self) -> Checkpoint:
-        """The same as arrays."""
         numbers = np.array([self.undecided, self.capacity, self.value], np.uint64)
         return {**self.rows.state(self.capacity + 1, self.dtype), NUMBERS: numbers, TAKEN: self.taken}
 
@@ -75,7 +62,6 @@ class KnapsackCheckpoint(NamedTuple):
 
     @property
     def begins(self) -> bool:
-        """True if nothing is known."""
         return self.undecided == len(self.taken) and not self.rows.places
 
 
@@ -88,7 +74,6 @@ def layout(
     undecided, left, value = (int(number) for number in state[NUMBERS])
 
     def same_capacity(taken: np.ndarray) -> str | None:
-        """Compare what the items taken weigh and are worth with what is left and known."""
         if taken[:undecided].any():
             return f"found item {int(taken.argmax())} taken, expected the first {undecided} to be undecided"
         weight, worth = (int(column[taken > 0].sum()) for column in (weights, values))
@@ -102,16 +87,7 @@ def layout(
 
 
 class CheckpointedKnapsack:
-    """A run with checkpoints: one table, and if it has resumed from rows one for every row (`core.search.run.Steps`).
-
-    Parameters
-    ----------
-    search
-        A `core.search.dp.knapsack.search.KnapsackSearch` that has tables.
-    table_run
-        Settings of the run.
-
-    """
+    """A run with checkpoints (`core.search.run.Steps`): one table; of a resumed run one for every row."""
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
         self.search, self.trace, self.progress, self.ranks = (
@@ -125,7 +101,6 @@ class CheckpointedKnapsack:
         self.value = self.streamed_bytes = 0
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """Make the table behind the last row of a checkpoint."""
         self.known = KnapsackCheckpoint.of(checkpoint, self.items, self.search.capacity, self.dtype)
         is_whole = self.known.begins and self.search.half is None
         if not is_whole:
@@ -140,7 +115,6 @@ class CheckpointedKnapsack:
         self.table.start(self.together, self.trace)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Compute some passes, and after the last one trace the items of the table."""
         begin, passes = self.at, self.table.passes
         self.at = min(passes, begin + run.budget().steps)
         is_first = self.known.undecided == self.items
@@ -155,7 +129,6 @@ class CheckpointedKnapsack:
         return Step(self.at - begin or 1, undone=int(not is_done))
 
     def decide(self) -> None:
-        """Trace the items of a table, and begin with that of the items before them."""
         self.streamed_bytes += int(self.ranks.sum(self.table.streamed_bytes))
         taken, left = self.search.traced(self.table, self.ranks)
         self.known = self.known.decided(self.first, self.ranks.sum(taken), left, self.value)
@@ -164,12 +137,10 @@ class CheckpointedKnapsack:
             self.start(None)
 
     def report(self, done: int) -> None:
-        """Report items of the first table."""
         assert self.progress is not None
         self.progress(self.first + done, self.items)
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """The rows and decisions, on the first rank."""
         if self.at == 0:
             return self.known.state()
         row = self.table.values(self.ranks, self.at)
@@ -177,7 +148,6 @@ class CheckpointedKnapsack:
         return None if row is None else self.known.with_row(done, row).state()
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `layout`."""
         search = self.search
         columns = (
             column[search.items].astype(np.int64) for column in (search.instance.weights, search.instance.values)

@@ -44,7 +44,6 @@ def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, w
 
 
 def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: int) -> ItemHalves:
-    """The first k items, and the others."""
     halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
     weights = [int(half.weights.sum()) for half in halves]
     first, second = (
@@ -55,20 +54,7 @@ def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: i
 
 
 class KnapsackHalf:
-    """The work of one of two ranks when its table is computed.
-
-    Parameters
-    ----------
-    table
-        Of this rank's items.
-    halves
-        The lighter items, which rank 0 has, and the heavier ones.
-    rank
-        0 or 1.
-    capacity
-        At most the weight of all items.
-
-    """
+    """The work of one of two ranks when its table is computed; rank 0 has the lighter items."""
 
     def __init__(self, table: KnapsackTable, halves: ItemHalves, rank: int, capacity: int) -> None:
         self.table, self.rank, self.capacity = table, rank, capacity
@@ -79,7 +65,6 @@ class KnapsackHalf:
         self.sequences: dict[int, Any] = {}
 
     def warm_up(self) -> None:
-        """Compile the kernels of this rank."""
         if self.rank == 1:
             self.largest_sum()
             self.mark(0)
@@ -118,14 +103,12 @@ class KnapsackHalf:
 
     @property
     def tables(self) -> Any:
-        """Both last rows."""
         table = self.table
         return kernels.HalfTables(
             table.free_row, table.last_row, self.capacity, self.heavier.lowest, self.heavier.highest
         )
 
     def largest_sum(self) -> int:
-        """The largest value of all splits."""
         backend, cells = self.table.backend, self.heavier.highest - self.heavier.lowest + 1
         most = TEAMS if self.lanes > 1 else backend.capabilities.compute_units
         teams = min(most, -(-cells // self.lanes))
@@ -154,13 +137,11 @@ class KnapsackHalf:
         return self.blocks if self.lanes > 1 else min(self.blocks, self.table.backend.capabilities.compute_units)
 
     def forget_decisions(self) -> None:
-        """Begin with the last item."""
         backend, last = self.table.backend, 2 * self.table.passes - 1
         for buffer, first in ((self.splits.leaves, 0), (self.splits.taken, 0), (self.splits.clock, last)):
             backend.write(buffer, np.full(buffer.size, first, np.int32))
 
     def trace(self, value: int) -> None:
-        """Trace the heavier items from all splits that reach this value."""
         count = self.mark(value)
         self.forget_decisions()
         assert self.table.rows is not None

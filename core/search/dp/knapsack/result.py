@@ -46,22 +46,18 @@ class Selection(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """The value."""
         return self.value
 
     @property
     def solution(self) -> np.ndarray | None:
-        """The selection."""
         return self.chosen
 
     @property
     def evaluations(self) -> int:
-        """Cells of the whole table, or nodes."""
         return self.cells or self.nodes
 
     @property
     def hash(self) -> str:
-        """The digest."""
         return hex_digest(self.digest)
 
     @property
@@ -70,7 +66,6 @@ class Selection(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """True if the value is proved."""
         return self.optimal
 
 
@@ -84,7 +79,6 @@ def make_selection(
     nodes: int = 0,
     streamed_bytes: int = 0,
 ) -> Selection:
-    """A `Selection` with its weight and digest."""
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
     found = hashlib.blake2b(str(value).encode(), digest_size=8)
     if chosen is not None:

@@ -106,18 +106,7 @@ class KnapsackSearch(TableSearch[Selection]):
         self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """The table of the items ``first`` to ``end`` - 1, whose capacities all ranks share.
-
-        Parameters
-        ----------
-        first, end
-            In the order in which they are taken.
-        capacity
-            The last cell of the last row is wanted.
-        above
-            See `core.search.dp.knapsack.table.KnapsackPart`.
-
-        """
+        """The table of the items ``first`` to ``end`` - 1 below the row ``above``, whose capacities all ranks share."""
         instance, cut, size = self.instance, self.cut, self.communicator.size
         before = weight_of(instance, self.items[:first])
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))
@@ -132,16 +121,13 @@ class KnapsackSearch(TableSearch[Selection]):
 
     @property
     def teams(self) -> int:
-        """Teams of a pass."""
         return self.table.teams
 
     @property
     def evaluations(self) -> int:
-        """Cells of the whole table, also those that are not computed."""
         return self.cells
 
     def warm_up(self) -> None:
-        """Compile everything; the time counts as the backend's compilation."""
         if self.engine is not None:
             from core.search.dp.knapsack.waves import problem_of, smallest
 
@@ -161,7 +147,6 @@ class KnapsackSearch(TableSearch[Selection]):
                 self.half.warm_up()
 
     def compute(self, run: TableRun) -> Selection:
-        """The largest value and, with a trace, a selection that has it; progress counts items."""
         trace, progress, ranks, checkpointer = run
         if self.engine is not None:
             found = self.engine.run(trace, progress)
@@ -199,10 +184,7 @@ class KnapsackSearch(TableSearch[Selection]):
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
     def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
-        """The items that are chosen, as far as this rank finds out, and the capacity that they leave.
-
-        The trace goes from rank to rank, since capacities become smaller.
-        """
+        """The items that are chosen, as far as this rank finds out, and the capacity that they leave."""
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
@@ -210,23 +192,11 @@ class KnapsackSearch(TableSearch[Selection]):
 
 
 def weight_of(instance: Knapsack, items: np.ndarray) -> int:
-    """Weight of these items."""
     return int(instance.weights[items].astype(np.int64).sum())
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Bounds of the ranks' parts of a row, in whole blocks; ranks without a part are the last.
-
-    Parameters
-    ----------
-    cells, block
-        Of a row, and of a block.
-    ranks
-        Number of ranks.
-    least
-        Least cells of a part; fewer ranks have one if there are not enough cells.
-
-    """
+    """Bounds of the ranks' parts of a row, in whole blocks; the last ranks have none if there are few cells."""
     blocks = cells // block
     sharing = max(1, min(ranks, cells // least))
     return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]

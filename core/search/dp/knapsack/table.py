@@ -33,7 +33,6 @@ class RowBlocking(NamedTuple):
 
     @classmethod
     def of(cls, capabilities: Any, team_size: int | None) -> RowBlocking:
-        """Chosen for a device, with a given team size if that is not None."""
         wide = capabilities.lanes_resident > 1
         lanes = min(TEAM_SIZE if wide else 1, capabilities.max_team_size) if team_size is None else team_size
         # A lone lane's words of neighbouring blocks lie in one cache line, which two cores should not share.
@@ -41,20 +40,13 @@ class RowBlocking(NamedTuple):
         return cls(lanes, at_once, share, kernels.CELLS * lanes)
 
     def padded(self, capacity: int) -> int:
-        """Cells of the whole blocks of a row."""
         return (capacity // self.block + 1) * self.block
 
 
 class KnapsackTableItems(NamedTuple):
-    """The items of a table: numbers, weights and values, two to a pass, of which some may be spare ones in front.
+    """The items of a table: numbers, weights and values, two to a pass.
 
-    Attributes
-    ----------
-    numbers : (n,), i64
-        Of the instance's items.
-    weights, values : (2 * passes,), i64 and the values' dtype
-        Spare items, which fill up the first pass, have no weight and no value.
-
+    Spare items in front fill up the first pass; they have neither number nor weight nor value.
     """
 
     numbers: np.ndarray
@@ -63,7 +55,6 @@ class KnapsackTableItems(NamedTuple):
 
     @classmethod
     def of(cls, instance: Any, numbers: np.ndarray, dtype: Any) -> KnapsackTableItems:
-        """These items of an instance, in this order."""
         slots = 2 * max(1, -(-len(numbers) // 2))
         weights, values = np.zeros(slots, np.int64), np.zeros(slots, dtype)
         weights[slots - len(numbers) :] = instance.weights[numbers]
@@ -72,29 +63,17 @@ class KnapsackTableItems(NamedTuple):
 
     @property
     def spare(self) -> int:
-        """Number of spare items."""
         return len(self.weights) - len(self.numbers)
 
     @property
     def passes(self) -> int:
-        """Number of passes."""
         return len(self.weights) // 2
 
 
 class KnapsackPart(NamedTuple):
-    """The items of a table, and the cells of its last row that are wanted.
+    """The items of a table in the order of the passes, and the cells ``lowest`` to ``highest`` of its last row.
 
-    Attributes
-    ----------
-    items : KnapsackTableItems
-        In the order of the passes.
-    lowest, highest : int
-        The cells; the highest at most the weight of all items here and before.
-    before : int
-        The weight of the items before the first pass.
-    above : ndarray or None
-        The row before the first pass, from capacity 0 on; None: of no items.
-
+    The items before the first pass weigh ``before``, and leave the row ``above``, from capacity 0 on.
     """
 
     items: KnapsackTableItems
@@ -117,7 +96,6 @@ class KnapsackPart(NamedTuple):
 
     @property
     def work(self) -> int:
-        """Cells that all passes compute."""
         low, high = self.cells_that_matter()
         return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
 
@@ -125,29 +103,9 @@ class KnapsackPart(NamedTuple):
 class KnapsackTable:
     """The passes over some items, ready to be repeated.
 
-    Parameters
-    ----------
-    backend
-        Device of this rank.
-    part : KnapsackPart
-        Items and cells.
-    cut : RowBlocking
-        Blocks of the device.
-    padded : int
-        Cells of a row, whole blocks, more than the highest one that is wanted.
-    bounds : list of int, optional
-        Rank r of those that share the table computes cells bounds[r] to bounds[r + 1] - 1, whole blocks. None: it is
-        this rank's alone.
-    rank : int
-        Of those.
-    room, folder
-        See `core.search.dp.engine.decisions.DecisionRows`.
-
-    Raises
-    ------
-    UserError
-        Two rows of values do not fit the device.
-
+    A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r of those that share the table
+    computes cells bounds[r] to bounds[r + 1] - 1. See `core.search.dp.engine.decisions.DecisionRows` for room and
+    folder.
     """
 
     def __init__(
@@ -190,21 +148,11 @@ class KnapsackTable:
     # --- passes ---
 
     def compute(self, together: Any, trace: bool, progress: ItemCallback | None = None) -> None:
-        """Queue all passes; see `start` and `advance`."""
         self.start(together, trace)
         self.advance(0, self.passes, progress)
 
     def start(self, together: Any, trace: bool) -> None:
-        """Queue what comes before the first pass.
-
-        Parameters
-        ----------
-        together
-            `backends.collectives.Collectives` of the ranks that share the table, if it is not this rank's alone.
-        trace
-            True if decisions are kept.
-
-        """
+        """Queue what comes before the first pass; ``together`` are the collectives of the ranks that share it."""
         self.make_rows(together)
         self.traces = trace
         if trace and self.rows is None:
@@ -263,21 +211,17 @@ class KnapsackTable:
 
     @property
     def last_row(self) -> Any:
-        """The row after all passes."""
         return self.row[self.passes % 2]
 
     @property
     def free_row(self) -> Any:
-        """The row that is free after all passes."""
         return self.row[1 - self.passes % 2]
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes of decisions that leave the device during a run that traces."""
         return self.rows.streamed_bytes if self.rows is not None else 0
 
     def begin(self) -> None:
-        """Queue what comes before the first pass."""
         self.backend.launch(
             kernels.begin, 1, self.cut.team_size,
             self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.highest,
@@ -342,7 +286,6 @@ class KnapsackTable:
         )  # fmt: skip
 
     def select_none(self) -> None:
-        """Choose no item."""
         self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
 
     def trace_from(self, cell: int) -> np.ndarray:

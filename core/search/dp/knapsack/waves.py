@@ -15,7 +15,6 @@ from core.search.dp.engine.results import WaveResult
 
 
 def value_type(instance: Knapsack) -> Any:
-    """The language's type of a cell."""
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -26,15 +25,7 @@ def smallest(instance: Knapsack) -> Knapsack:
 
 
 class KnapsackWaves(Waves):
-    """A wave is an item, and its cells are the capacities.
-
-    Parameters
-    ----------
-    instance : Knapsack
-    items : ndarray, int64
-        Their numbers, in the order in which they are taken.
-
-    """
+    """A wave is an item, of those given, in this order; its cells are the capacities."""
 
     choices = 1
     cell: Any = best_value
@@ -52,15 +43,12 @@ class KnapsackWaves(Waves):
         return max(1, len(self.items))
 
     def cells(self, wave: int) -> int:
-        """Capacities from 0 on."""
         return self.instance.capacity + 1
 
     def width(self) -> int:
-        """As many in every wave."""
         return self.instance.capacity + 1
 
     def chosen(self, result: WaveResult) -> np.ndarray | None:
-        """The selection, if choices were kept."""
         if result.choice is None:
             return None
         chosen, cell = np.zeros(self.instance.n, bool), self.instance.capacity
@@ -92,11 +80,9 @@ class KnapsackDiagonals(Diagonals):
         self.lookback = 1 + int(self.weights.max())
 
     def sides(self) -> tuple[int, int]:
-        """Items, and capacities."""
         return self.instance.n, self.instance.capacity + 1
 
     def lie(self, ring: WaveRing) -> None:
-        """Place the items, and the distance of the cells that they follow from."""
         weights, values = np.zeros(ring.lanes, np.int32), np.zeros(ring.lanes, self.value.dtype)
         weights[: self.instance.n], values[: self.instance.n] = self.weights, self.values
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)

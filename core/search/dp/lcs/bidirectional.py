@@ -28,15 +28,8 @@ if TYPE_CHECKING:
 class Stair(NamedTuple):
     """The line between what the wave from the upper left computes and what the one from the lower right does.
 
-    Attributes
-    ----------
-    strips, words
-        Number of strips, and words of columns in each.
-    batches
-        Of rows.
-    reach, slope
-        The first wave computes the first ``reach - s * slope`` batches of strip s, or none or all of them.
-
+    There are ``batches`` of rows and ``strips`` of so many words of columns. The first wave computes the first
+    ``reach - s * slope`` batches of strip s, or none or all of them.
     """
 
     strips: int
@@ -69,18 +62,7 @@ class Stair(NamedTuple):
 
 
 class WavePart(NamedTuple):
-    """Part of a wave on one rank.
-
-    Attributes
-    ----------
-    from_end
-        True for the wave from the lower right.
-    first, end
-        Its strips, as its own wave numbers them.
-    left, right
-        Neighbouring ranks in the wave, or None.
-
-    """
+    """Strips of a rank, as its own wave numbers them, and the neighbouring ranks in the wave, or None."""
 
     from_end: bool
     first: int
@@ -103,18 +85,7 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
 
 
 class BidirectionalLcs:
-    """A table of which the length alone is wanted, on one device per rank, ready to be repeated.
-
-    Parameters
-    ----------
-    backend, ranks
-        Where; a communicator of at least two ranks, all of which make this together.
-    alphabet, a, b
-        See `core.search.dp.lcs.table.LcsTable`; at least one letter each.
-    shape
-        In place of the one that is chosen for the whole table.
-
-    """
+    """A table of which the length alone is wanted, by at least two ranks, ready to be repeated."""
 
     def __init__(
         self,
@@ -164,7 +135,6 @@ class BidirectionalLcs:
     def own_table(
         self, part: WavePart, layout: LcsTableLayout, alphabet: Alphabet, a: np.ndarray, b: np.ndarray
     ) -> LcsTable:
-        """The table of this rank's part."""
         first, end = part.first, part.end
         if part.from_end:
             first, end = self.stair.strips - end, self.stair.strips - first
@@ -206,22 +176,8 @@ class StairPieces:
     """The pieces of a stair from its lower left end to its upper right one: words of columns, and batches of rows.
 
     On the way to the right the first table grows where its row does, and the other one loses what it grows there. On
-    the way up it is the other way round.
-
-    Parameters
-    ----------
-    stair
-        The line.
-
-    Attributes
-    ----------
-    count : int
-        Number of pieces.
-    words : (words of all columns,), i64
-        The places of the words, from the left.
-    rises : i64
-        The places of the batches between one strip's end and the next one's, from below.
-
+    the way up it is the other way round. ``words`` has the places of all words from the left, and ``rises`` those of
+    the batches between one strip's end and the next one's, from below.
     """
 
     def __init__(self, stair: Stair) -> None:
@@ -236,11 +192,8 @@ class StairPieces:
     def largest_sum(self, more: np.ndarray, less: np.ndarray) -> int:
         """The largest sum of both tables at any point of the line.
 
-        Parameters
-        ----------
-        more, less : (count,), u64
-            Bits at which the sum grows by 1, and at which it shrinks: one for each column or row of a piece.
-
+        The sum grows by 1 at the bits of ``more``, and shrinks at those of ``less``; both (count,), u64: a bit for each
+        column or row of a piece.
         """
         up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (more, less))
         after = np.cumsum(up - down)
@@ -258,6 +211,5 @@ class StairPieces:
 
 
 def reverse_bits(words: np.ndarray) -> np.ndarray:
-    """An array of words with all its bits in the opposite order."""
     swapped = np.packbits(np.unpackbits(words.view(np.uint8), bitorder="little"), bitorder="big")
     return np.ascontiguousarray(swapped[::-1]).view(words.dtype)

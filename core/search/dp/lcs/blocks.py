@@ -26,17 +26,7 @@ LEAST_STRIPS = 8
 class LcsBlockTable:
     """A block's table that keeps some rows, and the carries into some columns.
 
-    Parameters
-    ----------
-    blocks
-        Device and alphabet.
-    block
-        Rows and columns.
-    layout
-        Of the table.
-    stretch, group
-        Batches between two rows that are kept, and strips between two columns.
-
+    There are ``stretch`` batches between two rows, and ``group`` strips between two columns.
     """
 
     def __init__(
@@ -48,7 +38,6 @@ class LcsBlockTable:
         self.carries: dict[int, np.ndarray] = {}
 
     def keep(self) -> None:
-        """Take the rows and carries of the table to the host."""
         table, batches = self.table, self.layout.batches
         words = table.first.size
         for k in range(self.stretch, batches, self.stretch):
@@ -97,11 +86,9 @@ class LcsBlockTracer:
         self.streamed_bytes = 0
 
     def layout(self, rows: int, columns: int) -> LcsTableLayout:
-        """Lay out a block that keeps its bits."""
         return layout_for(self.backend.capabilities, rows, columns, room=self.room)
 
     def fits(self, rows: int, columns: int) -> bool:
-        """Return True if the bits of a block can be kept."""
         layout = self.layout(rows, columns)
         return layout.fits_launches(self.room) and layout.kept_bytes <= self.most_bytes
 
@@ -126,13 +113,11 @@ class LcsBlockTracer:
 
     @staticmethod
     def marks_bytes(layout: LcsTableLayout, stretch: int, group: int) -> int:
-        """Bytes of the rows and carries that are kept."""
         shape = layout.shape
         rows = -(-layout.batches // stretch) * 8 * shape.strips * shape.lanes * shape.words
         return rows + shape.strips // group * layout.batches * 4
 
     def trace(self, block: LcsBlock, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Trace through a block, as `LcsTable.trace` does."""
         rows, columns = len(block.a), len(block.b)
         layout = layout_for(self.backend.capabilities, rows, columns, strips=self.strips)
         cut = layout.shape.strips > 1 or layout.batches > 1

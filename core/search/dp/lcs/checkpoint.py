@@ -34,18 +34,9 @@ TRACE, PAIRS = "trace", "pairs"
 class LcsCheckpoint(NamedTuple):
     """Known part of a longest common subsequence.
 
-    Attributes
-    ----------
-    rows : Checkpoints
-        Rows of the table, by words of columns, before the last one that is traced.
-    trace : (4,), i32
-        Where the trace is (see `core.kernels.dp.lcs`), with the number of pairs that are left; it begins at the last
-        cell, with none.
-    pairs : (count, 2), i64
-        Those that it has found, ascending.
-    is_known : bool
-        True if the length is known, so that the trace has begun.
-
+    ``rows`` are by words of columns, before the last one that is traced. ``trace`` is its place (see
+    `core.kernels.dp.lcs`) with the number of pairs that are left; it begins at the last cell, with none. ``pairs`` are
+    those that it has found, ascending, (count, 2), i64. The trace has begun when the length ``is_known``.
     """
 
     rows: RowCheckpoints
@@ -55,19 +46,16 @@ class LcsCheckpoint(NamedTuple):
 
     @classmethod
     def of(cls, state: Checkpoint | None, rows: int, columns: int) -> LcsCheckpoint:
-        """The content of a checkpoint; None: of a run that begins."""
         if state is None:
             return cls(RowCheckpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
         *trace, is_known = (int(number) for number in state[TRACE])
         return cls(RowCheckpoints.of(state), np.array(trace, np.int64), state[PAIRS], bool(is_known))
 
     def state(self) -> Checkpoint:
-        """The same as arrays."""
         rows = self.rows.state(-(-int(self.trace[COLUMN]) // COLUMNS), np.uint64)
         return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
 
     def with_row(self, place: int, row: np.ndarray) -> LcsCheckpoint:
-        """This and the row after ``place`` letters."""
         return self._replace(rows=self.rows.with_row(place, row))
 
     def ended(self, length: int) -> LcsCheckpoint:
@@ -86,7 +74,6 @@ class LcsCheckpoint(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """True if the trace is at its end."""
         return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
 
 
@@ -97,7 +84,6 @@ def layout(state: Checkpoint, rows: int, columns: int) -> Iterator[CheckpointArr
     row, column, _, left, is_known = (int(number) for number in state[TRACE])
 
     def from_the_last_cell(pairs: np.ndarray) -> str | None:
-        """Compare the pairs with where the trace is."""
         if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
             return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
         if left > min(row, column):
@@ -110,16 +96,7 @@ def layout(state: Checkpoint, rows: int, columns: int) -> Iterator[CheckpointArr
 
 
 class CheckpointedLcs:
-    """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row.
-
-    Parameters
-    ----------
-    search
-        A `core.search.dp.lcs.search.LongestCommonSubsequence` of at least one letter each.
-    table_run
-        Settings of the run.
-
-    """
+    """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row."""
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
         self.search = search
@@ -128,7 +105,6 @@ class CheckpointedLcs:
         self.table: LcsTable | None = None
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """Take the rows and the trace of a checkpoint."""
         search = self.search
         self.known = LcsCheckpoint.of(checkpoint, search.a.size, search.b.size)
         shape = self.layout_of(search.a.size, search.columns).shape
@@ -154,15 +130,12 @@ class CheckpointedLcs:
         return Step(-(-rows // ROWS) or 1, undone=int(not is_done))
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """The rows and pairs, on the first rank."""
         return self.known.state() if run.leads else None
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `layout`."""
         return layout(state, self.search.a.size, self.search.b.size)
 
     def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None]:
-        """The length and, with a trace, the matched pairs."""
         length = int(self.known.trace[LEFT]) + len(self.known.pairs)
         return length, self.known.pairs if self.is_traced else None
 
@@ -207,7 +180,6 @@ class CheckpointedLcs:
         return self.part
 
     def layout_of(self, rows: int, columns: int) -> LcsTableLayout:
-        """Lay out a stretch."""
         search = self.search
         layout = layout_for(
             search.backend.capabilities, rows, columns, ranks=search.communicator.size, shape=search.shape

@@ -31,12 +31,10 @@ class LcsLaunchShape(NamedTuple):
 
     @property
     def launch_words(self) -> int:
-        """Words that one launch keeps."""
         return self.strips * self.steps * self.words * ROWS * self.lanes
 
     @property
     def strip_columns(self) -> int:
-        """Columns of a strip."""
         return self.lanes * self.words * COLUMNS
 
 
@@ -45,19 +43,8 @@ def shape_for(
 ) -> LcsLaunchShape:
     """Choose a shape for a number of words of columns and batches of rows.
 
-    Parameters
-    ----------
-    capabilities
-        Of the device.
-    words, batches
-        Of the table.
-    room
-        Bytes of device memory for the bits of all rows; None: they are not kept.
-    strips
-        Least number of strips, if there are as many words.
-    ranks
-        Number of ranks with such tables side by side.
-
+    The bits of all rows may take ``room`` bytes of the device; None: they are not kept. There are at least ``strips``
+    strips, if there are as many words, and ``ranks`` such tables side by side.
     """
     if capabilities.lanes_resident > 1:
         lanes = min(32, capabilities.max_team_size)
@@ -80,15 +67,7 @@ def shape_for(
 class LcsTableLayout(NamedTuple):
     """Order of work on the rows and columns of a table.
 
-    Attributes
-    ----------
-    shape
-        Of a launch.
-    batches
-        Of rows.
-    reach, slope
-        Ends of strips above the last row (see `core.kernels.dp.lcs.Pipeline`); None: there are none.
-
+    ``reach`` and ``slope`` end strips above the last row (see `core.kernels.dp.lcs.Pipeline`); None: they all have it.
     """
 
     shape: LcsLaunchShape
@@ -103,7 +82,6 @@ class LcsTableLayout(NamedTuple):
 
     @property
     def launches(self) -> int:
-        """Launches until all strips have ended."""
         last = self.shape.strips - 1
         if self.slope == 0 or self.batches_of(last) == self.batches:
             return self.shape.launches(self.batches_of(0), last) if self.batches_of(0) else 0
@@ -112,7 +90,6 @@ class LcsTableLayout(NamedTuple):
 
     @property
     def pipeline(self) -> Pipeline:
-        """The same for kernels."""
         shape, reach = self.shape, self.batches if self.reach is None else self.reach
         return Pipeline(
             self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
@@ -120,7 +97,6 @@ class LcsTableLayout(NamedTuple):
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes of the bits of all rows."""
         return self.launches * self.shape.launch_words * 8
 
     def fits_launches(self, room: int) -> bool:

@@ -40,27 +40,22 @@ class CommonSubsequence(NamedTuple):
 
     @classmethod
     def of_nothing(cls, trace: bool) -> CommonSubsequence:
-        """The result for an empty string."""
         return cls(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
 
     @property
     def cost(self) -> int:
-        """The length."""
         return self.length
 
     @property
     def solution(self) -> np.ndarray | None:
-        """The pairs."""
         return self.pairs
 
     @property
     def evaluations(self) -> int:
-        """All cells, however few a tiling had to compute."""
         return self.cells
 
     @property
     def hash(self) -> str:
-        """64 bits of the length and, if they were traced, of the pairs."""
         found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
         if self.pairs is not None:
             found.update(self.pairs.astype("<i8").tobytes())
@@ -72,11 +67,9 @@ class CommonSubsequence(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """True: a table is computed to its end."""
         return True
 
 
 def check_letters(a: int, b: int) -> None:
-    """Raise `UserError` if strings of these lengths are too long."""
     if max(a, b) > MOST_LETTERS:
         raise UserError(f"strings of {a} and {b} letters; both must be shorter than 2^31 - {COLUMNS}")

@@ -119,7 +119,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             ).run(trace=trace)
 
     def compute(self, run: TableRun) -> CommonSubsequence:
-        """The length and, with a trace, a subsequence; progress counts launches, with checkpoints rows."""
         self.streamed_bytes = 0
         if self.work == 0:
             return CommonSubsequence.of_nothing(run.trace)
@@ -155,7 +154,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.both_ends = None
 
     def length(self, ranks: Any, progress: CountCallback | None) -> int:
-        """Compute the length alone."""
         if ranks.size > 1:
             if self.both_ends is None or self.both_ends.ranks is not ranks:
                 self.free_tables()
@@ -168,7 +166,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     # --- tables of this rank's columns ---
 
     def layout(self, keep: int, strips: int | None = None) -> LcsTableLayout:
-        """Lay out this rank's columns."""
         room = self.room if keep == EVERY_ROW else None
         return layout_for(
             self.backend.capabilities, self.a.size, self.columns,
@@ -182,11 +179,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
 
     def own(self) -> LcsBlock:
-        """This rank's columns, with all rows."""
         return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns], self.above)
 
     def own_words(self, row: np.ndarray) -> np.ndarray:
-        """This rank's part of a row, by words of columns."""
         first = self.first_column // COLUMNS
         return row[first : first + -(-self.columns // COLUMNS)]
 
@@ -209,7 +204,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return self.whole[keep]
 
     def neighbours(self, ranks: Any, layout: LcsTableLayout) -> CarryRanks:
-        """The ranks to the left and to the right of this one."""
         left = ranks.rank - 1 if ranks.rank > 0 else None
         right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
         return CarryRanks(self.backend.collectives(ranks), left, right, message_batches(layout, ranks))
@@ -221,23 +215,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
         """Compute the table and trace it, from rank to rank.
 
-        Parameters
-        ----------
-        progress
-            See `TableRun`.
-        state : (4,), i32
-            Place where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); of a whole table the pairs
-            that are left are `UNKNOWN`.
-
-        Returns
-        -------
-        pairs : (count, 2), i64
-            The matched pairs of all ranks.
-        reached : (4,), i32
-            Place that the trace reaches, the column counted over all ranks.
-        is_kept : bool
-            True if the bits of the whole table were kept.
-
+        ``state`` is where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); of a whole table the
+        pairs that are left are `UNKNOWN`. Return the matched pairs of all ranks, (count, 2), i64, the place that the
+        trace reaches, and True if the bits of the whole table were kept.
         """
         is_kept = self.fits(ranks)
         compute = self.bits_kept if is_kept else self.blocks_marked

@@ -55,17 +55,9 @@ def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
 
 
 class CarryRanks(NamedTuple):
-    """Ranks that send the carries into a table's first column and receive those out of its last one.
+    """Ranks that send the carries into a table's first column, and receive those out of its last one.
 
-    Attributes
-    ----------
-    together
-        `backends.collectives.Collectives`.
-    left, right
-        Ranks, or None.
-    message
-        Batches of carries in one message.
-
+    A message has the carries of ``message`` batches.
     """
 
     together: Any
@@ -106,19 +98,10 @@ class Alphabet:
 
 
 class LcsBlock(NamedTuple):
-    """Rows and columns of a table, and what enters them.
+    """Rows, at least one, and columns of a table, and what enters them.
 
-    Attributes
-    ----------
-    a, b : 1-D, u8
-        Rows, at least one, and columns.
-    above : 1-D, u64, optional
-        The row above the first, by words of columns; None: of the empty string, of which no column grows.
-    entering : 1-D, u32, optional
-        The carries into the first column, a word of 32 rows each; None: none enter.
-    from_end
-        True if both strings are read from their ends.
-
+    Above the first row is the row ``above``, by words of columns; None: of the empty string, of which no column grows.
+    The carries ``entering`` the first column are words of 32 rows. ``from_end`` reads both strings from their ends.
     """
 
     a: np.ndarray
@@ -131,28 +114,9 @@ class LcsBlock(NamedTuple):
 class LcsTable:
     """All rows and columns of a block, which may be a part of a larger table.
 
-    Parameters
-    ----------
-    backend
-        Device of this rank.
-    alphabet
-        Of the whole table.
-    block : LcsBlock
-        Rows and columns.
-    layout
-        Of `layout_for`.
-    keep
-        See `core.kernels.dp.lcs.SOME_ROWS`.
-    room, folder
-        See `core.search.dp.engine.decisions.DecisionRows`.
-    stretch
-        Batches between two rows that `SOME_ROWS` keeps.
-
-    Raises
-    ------
-    UserError
-        More carries or masks than 32-bit indices reach; no room for the bits of two launches.
-
+    ``alphabet`` is that of the whole table. See `core.kernels.dp.lcs.SOME_ROWS` for ``keep``, and
+    `core.search.dp.engine.decisions.DecisionRows` for room and folder. `SOME_ROWS` keeps a row after each ``stretch``
+    of batches.
     """
 
     def __init__(
@@ -191,35 +155,19 @@ class LcsTable:
             self.enter(block.entering)
 
     def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
-        """Take other rows, as many, below another one.
-
-        Parameters
-        ----------
-        letters
-            Of the rows, as `Alphabet.rows` has them.
-        above
-            See `LcsTable`.
-
-        """
+        """Take other rows, as many, by numbers of letters (`Alphabet.rows`), below another one."""
         self.first = first_row(self.first.size, above)
         self.backend.write(self.above, self.first)
         self.backend.write(self.bits.letters, letters)
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes of bits that left the device."""
         return self.kept.streamed_bytes if self.kept is not None else 0
 
     def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
-        """All rows, or those before the end of each strip.
+        """Compute all rows, or those before the end of each strip; ``progress(done, all)`` counts launches.
 
-        Parameters
-        ----------
-        progress
-            Called with the number of launches that are done, and of all.
-        neighbours
-            Take part in it; None: what entered before enters again, at first nothing.
-
+        Without ``neighbours``, what entered before enters again, at first nothing.
         """
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
@@ -299,13 +247,7 @@ class LcsTable:
         return np.asarray(self.backend.download(self.bits.row))
 
     def rises(self, boundaries: int) -> np.ndarray:
-        """Rises where a strip ends before the strip to its right does, of the first strips: see `collect_rises`.
-
-        Returns
-        -------
-        (batches,), u32; of those between the last of these strips' right neighbour and the first strip's end.
-
-        """
+        """Rises where a strip ends before the one to its right, of the first strips: (batches,), u32."""
         if self.collected is None:
             self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes
@@ -313,25 +255,13 @@ class LcsTable:
         return np.asarray(self.backend.download(self.collected))
 
     def zeros(self) -> int:
-        """Number of columns at which the last row grows."""
         return int(np.bitwise_count(~self.row()).sum())
 
     def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace from a cell to the first column or above the first row.
 
-        Parameters
-        ----------
-        state : (4,), i32
-            Where the trace is (see `core.kernels.dp.lcs`), with as many pairs left as there can be in this table at
-            most.
-
-        Returns
-        -------
-        pairs : (count, 2), i64
-            Matched positions, ascending.
-        state : (4,), i32
-            Place that it reaches.
-
+        ``state`` has as many pairs left as there can be in this table at most (see `core.kernels.dp.lcs`). Return the
+        matched positions, ascending, (count, 2), i64, and the place that it reaches.
         """
         if self.kept is None:
             raise ValueError("no bits were kept")
@@ -357,7 +287,6 @@ def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
 
 
 def check_size(rows: int, columns: int, layout: LcsTableLayout, alphabet: Alphabet) -> None:
-    """Raise `UserError` if carries or masks have no indices of 31 bits."""
     shape = layout.shape
     if (shape.strips + 1) * layout.batches > LARGEST_INDEX:
         raise UserError(f"strings of {rows} and {columns} letters need more than 2^31 carries between strips")

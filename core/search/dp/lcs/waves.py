@@ -24,7 +24,6 @@ class LcsGrid(Grid):
         self.data = Strings(a, b)
 
     def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """An empty string has nothing in common with any."""
         return np.zeros_like(i)
 
     def pairs(self, result: WaveResult) -> np.ndarray | None:
@@ -52,7 +51,6 @@ class LcsDiagonals(Diagonals):
         self.across, self.down = (b, a) if self.lane_is_b else (a, b)
 
     def sides(self) -> tuple[int, int]:
-        """Letters of both strings."""
         return self.across.size, self.down.size
 
     def lie(self, ring: WaveRing) -> None:
