@@ -24,7 +24,7 @@ from core.search.ant_colony.launch_shape import shape_for
 from core.search.dp.engine.recurrences import MOST_CELLS, Waves
 from core.search.dp.engine.tiles import TileShape
 from core.search.dp.engine.waves import WaveEngine
-from core.search.dp.held_karp import balas_simonetti, restricted_start
+from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.waves import HeldKarpByWaves
@@ -215,12 +215,12 @@ MAPPED, LAUNCH = "hill climbing, `--mapping published`", "hill climbing, a launc
 LIMITS = {
     (CLIMBING, "46,340 cities"): [
         Limit(lambda n: search.check_cities(n, "big"), 46_340, "big has 46341 cities: hill climbing takes 5 to 46340 cities"),
-        Limit(lambda n: restricted_start.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
+        Limit(lambda n: balas_simonetti.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
         Limit(tsp_table, 46_340, "big has 46341 cities: a table of distances takes at most 46340"),
     ],
     (SAME, "n * longest distance < 2^31"): [
         Limit(lambda d: search.check_lengths(1000, d, "big"), LARGEST // 1000, "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
-        Limit(lambda d: restricted_start.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
+        Limit(lambda d: balas_simonetti.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
         Limit(ants_at, LARGEST // 1000, "tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
     ],
     (MAPPED, "4 * n * n bytes in the memory that a team shares: 110 cities in 48 KiB, 1,024 on a core"): [

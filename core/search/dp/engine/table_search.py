@@ -21,6 +21,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from core.errors import UserError
 from core.search.checkpoint import Checkpointer, seconds_before
 from core.search.progress import ProgressMonitor
@@ -29,6 +31,8 @@ from core.search.protocol import Callback, CountCallback
 from core.search.stop import Stop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.search.dp.engine.recurrences import Waves
     from core.search.dp.engine.waves import WaveEngine
 
@@ -144,3 +148,17 @@ def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: st
     """
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")
+
+
+def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Hand a trace from the last rank to the first; each follows it through its part of the table.
+
+    ``state`` is the last cell on the last rank. Afterwards it is, on every rank, where the trace enters its part.
+    Return the place that the first rank reaches, on all ranks.
+    """
+    if ranks.rank < ranks.size - 1:
+        ranks.receive(state, ranks.rank + 1)
+    reached = follow(state)
+    if ranks.rank > 0:
+        ranks.send(reached, ranks.rank - 1)
+    return np.array(ranks.bcast(reached))

@@ -10,7 +10,7 @@ one what the waves cost that begin and end with each stretch. Its ranks share th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,72 +31,22 @@ LONGER = 4
 TRACE, PAIRS = "trace", "pairs"
 
 
-class LcsCheckpoint(NamedTuple):
-    """Known part of a longest common subsequence.
-
-    ``rows`` are by words of columns, before the last one that is traced. ``trace`` is its place (see
-    `core.kernels.dp.lcs`) with the number of pairs that are left; it begins at the last cell, with none. ``pairs`` are
-    those that it has found, ascending, (count, 2), i64. The trace has begun when the length ``is_known``.
-    """
-
-    rows: RowCheckpoints
-    trace: np.ndarray
-    pairs: np.ndarray
-    is_known: bool = False
-
-    @classmethod
-    def of(cls, state: Checkpoint | None, rows: int, columns: int) -> LcsCheckpoint:
-        if state is None:
-            return cls(RowCheckpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
-        *trace, is_known = (int(number) for number in state[TRACE])
-        return cls(RowCheckpoints.of(state), np.array(trace, np.int64), state[PAIRS], bool(is_known))
-
-    def state(self) -> Checkpoint:
-        rows = self.rows.state(-(-int(self.trace[COLUMN]) // COLUMNS), np.uint64)
-        return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
-
-    def with_row(self, place: int, row: np.ndarray) -> LcsCheckpoint:
-        return self._replace(rows=self.rows.with_row(place, row))
-
-    def ended(self, length: int) -> LcsCheckpoint:
-        """This when the last row is there, from which the trace begins."""
-        rows = int(self.trace[ROW])
-        trace = np.array([rows, self.trace[COLUMN], 0, length], np.int64)
-        return self._replace(rows=self.rows.before(rows), trace=trace, is_known=True)
-
-    def traced(self, first: int, pairs: np.ndarray, entered: np.ndarray, reached: np.ndarray) -> LcsCheckpoint:
-        """This when the rows from ``first`` on are traced: from ``entered`` to ``reached``."""
-        left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
-        trace = np.array([first + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
-        words = -(-int(trace[COLUMN]) // COLUMNS)
-        rows = self.rows.before(int(trace[ROW])).narrowed(words)
-        return LcsCheckpoint(rows, trace, np.concatenate([pairs, self.pairs]), True)
-
-    @property
-    def is_over(self) -> bool:
-        return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
-
-
-def layout(state: Checkpoint, rows: int, columns: int) -> Iterator[CheckpointArray]:
-    """Declare the state of two strings, by their numbers of letters."""
-    shorter = min(rows, columns)
-    yield CheckpointArray(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
-    row, column, _, left, is_known = (int(number) for number in state[TRACE])
-
-    def from_the_last_cell(pairs: np.ndarray) -> str | None:
-        if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
-            return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
-        if left > min(row, column):
-            return f"found {left} pairs left in {row} rows and {column} columns, expected at most {min(row, column)}"
-        return ascending_fault(pairs[:, 0]) or ascending_fault(pairs[:, 1])
-
-    yield CheckpointArray(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)],
-                from_the_last_cell)  # fmt: skip
-    yield from RowCheckpoints.layout(state, row, -(-column // COLUMNS), np.uint64)
-
-
 class CheckpointedLcs:
-    """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row."""
+    """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row.
+
+    Attributes
+    ----------
+    rows : RowCheckpoints
+        Rows of the table, by words of columns, before the last one that is traced.
+    trace : (4,), i64
+        Where the trace is (see `core.kernels.dp.lcs`), with the number of pairs that are left; it begins at the last
+        cell, with none.
+    pairs : (count, 2), i64
+        Those that it has found, ascending.
+    is_known : bool
+        True if the length is known, so that the trace has begun.
+
+    """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
         self.search = search
@@ -106,46 +56,73 @@ class CheckpointedLcs:
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         search = self.search
-        self.known = LcsCheckpoint.of(checkpoint, search.a.size, search.b.size)
+        self.rows, self.pairs, self.is_known = RowCheckpoints(), np.zeros((0, 2), np.int64), False
+        self.trace = np.array([search.a.size, search.b.size, 0, 0], np.int64)
+        if checkpoint is not None:
+            self.rows, self.pairs = RowCheckpoints.of(checkpoint), checkpoint[PAIRS]
+            self.trace, self.is_known = checkpoint[TRACE][:-1].copy(), bool(checkpoint[TRACE][-1])
         shape = self.layout_of(search.a.size, search.columns).shape
         self.least = int(self.ranks.bcast(FILLS * shape.delay * shape.strips * self.steps(shape, 1)))
 
+    @property
+    def is_over(self) -> bool:
+        """True if the length is known, and the trace, if it is wanted, at its end."""
+        is_at_end = 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
+        return self.is_known and (is_at_end or not self.is_traced)
+
     def step(self, run: SynchronousRun) -> Step:
         """Compute a stretch of rows; behind the last row, or where the next one is near, trace the rows instead."""
-        known, all_rows = self.known, self.search.a.size
+        all_rows = self.search.a.size
         stretch = max(run.budget().steps, self.least) * ROWS
-        end, rows = int(known.trace[ROW]), 0
-        if not known.is_known:
-            if known.rows.last[0] < all_rows:
+        end, rows = int(self.trace[ROW]), 0
+        if not self.is_known:
+            if self.rows.last[0] < all_rows:
                 rows = self.advance(all_rows, stretch)
                 if self.progress is not None:
-                    self.progress(self.known.rows.last[0], all_rows)
-            place, row = self.known.rows.last
+                    self.progress(self.rows.last[0], all_rows)
+            place, row = self.rows.last
             if place == all_rows and row is not None:
-                self.known = self.known.ended(int(np.bitwise_count(~row).sum()))
-        elif self.is_traced and not known.is_over:
-            rows = self.advance(end, stretch) if end - known.rows.last[0] > LONGER * stretch else self.follow()
+                self.trace[LEFT] = np.bitwise_count(~row).sum()
+                self.rows, self.is_known = self.rows.before(all_rows), True
+        elif not self.is_over:
+            rows = self.advance(end, stretch) if end - self.rows.last[0] > LONGER * stretch else self.follow()
         self.search.backend.synchronize()
-        is_done = self.known.is_known and (self.known.is_over or not self.is_traced)
-        return Step(-(-rows // ROWS) or 1, undone=int(not is_done))
+        return Step(-(-rows // ROWS) or 1, undone=int(not self.is_over))
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        return self.known.state() if run.leads else None
+        if not run.leads:
+            return None
+        rows = self.rows.state(-(-int(self.trace[COLUMN]) // COLUMNS), np.uint64)
+        return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        return layout(state, self.search.a.size, self.search.b.size)
+        rows, columns = self.search.a.size, self.search.b.size
+        limits = [(0, rows), (0, columns), (0, 1), (0, min(rows, columns)), (0, 1)]
+        yield CheckpointArray(TRACE, np.int64, (5,), limits)
+        row, column, _, left, is_known = (int(number) for number in state[TRACE])
+        most = min(row, column)
+
+        def fault(pairs: np.ndarray) -> str | None:
+            if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
+                return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
+            if left > most:
+                return f"found {left} pairs left in {row} rows and {column} columns, expected at most {most}"
+            return ascending_fault(pairs[:, 0]) or ascending_fault(pairs[:, 1])
+
+        yield CheckpointArray(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)], fault)
+        yield from RowCheckpoints.layout(state, row, -(-column // COLUMNS), np.uint64)
 
     def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None]:
-        length = int(self.known.trace[LEFT]) + len(self.known.pairs)
-        return length, self.known.pairs if self.is_traced else None
+        length = int(self.trace[LEFT]) + len(self.pairs)
+        return length, self.pairs if self.is_traced else None
 
     # --- stretches ---
 
     def advance(self, most: int, stretch: int) -> int:
         """Compute a stretch of rows up to ``most``, and keep the last; return their number."""
-        place, above = self.known.rows.last
+        place, above = self.rows.last
         end = min(most, place + stretch)
-        part = self.of_columns(int(self.known.trace[COLUMN]))
+        part = self.of_columns(int(self.trace[COLUMN]))
         own = None if above is None else part.own_words(above)
         layout = self.layout_of(end - place, part.columns)
         letters = self.search.a[place:end]
@@ -157,19 +134,22 @@ class CheckpointedLcs:
             self.table.restate(part.alphabet.rows(letters, layout.batches), own)
         self.table.compute(None, part.neighbours(self.ranks, layout))
         row = self.table.row()[: -(-part.columns // COLUMNS)]
-        self.known = self.known.with_row(end, self.ranks.join(row))
+        self.rows = self.rows.with_row(end, self.ranks.join(row))
         return end - place
 
     def follow(self) -> int:
         """Trace the rows behind the last one that is kept; return their number."""
         self.table = None  # the trace needs its memory
-        place, above = self.known.rows.last
-        end, column, grows, left = (int(number) for number in self.known.trace)
+        place, above = self.rows.last
+        end, column, grows, left = (int(number) for number in self.trace)
         part = self.search.part(place, end, column, above)
         entered = np.array([end - place, column, grows, min(left, end - place, column)], np.int32)
         pairs, reached, _ = part.traced(self.ranks, None, entered.copy())
         self.search.streamed_bytes += part.streamed_bytes
-        self.known = self.known.traced(place, pairs + (place, 0), entered, reached)
+        left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
+        self.trace = np.array([place + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
+        self.rows = self.rows.before(int(self.trace[ROW])).narrowed(-(-int(self.trace[COLUMN]) // COLUMNS))
+        self.pairs = np.concatenate([pairs + (place, 0), self.pairs])
         return end - place
 
     def of_columns(self, columns: int) -> Any:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
 from core.search.dp.engine.decisions import decision_room
-from core.search.dp.engine.table_search import TableRun, TableSearch
-from core.search.dp.engine.trace import trace_over_ranks
+from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
 from core.search.dp.lcs.blocks import LcsBlockTracer
 from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
-from core.search.dp.lcs.result import CommonSubsequence, check_letters
 from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
 
 if TYPE_CHECKING:
@@ -31,8 +30,66 @@ __all__ = ["TILINGS", "CommonSubsequence", "LongestCommonSubsequence", "LcsLaunc
 TILINGS = ("auto", "tiles", "none")
 FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
+MOST_LETTERS = 2**31 - COLUMNS - 1
+"""Positions, rounded up to whole words, have 31 bits."""
 UNKNOWN = -1
 """Number of pairs that a trace has left, where it is unknown."""
+
+
+class CommonSubsequence(NamedTuple):
+    """Result of a run.
+
+    Attributes
+    ----------
+    length
+        Of a longest common subsequence.
+    pairs : None or (length, 2), i64
+        The positions of its letters in both strings, ascending.
+    method
+        Name of the method of the trace.
+    cells
+        Of the table, len(a) * len(b); a trace in linear space computes some of them again.
+    streamed_bytes
+        Bits that left the device during the run.
+
+    """
+
+    length: int
+    pairs: np.ndarray | None
+    method: str
+    cells: int
+    streamed_bytes: int
+
+    @classmethod
+    def of_nothing(cls, trace: bool) -> CommonSubsequence:
+        return cls(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
+
+    @property
+    def cost(self) -> int:
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        return self.pairs
+
+    @property
+    def evaluations(self) -> int:
+        return self.cells
+
+    @property
+    def hash(self) -> str:
+        found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
+        if self.pairs is not None:
+            found.update(self.pairs.astype("<i8").tobytes())
+        return found.hexdigest()
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        return True
 
 
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
@@ -281,3 +338,8 @@ def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
 def host_bytes() -> int:
     """Bytes of the host's memory that bits may take: half of it."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def check_letters(a: int, b: int) -> None:
+    if max(a, b) > MOST_LETTERS:
+        raise UserError(f"strings of {a} and {b} letters; both must be shorter than 2^31 - {COLUMNS}")

@@ -14,10 +14,9 @@ from cluster import Solo
 from core.errors import UserError
 from core.kernels.dp.restricted_tour import network, states_of
 from core.problems.tsp.small_tours import greedy_edge_tour, held_karp, improve_by_2opt
-from core.search.dp.held_karp import restricted_start
-from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.search.dp.held_karp import balas_simonetti
+from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, start_tour
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
-from core.search.dp.held_karp.restricted_start import start_tour
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 CPU = CpuBackend(CpuBackend.devices()[0])
@@ -171,7 +170,7 @@ def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeyp
         expected = improve_by_2opt(distances, greedy_edge_tour(distances))
         assert start_tour(CPU, distances).tolist() == expected.tolist()
         with monkeypatch.context() as patch:
-            patch.setattr(restricted_start, "HOST_CITIES", 10)
+            patch.setattr(balas_simonetti, "HOST_CITIES", 10)
             device = start_tour(CPU, distances)
         device = np.roll(device, -int(device.argmin()))
         assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
