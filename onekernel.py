@@ -74,6 +74,7 @@ from core.problems.tsp.problem import TspTour
 from core.problems.weierstrass.problem import Weierstrass
 from core.search.local_search import *  # noqa: F403
 from core.search.local_search import __all__ as _local_search
+from core.search.protocol import Progress
 from drivers.library.custom_problem import main
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ del globals()["check"]
 
 __all__ = [
     "FlowShop", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour", "Weierstrass",
-    "Comparison", "Result", "Results", "Runs", "UserError", "check", "compare", "load", "main", "minimize", "run",
+    "Comparison", "Progress", "Result", "Results", "Runs",
+    "UserError", "check", "compare", "load", "main", "minimize", "run",
     *_language, *_local_search,
 ]  # fmt: skip
 

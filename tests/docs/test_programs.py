@@ -17,6 +17,8 @@ from docs import pages
 from reports.runs import load
 
 PROGRAMS = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
+MARKED = [pytest.param(one, marks=[pytest.mark.slow] * ("workers=" in one.text), id=str(one)) for one in PROGRAMS]
+"""Programs; those that start processes are slow."""
 MOST_LINES = 40
 """Largest number of lines of the README's problem."""
 
@@ -33,7 +35,7 @@ def example(name):
     return module_of(pages.ROOT / "examples" / f"{name}.py")
 
 
-@pytest.mark.parametrize("block", PROGRAMS, ids=str)
+@pytest.mark.parametrize("block", MARKED)
 def test_a_program_of_a_page_is_whole(block, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(block.text)
