@@ -48,7 +48,6 @@ class RowCheckpoints:
 
     @staticmethod
     def layout(state: Checkpoint, last: int, cells: int, dtype: Any) -> Iterator[CheckpointArray]:
-        """Declare the rows of a state, of which the last one has at most this place."""
         yield CheckpointArray(PLACES, np.int64, (None,), [(1, last)], ascending_fault)
         yield CheckpointArray(ROWS, dtype, (len(state[PLACES]), cells))
 

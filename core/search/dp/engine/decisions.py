@@ -78,7 +78,6 @@ class DecisionRows:
         return int(self.host.size) * self.dtype.itemsize
 
     def place(self, row: int) -> tuple[Any, int]:
-        """Place of a row: a buffer, and the row's first element in it."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if within == 0:
             self._arrived(chunk - self.slots)

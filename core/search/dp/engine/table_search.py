@@ -9,11 +9,8 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
             found = self.engine.run(run.trace, run.progress)
             return Split(found.value, ...)
 
-Parts of this package help `compute`: `core.search.dp.engine.waves` computes recurrences by waves,
-`core.search.dp.engine.decisions` keeps decisions for a trace, `core.search.dp.engine.checkpoints` keeps rows and pauses
-ranks together. `TableSearch.run` refuses stop criteria and a history, since the answer is known at the end, and reports
-progress. Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they
-take memory of the host (`make_room`).
+Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they take memory of
+the host (`make_room`).
 """
 
 from __future__ import annotations
@@ -112,22 +109,10 @@ class TableSearch(Generic[Found]):
         checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> Found:
-        """Find the best value and, with ``trace``, a solution that has it.
+        """Find the best value and, with ``trace``, a solution that has it; see `core.search.protocol.Search.run`.
 
-        Parameters
-        ----------
-        stop, history
-            Refused: the answer is known at the end, which comes by itself.
-        callback
-            See `core.search.protocol.Callback`: its steps are parts of the table. It cannot end the search.
-        ranks
-            The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
-            it is by default.
-        checkpointer
-            See `core.search.protocol.Search.run`.
-        trace
-            False if the value is enough.
-
+        Stop criteria and a history are refused: the answer is known at the end, which comes by itself. The callback's
+        steps are parts of the table; it cannot end the search.
         """
         if self.without_checkpoints is not None:
             refuse_checkpoints(checkpointer, *self.without_checkpoints)

@@ -156,22 +156,11 @@ class BalasSimonettiSearch:
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
     ) -> NeighbourhoodTour:
-        """Find the shortest tour of the neighbourhood.
+        """Find the shortest tour of the neighbourhood; see `core.search.protocol.Search.run`.
 
-        Parameters
-        ----------
-        stop
-            Of a search that goes on from the tour found: passes (its iterations), the time, or a target, checked
-            between passes.
-        history
-            Refused.
-        callback
-            See `core.search.protocol.Callback`: its steps are passes.
-        ranks
-            Those that search together; as many as the communicator of the constructor, which is the default.
-        checkpointer
-            See `core.search.protocol.Search.run`. A checkpoint is the tour after a pass, so one pass alone has none.
-
+        A search that goes on from the tour found stops by passes (its iterations), the time or a target, checked
+        between passes. The callback's steps are passes, and a checkpoint is the tour after one; one pass alone has
+        none.
         """
         stop = (stop or Stop()).only("the restricted search", "iterations", "seconds", "target")
         stop.check()

@@ -129,7 +129,6 @@ class CheckpointedHeldKarp:
     # --- the checkpoint ---
 
     def fits(self, size: int) -> bool:
-        """Return True if a layer, in all directions, is small enough for a checkpoint."""
         cells = self.plan.directions * self.plan.layer(size).cells
         return size == 1 or cells * self.launches.dtype.itemsize <= self.most_bytes
 
@@ -143,7 +142,6 @@ class CheckpointedHeldKarp:
             )
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """Return the checkpoint on the first rank: this one, or the latest that was small enough."""
         return self.state() if self.fits(self.size) else self.latest
 
     def state(self) -> Checkpoint | None:

@@ -172,7 +172,6 @@ class HeldKarpLayers:
         return Paths(layer, before.steps)
 
     def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
-        """Let the sets ``begin`` to ``end`` - 1 meet their complements, whose rows are in ``out``."""
         if begin < end:
             self.launches.meet(self.plan, meeting, out, self.paths[-1], begin, end)
 
@@ -184,7 +183,6 @@ class HeldKarpLayers:
             self.together.barrier()
 
     def least_key(self, report: CountCallback | None) -> int:
-        """Replay a whole run; return the least key of all tours."""
         backend, best = self.launches.backend, self.launches.best
         backend.write(best, np.array([NOTHING], np.uint64))
         for sequence, done in [(None, 1), *self.steps]:
@@ -219,7 +217,6 @@ def has_distributed_memory(launches: HeldKarpLauncher, together: Any) -> bool:
 
 
 def bytes_of_rank(plan: HeldKarpPlan, launches: HeldKarpLauncher, together: Any, rank: int, at_elements: bool) -> int:
-    """Bytes of layers that the memory of a rank's device has to hold."""
     cells = 0
     for direction in range(plan.directions):
         for parity in (0, 1):

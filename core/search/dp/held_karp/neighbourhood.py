@@ -46,7 +46,6 @@ class RestrictedSettings:
     room: int | None = None
 
     def check(self, n: int, name: str) -> None:
-        """Raise `UserError` unless n cities have such a neighbourhood, and this machine memory for its choices."""
         if self.tiling not in TILINGS:
             raise UserError(f"tiling {self.tiling!r}; choose one of {', '.join(TILINGS)}")
         if not 1 <= self.rotations <= n:
@@ -111,7 +110,6 @@ class TourNeighbourhood:
         return self.traced[turn]
 
     def trace(self, turn: int) -> int:
-        """Trace a shortest tour in the neighbourhood from this position on; return its length."""
         turns = np.array([turn], np.int32)
         last, choices = self.tracing.run(turns)
         lengths = self._closed(turns, last)[0]

@@ -150,14 +150,12 @@ class HeldKarpPlan:
         return [MeetingSets(without_0, size, none), MeetingSets(with_0, 1, none)]
 
     def first_half(self, number: int) -> list[int]:
-        """The elements of the set A of this number, in rising order."""
         if self.is_even and not self.directed:
             return [0, *(element + 1 for element in subset_of_rank(number, self.half - 1))]
         return subset_of_rank(number, self.half)
 
     @property
     def transitions(self) -> int:
-        """Steps from a path to one that is a city longer, and of paths to tours."""
         found = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
         found += self.halves.cells * (self.half - 1)
         for rows, middles, _ in self.meetings():

@@ -6,18 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.dp.restricted_tour import (
-    BEGIN,
-    END,
-    FAR,
-    NEXT,
-    BandedTour,
-    LayerNetwork,
-    Rotations,
-    advance,
-    layer_over_teams,
-    layers_in_teams,
-)
+from core.kernels.dp import restricted_tour as kernels
+from core.kernels.dp.restricted_tour import FAR
 
 LARGEST_INDEX = 2**31 - 1
 STATES_PER_LANE, STATES_PER_LANE_OF_MANY = 1, 8
@@ -38,7 +28,13 @@ class RotationLayers:
     """
 
     def __init__(
-        self, backend: Any, net: LayerNetwork, problem: BandedTour, rotations: int, tiling: str, room: int | None = None
+        self,
+        backend: Any,
+        net: kernels.LayerNetwork,
+        problem: kernels.BandedTour,
+        rotations: int,
+        tiling: str,
+        room: int | None = None,
     ) -> None:
         self.backend, self.net, self.problem, self.n = backend, net, problem, problem.n
         self.keep = room is not None
@@ -53,12 +49,12 @@ class RotationLayers:
         self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
         self.part = max(1, min(self.n - 1, min(LARGEST_INDEX if room is None else room, LARGEST_INDEX) // states))
         turns, lengths = (backend.allocate(size, np.int32) for size in (rotations, 2 * rotations * states))
-        self.rotations = Rotations(turns, lengths, rotations)
+        self.rotations = kernels.Rotations(turns, lengths, rotations)
         self.choices = backend.allocate(self.part * states if self.keep else 1, np.uint8)
         self.step = backend.allocate(3, np.int32)
         self.sequence: Any = None
         if self.in_teams:
-            self.team_size = backend.largest_team(layers_in_teams, self.team_size, *self._layers(2, 2))
+            self.team_size = backend.largest_team(kernels.layers_in_teams, self.team_size, *self._layers(2, 2))
 
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Go through all layers from these positions in the tour, (rotations,), i32.
@@ -87,15 +83,15 @@ class RotationLayers:
     def _launch(self, begin: int, end: int) -> None:
         backend, net = self.backend, self.net
         if self.in_teams:
-            backend.launch(layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))
+            backend.launch(kernels.layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))
             return
         if self.sequence is None:
             given = self.step, self.problem, self.rotations, self.choices, net.states, net.k, self.keep
             with backend.record() as self.sequence:
                 for ahead in range(BLOCK):
-                    backend.launch(layer_over_teams, self.teams, self.team_size, ahead, *given)
-                backend.launch(advance, 1, 1, self.step, BLOCK)
+                    backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *given)
+                backend.launch(kernels.advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
-        step[[NEXT, BEGIN, END]] = begin, begin, end
+        step[[kernels.NEXT, kernels.BEGIN, kernels.END]] = begin, begin, end
         backend.write(self.step, step)
         self.sequence.replay(-(-(end - begin) // BLOCK))

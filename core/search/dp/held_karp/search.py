@@ -152,7 +152,6 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     @property
     def notes(self) -> list[str]:
-        """Messages to the user about the partition."""
         layers = self.halves.layers if self.halves else None
         return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
@@ -181,14 +180,12 @@ class HeldKarp(TableSearch[ShortestTour]):
         )
 
     def _tiny(self) -> HeldKarpAnswer:
-        """The better direction of the only cycle of up to three cities."""
         tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
         tour = min(tours, key=lambda tour: tour_length(self.distances, tour))
         return HeldKarpAnswer(tour_length(self.distances, tour), tour)
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` if layers of that many cities have no element of the kernels."""
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
         more = "more than " if n > 2 * MOST_CITIES else ""

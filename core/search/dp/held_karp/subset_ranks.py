@@ -29,10 +29,8 @@ def layer_cells(elements: int, size: int) -> int:
 
 
 def layer_transitions(elements: int, size: int) -> int:
-    """Steps from the layer before to the paths of a layer: each comes from any other element of its set."""
     return layer_cells(elements, size) * (size - 1)
 
 
 def binomials(elements: int, columns: int) -> np.ndarray:
-    """C(e, t) at e * columns + t, as 64-bit integers."""
     return np.array([comb(e, t) for e in range(elements) for t in range(columns)], np.int64)

@@ -49,7 +49,6 @@ class HeldKarpTrace:
         return Layer(self.cells[size % 2], self.starts[side][size], 0)
 
     def tour(self, length: int, mine: list[int]) -> np.ndarray:
-        """The tour of this length whose first half consists of these elements, in rising order."""
         others = [element for element in range(len(self.distances) - 1) if element not in mine]
         halves = [
             self._half(side, distances, cities)
@@ -83,7 +82,6 @@ class HeldKarpTrace:
         return found[size % 2][start : start + size].astype(np.int64)
 
     def _path(self, found: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
-        """The elements of a shortest path through a whole half to ``end``."""
         here = list(range(self.sizes[side]))
         path = [end]
         length = int(self._row(found, side, here)[end])

@@ -115,7 +115,6 @@ class HeldKarpByWaves:
 
 
 def check_window(n: int, width: int, room: int | None) -> None:
-    """Raise `UserError` if two layers of that width have no indices of 32 bits or no room."""
     window = 2 * width
     if window > MOST_CELLS:
         raise UserError(
@@ -127,7 +126,6 @@ def check_window(n: int, width: int, room: int | None) -> None:
 
 
 def most_cities() -> int:
-    """The largest n of which two layers have indices of 32 bits."""
     n = 4
     while 2 * max(comb(n, size) * size for size in range(1, n + 1)) <= MOST_CELLS:
         n += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,16 +10,18 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp import knapsack_branch_and_bound as kernels
 from core.problems.tables.knapsack import Knapsack
-from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
+from core.search.checkpoint import Checkpointer
 from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray
 from core.search.dp.knapsack.search import Selection, make_selection
-from core.search.progress import ProgressMonitor
 from core.search.progress_samples import refuse_history
 from core.search.protocol import Callback
+from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop
+from core.search.time_limits import BatchSizes
 
 FIRST_BUDGET = 1 << 12
-MOST_BUDGET = 1 << 40
+GROWTH = 2
+"""Factor by which the nodes of a launch grow at most."""
 SLICE_SECONDS = 0.25
 """About how long a launch takes, so that limits hold and progress shows."""
 FIELDS = ("place", "numbers", "taken", "best")
@@ -50,14 +51,7 @@ class KnapsackBranchAndBound:
 
     """
 
-    def __init__(
-        self,
-        backend: Any,
-        communicator: Any,
-        instance: Knapsack,
-        *,
-        most_nodes: int | None = None,
-    ) -> None:
+    def __init__(self, backend: Any, communicator: Any, instance: Knapsack, *, most_nodes: int | None = None) -> None:
         if communicator.size > 1:
             raise UserError(
                 f"branch and bound on {communicator.size} ranks: expected one, it is the baseline of a core"
@@ -81,20 +75,21 @@ class KnapsackBranchAndBound:
 
     def warm_up(self) -> None:
         with self.backend.warming_up():
-            self._begin()
+            self._put(None)
             self._explore(0)
 
-    def _begin(self) -> None:
-        search, nothing = self.search, np.zeros(max(1, len(self.items)), np.uint8)
-        self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
-        self.backend.write(search.numbers, np.zeros(3, np.uint64))
-        self.backend.write(search.taken, nothing)
-        self.backend.write(search.best, nothing)
+    def _put(self, state: Checkpoint | None) -> None:
+        """Put the search where a checkpoint has it; None: before its first node."""
+        if state is None:
+            place, nothing = (
+                np.array([0, self.instance.capacity, 0], np.int32),
+                np.zeros(max(1, len(self.items)), np.uint8),
+            )
+            state = {"place": place, "numbers": np.zeros(3, np.uint64), "taken": nothing, "best": nothing}
+        for name in FIELDS:
+            self.backend.write(getattr(self.search, name), state[name])
 
-    def _state(self) -> Checkpoint:
-        return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
-
-    def _layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         count, capacity = len(self.items), self.instance.capacity
         instance = self.instance
         weights, values = (column[self.items].astype(np.int64) for column in (instance.weights, instance.values))
@@ -120,12 +115,6 @@ class KnapsackBranchAndBound:
         expected = f"weight at most {capacity} and value {best}"
         yield CheckpointArray("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
 
-    def _go_on(self, earlier: Checkpoint) -> int:
-        """Put the search where a state has it; how many nodes are bounded."""
-        for name in FIELDS:
-            self.backend.write(getattr(self.search, name), earlier[name])
-        return int(earlier["numbers"][kernels.NODES])
-
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
 
@@ -140,48 +129,36 @@ class KnapsackBranchAndBound:
     ) -> Selection:
         """Search until the end or a limit; ``optimal`` of the result says which it was.
 
-        Parameters
-        ----------
-        stop
-            Gives up when the time is over, read after every launch of a quarter of a second at most.
-        history
-            Refused: nobody keeps when the value improved.
-        callback
-            See `core.search.protocol.Callback`: its steps are nodes, and its cost is the incumbent's value.
-        ranks
-            The only rank has nobody to meet.
-        checkpointer
-            See `core.search.protocol.Search.run`. A state is what
-            `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` has.
-
+        See `core.search.protocol.Search.run`. The only criterion is the time, read after every launch. A history is
+        refused, since the times of improvements are not kept. The callback's steps are nodes, and its cost is the
+        incumbent's value. A checkpoint is what `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` has.
         """
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
-        monitor = ProgressMonitor(stop, callback, before_s=seconds_before(checkpointer))
-        earlier = take_checkpoint(checkpointer, self._layout)
-        self._begin()
-        nodes = self._go_on(earlier) if earlier is not None else 0
-        budget = FIRST_BUDGET
-        while True:
-            if self.most_nodes is not None:
-                budget = min(budget, self.most_nodes - nodes)
-            launched = time.perf_counter()
-            self._explore(budget)
-            _, best, nodes = map(int, self.backend.download(self.search.numbers))
-            # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
-            done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
-            now = time.perf_counter()
-            if monitor.is_due():
-                monitor.report(nodes, best, nodes)
-            out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
-            if done or out_of_nodes or monitor.is_over():
-                break
-            if checkpointer is not None and checkpointer.is_due():
-                checkpointer.keep(self.communicator, self._state())
-            goal = min(2 * budget, int(budget * monitor.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
-            budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
-        monitor.report_end(nodes, best, nodes)
+        stop = stop._replace(iterations=self.most_nodes or ANY)
+        sizes = BatchSizes(FIRST_BUDGET, GROWTH, SLICE_SECONDS)
+        return execute(self, SynchronousRun(self.communicator, stop, callback, checkpointer=checkpointer, sizes=sizes))
+
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        self._put(checkpoint)
+        run.done = 0 if checkpoint is None else int(checkpoint["numbers"][kernels.NODES])
+
+    def step(self, run: SynchronousRun) -> Step:
+        budget = run.budget().steps
+        self._explore(budget)
+        _, self.best, self.nodes = map(int, self.backend.download(self.search.numbers))
+        # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
+        self.is_proved = bool(self.backend.download(self.search.place)[kernels.DONE]) or self.best == self.bound
+        if run.is_report_due:
+            run.report(self.nodes, self.best, self.nodes)
+        return Step(budget, undone=int(not self.is_proved), is_divisible=True)
+
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint:
+        return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
+
+    def result(self, run: SynchronousRun) -> Selection:
+        run.end(self.nodes, self.best, self.nodes)
         taken = self.backend.download(self.search.best)[: len(self.items)] > 0
         chosen = np.zeros(self.instance.n, bool)
         chosen[self.items[taken]] = True
-        return make_selection(self.instance, best, chosen, optimal=done, nodes=nodes)
+        return make_selection(self.instance, self.best, chosen, optimal=self.is_proved, nodes=self.nodes)

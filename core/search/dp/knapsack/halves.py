@@ -133,7 +133,6 @@ class KnapsackHalf:
 
     @property
     def teams(self) -> int:
-        """Teams that go through all words of splits."""
         return self.blocks if self.lanes > 1 else min(self.blocks, self.table.backend.capabilities.compute_units)
 
     def forget_decisions(self) -> None:

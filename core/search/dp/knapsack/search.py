@@ -255,7 +255,6 @@ class KnapsackSearch(TableSearch[Selection]):
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
     def value_of(self, table: KnapsackTable, ranks: Any) -> int:
-        """The last cell, from the rank that has it."""
         owns = table.own.left <= table.highest < table.own.right
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 

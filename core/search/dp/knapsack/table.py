@@ -191,7 +191,6 @@ class KnapsackTable:
         return row
 
     def give_back(self) -> None:
-        """Give back the memory of rows and decisions; a run takes it anew."""
         self.row.clear()
         self.sequences.clear()
         self.rows = None
@@ -237,7 +236,6 @@ class KnapsackTable:
         )  # fmt: skip
 
     def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: ItemCallback | None) -> None:
-        """Queue the passes from ``first`` to ``end`` - 1, with decisions of one chunk."""
         passes_kept = rows.rows_per_chunk if rows is not None else self.passes
         kept = rows.place(first)[0] if rows is not None else self.nothing
         at = first
@@ -270,7 +268,6 @@ class KnapsackTable:
             self.sequences[key].replay(times)
 
     def _exchange(self, parity: int, following: int) -> None:
-        """Queue the meeting after a pass that has read row ``parity``; ``following`` is the next one."""
         if self.bounds is not None:
             before = int(self.items.weights[2 * following : 2 * following + 2].sum())
             self.together.exchange(self.row[1 - parity], self.bounds, before)
@@ -278,7 +275,6 @@ class KnapsackTable:
     # --- tracing ---
 
     def follow(self, kept: Any, first: int) -> None:
-        """Queue the trace through the passes in ``kept``, of which ``first`` is the earliest."""
         decisions = kernels.DecisionBits(kept, self.words, self.passes)
         self.backend.launch(
             kernels.trace_items, 1, 1,

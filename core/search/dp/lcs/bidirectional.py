@@ -122,7 +122,6 @@ class BidirectionalLcs:
             self.table = self.own_table(self.part, layout, alphabet, a, b)
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
-        """Lay out the table of this rank's part; ``shape`` is that of the whole table."""
         _, words, batches, _, slope = self.stair
         count = part.end - part.first
         if self.alike:

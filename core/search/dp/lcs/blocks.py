@@ -134,7 +134,6 @@ class LcsBlockTracer:
         return self.follow(marked, state)
 
     def follow(self, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Trace through the parts of a marked table, the last first."""
         found: list[np.ndarray] = []
         i, j, grows, left = (int(word) for word in state)
         del marked.table  # its memory is the parts' now

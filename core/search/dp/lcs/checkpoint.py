@@ -153,7 +153,6 @@ class CheckpointedLcs:
         return end - place
 
     def of_columns(self, columns: int) -> Any:
-        """The search over all rows of the first columns."""
         if self.part is None or self.part.b.size != columns:
             self.table = None
             self.part = self.search.part(0, self.search.a.size, columns, None)

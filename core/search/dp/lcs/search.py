@@ -197,7 +197,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
     def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
-        """The same cell by cell, on the generic engine."""
         found = engine.run(run.trace, run.progress)
         pairs = engine.problem.pairs(found)
         method = "by tiles" if self.tiling == "tiles" else "by diagonals"
@@ -206,7 +205,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
 
     def free_tables(self) -> None:
-        """Give back the memory of whole tables; a run takes it anew."""
         self.whole.clear()
         self.both_ends = None
 

@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.lcs import (
-    COLUMNS,
-    EVERY_ROW,
-    LEFT,
-    NO_ROWS,
-    ROWS,
-    SOME_ROWS,
-    BitTable,
-    Carries,
-    KeptRows,
-    LcsTrace,
-    advance,
-    collect_rises,
-    trace_pairs,
-)
+from core.kernels.dp import lcs as kernels
+from core.kernels.dp.lcs import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS
 from core.search.dp.engine.decisions import DecisionRows
 from core.search.dp.lcs.layout import LcsTableLayout
 
@@ -140,9 +127,9 @@ class LcsTable:
         self.above = backend.upload(self.first)
         letters = alphabet.rows(block.a, layout.batches, block.from_end)
         masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
-        self.bits = backend.load(BitTable(letters, masks, self.first))
+        self.bits = backend.load(kernels.BitTable(letters, masks, self.first))
         edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
-        self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
+        self.carries = backend.load(kernels.Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
         self.pipeline, self.launches = layout.pipeline, layout.launches
         self.kept: DecisionRows | None = None
         if keep == EVERY_ROW:
@@ -233,10 +220,10 @@ class LcsTable:
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
-            kept = KeptRows(buffer, per_chunk, self.stretch)
+            kept = kernels.KeptRows(buffer, per_chunk, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
-                    advance, shape.strips, shape.lanes,
+                    kernels.advance, shape.strips, shape.lanes,
                     self.bits, self.carries, kept, self.pipeline, self.different, staged, self.keep,
                 )  # fmt: skip
             self.sequences[id(buffer)] = sequence
@@ -251,7 +238,9 @@ class LcsTable:
         if self.collected is None:
             self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes
-        self.backend.launch(collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected)
+        self.backend.launch(
+            kernels.collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected
+        )
         return np.asarray(self.backend.download(self.collected))
 
     def zeros(self) -> int:
@@ -268,10 +257,10 @@ class LcsTable:
         backend = self.backend
         end = int(state[LEFT])
         rows, columns = (backend.allocate(max(1, end), np.int32) for _ in range(2))
-        trace = LcsTrace(backend.upload(np.asarray(state, np.int32)), rows, columns)
+        trace = kernels.LcsTrace(backend.upload(np.asarray(state, np.int32)), rows, columns)
         lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
         for first, _, buffer in self.kept.chunks_backwards():
-            backend.launch(trace_pairs, 1, lanes, buffer, self.above, trace, first, self.pipeline)
+            backend.launch(kernels.trace_pairs, 1, lanes, buffer, self.above, trace, first, self.pipeline)
         reached = backend.download(trace.state)
         begin = int(reached[LEFT])
         pairs = [backend.read(one, begin, end - begin).astype(np.int64) for one in (rows, columns)]

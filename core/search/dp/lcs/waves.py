@@ -27,7 +27,6 @@ class LcsGrid(Grid):
         return np.zeros_like(i)
 
     def pairs(self, result: WaveResult) -> np.ndarray | None:
-        """Matched positions from the choices, (length, 2), i64, if they were kept."""
         if result.choice is None:
             return None
         i, j, found = self.rows, self.columns, []

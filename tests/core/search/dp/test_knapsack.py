@@ -234,7 +234,7 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     told = []
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
-    monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.MOST_BUDGET", 7)
+    monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.GROWTH", 1)
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=told.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
