@@ -260,7 +260,8 @@ class LocalSearch:
     def walk_in_turn(self, run: SynchronousRun) -> Outcome:
         """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
         while True:
-            self.found.append(execute(self, run))
+            outcome = execute(self, run)  # which replaces the list of outcomes, if it resumes
+            self.found.append(outcome)
             is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
             is_ended = is_late or run.is_interrupted
             if is_ended or len(self.found) == self.plan.settings.walks:

@@ -6,6 +6,7 @@ import pytest
 from backends.cpu.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
+from core.kernels.local_search import walks as walk_words
 from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
@@ -14,7 +15,9 @@ from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.outcome import HillClimbOutcome as Climbs
 from core.search.hill_climbing.search import HillClimbing
+from core.search.local_search import search as search_module
 from core.search.stop import Iterations, Stop
+from tests.core.search.local_search import rules
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
@@ -48,6 +51,24 @@ MORE = {
         ("exchange2", "exchange3"),
         Stop(iterations=60, patience=30),
     ),
+    "late acceptance that restarts": walks(
+        {"walks": 3, "exchange": 5, "history": True}, local_search.Rule(rules.late, lag=7, batch=5, restart=11)
+    ),
+    "late acceptance": Kind(
+        local_search.LocalSearch, (QAP[0], local_search.Rule(rules.late, lag=50, batch=5), "exchange2"), {}, SIXTY, ""
+    ),
+    "a threshold": walks(
+        {}, local_search.Rule(rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 20), restart=30)
+    ),
+    "tabu search that restarts": walks({"history": True}, local_search.TabuSearch(restart=4)),
+    "climbs that restart": Kind(
+        local_search.LocalSearch, (QAP[0], local_search.HillClimbing(restart=1), "exchange2"), {}, SIXTY, ""
+    ),
+    "annealing that restarts": walks({}, local_search.SimulatedAnnealing(plateau=7, batch=5, restart=9)),
+    "shakes and restarts": walks({"exchange": 7}, local_search.IteratedLocalSearch(restart=6)),
+    "shakes that grow and restarts": walks(
+        {"level": "iteration", "walks": 2, "mapping": "published"}, local_search.VariableNeighbourhoodSearch(restart=5)
+    ),
     "points drawn around": walks({}, names="crowns", problem=Weierstrass("2", points=5)),
     "ants, limited": ants(30, 12, SLOW, seed=2),
     "colonies that exchange": ants(20, 14, SLOW._replace(colonies=3, exchange=4)),
@@ -59,7 +80,7 @@ MORE = {
     "the thesis' mapping, counted": exact(cities(9), bound="none", mapping="published"),
 }
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
-QUICK = ("walks that exchange", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
+QUICK = ("walks that exchange", "late acceptance that restarts", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
          "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
 """One of every kind of state; `make test-all` takes the others too."""
 
@@ -192,6 +213,45 @@ def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
             same(name, found, undisturbed(name, cpu))
         for later in some(kept.states, 2):
             same(name, run(kind, cpu, Solo(), Kept().checkpointer(later)), undisturbed(name, cpu))
+
+
+@pytest.mark.parametrize(
+    "name", marked(name for name in CASES if "turn" in name or "late" in name or "restart" in name)
+)
+def test_a_run_that_ends_at_every_pause_and_goes_on_elsewhere_is_the_undisturbed_one(name, cpu, other, monkeypatch):
+    monkeypatch.setattr(search_module, "MOST_GROWTH", 1)
+    kind, state = CASES[name], None
+    for pauses in range(100):
+        kept = Kept()
+        if pauses % 3 == 2:
+            every = on_ranks(2, lambda ranks: run(kind, twin(cpu), ranks, kept.checkpointer(state)))  # noqa: B023
+        else:
+            every = [run(kind, (cpu, other)[pauses % 2], Solo(), kept.checkpointer(state))]
+        for found in every:
+            same(name, found, undisturbed(name, cpu))
+        if len(kept.states) < 4:
+            break
+        state = kept.states[3]
+    assert 3 <= pauses < 99
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "words"),
+    [
+        ("late acceptance that restarts", "memory", slice(0, -walk_words.RESTART_WORDS)),
+        ("late acceptance that restarts", "memory", -walk_words.RESTARTS),
+        ("late acceptance that restarts", "memory", -walk_words.BEGAN_AT),
+        pytest.param("annealing that restarts", "heat", 0, marks=pytest.mark.slow),
+    ],
+)
+def test_what_decides_a_walk_that_restarts_is_part_of_a_state(name, array, words, cpu):
+    """A state without it leads elsewhere."""
+    states, _ = kept_states(name, cpu)
+    state = dict(states[len(states) // 2])
+    state[array] = state[array].copy()
+    state[array][:, words] = 0
+    found = run(CASES[name], cpu, Solo(), Kept().checkpointer(state))
+    assert found.hash != undisturbed(name, cpu).hash
 
 
 def test_states_have_the_seconds_of_all_that_went_before(cpu):

@@ -16,8 +16,9 @@ from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
-from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
+from core.search.local_search import IteratedLocalSearch, LocalSearch, Rule, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
+from tests.core.search.local_search import rules
 from tests.core.search.searches import Kind, cities
 from tests.core.search.test_checkpoints import Kept, impatient, said, some
 from tests.thread_ranks import on_ranks, twin
@@ -46,6 +47,8 @@ WALKS = [
     (2, IteratedLocalSearch(), 0, False),
     (1, SimulatedAnnealing(), 1, False),
     (2, SimulatedAnnealing(), 1, True),
+    (2, Rule(rules.late, lag=7, batch=5, restart=11), 1, True),
+    (1, TabuSearch(restart=3), 0, False),
 ]
 
 
@@ -59,7 +62,10 @@ def things(weight):
 
 
 CASES = {
-    **{f"{count} walks, {one.name}, exchange {k}": walking(one, count, k, history) for count, one, k, history in WALKS},
+    **{
+        f"{count} walks, {one.name}{f' {one.restart}' if one.restart else ''}, exchange {k}": walking(one, count, k, history)
+        for count, one, k, history in WALKS
+    },
     **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),

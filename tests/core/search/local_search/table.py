@@ -42,6 +42,9 @@ ALGORITHMS = {
 }
 MORE_ALGORITHMS = {
     "late acceptance": local_search.Rule(rules.late, lag=3, batch=5),
+    "late again": local_search.Rule(rules.late, lag=3, batch=5, restart=7),
+    "ils again": local_search.IteratedLocalSearch(strength=2, first=True, restart=3),
+    "vns again": local_search.VariableNeighbourhoodSearch(strength=3, restart=2),
     "tabu again": local_search.TabuSearch(restart=3),
     "first again": local_search.HillClimbing(first=True, restart=1),
     "annealing again": local_search.SimulatedAnnealing(plateau=2, batch=3, restart=3),
@@ -58,6 +61,8 @@ ANNEALED = ("qap", "exchange2", "linear", "annealing", {})
 WORDS = ("ppp", "flip2", "bit-parallel", "tabu", {})
 FIRST = ("ppp", "flip3", "linear", "first", {})
 IN_PARTS = ("weierstrass", "crowns", "full", "hill", {"level": "solution"})
+RULED = ("ppp", "flip2", "bit-parallel", "late acceptance", {})
+RULED_AGAIN = ("qap", "exchange2", "linear", "late again", {"level": "algorithm", "walks": 5, "exchange": 4})
 QUICK_ROWS = [
     KEPT,
     IN_TURN,
@@ -72,8 +77,9 @@ QUICK_ROWS = [
     ("bits cut", "flip1", "local-fields", "tabu", {}),
     ("shop", "insert", "heads-tails", "hill", {}),
     ("ordering", "insert", "linear", "ils", {}),
-    ("ppp", "flip2", "bit-parallel", "late acceptance", {}),
-    ("qap", "exchange2", "incremental", "tabu again", {"level": "algorithm", "walks": 3}),
+    RULED,
+    RULED_AGAIN,
+    ("qap", "exchange2", "incremental", "tabu again", {"level": "algorithm", "walks": 2}),
 ]
 """Each problem and each algorithm at least once."""
 MORE_ROWS = [
@@ -90,6 +96,9 @@ MORE_ROWS = [
     ("sat", "flip1", "literal-counts", "threshold again", {"level": "algorithm", "walks": 3}),
     ("qap", "exchange2", "linear", "annealing again", {}),
     ("tsp", "2opt", "table", "first again", {}),
+    ("ppp", "flip1", "bit-parallel", "ils again", {}),
+    ("qap", "exchange2+exchange3", "linear", "vns again", {"level": "algorithm", "walks": 7}),
+    ("tsp", "2opt", "full", "late again", {"level": "solution"}),
     ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS

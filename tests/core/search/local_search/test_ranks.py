@@ -7,7 +7,19 @@ import pytest
 from cluster import Solo
 from core.search.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
 from tests.core.search.local_search import test_history, test_published, weighted
-from tests.core.search.local_search.table import FIRST, KEPT, QUICK_ROWS, ROWS, TOGETHER, found, named, search
+from tests.core.search.local_search.table import (
+    FIRST,
+    KEPT,
+    MORE_ROWS,
+    QUICK_ROWS,
+    ROWS,
+    RULED,
+    RULED_AGAIN,
+    TOGETHER,
+    found,
+    named,
+    search,
+)
 
 
 def one_search(row, backend, ranks):
@@ -32,9 +44,11 @@ def refused(delta, backend, ranks):
     return str(raised.value)
 
 
-FEW_WALKS = [row for row in ROWS if "walks" in row[4] and row != TOGETHER]
+QUICK = (KEPT, TOGETHER, RULED, RULED_AGAIN)
+FEW_WALKS = [row for row in ROWS if row[4].get("walks", 5) < 5]
+RESTARTING = [row for row in MORE_ROWS if "again" in row[3]]
 SEARCHES = {
-    **{named(row): functools.partial(one_search, row) for row in (KEPT, TOGETHER)},
+    **{named(row): functools.partial(one_search, row) for row in QUICK},
     "published": functools.partial(published, test_published.ROWS[0]),
     "history of walks": functools.partial(
         history, ("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}
@@ -43,7 +57,8 @@ SEARCHES = {
     "a wrong delta": functools.partial(refused, weighted.wrong_where_all_is_zero),
 }
 MORE = {
-    **{named(row): functools.partial(one_search, row) for row in [*QUICK_ROWS[1:], FIRST] if row not in FEW_WALKS},
+    **{named(row): functools.partial(one_search, row) for row in [*QUICK_ROWS, FIRST, *RESTARTING]
+       if row not in (*QUICK, *FEW_WALKS)},
     **{"-".join(row): functools.partial(published, row) for row in test_published.ROWS[1:]},
     **{
         f"history {k}": functools.partial(history, row, how)
