@@ -8,7 +8,7 @@ the lanes of a team stand on neighbouring rows and run through the columns as a 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.kernels.dp.waves import PackedChoices, Window
 from core.lang import (
@@ -30,7 +30,10 @@ from core.lang import (
     u32,
 )
 
-V = Generic("V")
+if TYPE_CHECKING:
+    V: TypeAlias = Any
+else:
+    V = Generic("V")
 D = Generic("D")
 
 
