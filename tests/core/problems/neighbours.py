@@ -52,7 +52,7 @@ def differences(search, iterations, start=None):
     forbidden has no difference.
     """
     backend, plan, on = search.backend, search.plan, search.launcher.memory
-    search.walks.begin(Iterations(10**6), start)
+    search.walks.begin(Iterations(10**6), search.checked_initial(start))
     search.iterate(iterations)
     search.launcher.refresh()
     backend.write(on.walkers.memory, np.zeros(on.walkers.memory.size, np.int32))
