@@ -7,8 +7,7 @@ Recurrences and traces as kernels belong to `core.kernels`; instances and scorer
 from core.kernels.dp.grid import Near
 from core.kernels.dp.waves import Window
 from core.search.dp.engine.decisions import DecisionRows
-from core.search.dp.engine.recurrences import Grid, Waves
-from core.search.dp.engine.results import WaveResult
+from core.search.dp.engine.recurrences import Grid, WaveResult, Waves
 from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequence
 

@@ -9,8 +9,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.waves import SPAN, PackedChoices, Wave, Window, wave_kernel
 from core.search.dp.engine.decisions import DecisionRows
-from core.search.dp.engine.recurrences import MOST_CELLS, TEAM_SIZE, Waves, upload_problem_data
-from core.search.dp.engine.results import WaveResult
+from core.search.dp.engine.recurrences import MOST_CELLS, TEAM_SIZE, WaveResult, Waves, upload_problem_data
 
 
 class PackedWaves:

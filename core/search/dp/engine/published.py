@@ -15,8 +15,15 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp.waves import PackedChoices, Wave, Window, clear, wave_kernel
-from core.search.dp.engine.recurrences import MOST_CELLS, TEAM_SIZE, WaveRing, Waves, upload_problem_data
-from core.search.dp.engine.results import HostCells, WaveResult
+from core.search.dp.engine.recurrences import (
+    MOST_CELLS,
+    TEAM_SIZE,
+    HostCells,
+    WaveResult,
+    WaveRing,
+    Waves,
+    upload_problem_data,
+)
 
 PROGRESS = 256
 """Waves between two reports of progress, or a hundredth of all if there are few."""

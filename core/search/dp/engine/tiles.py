@@ -10,8 +10,7 @@ from core.errors import UserError
 from core.kernels.dp.grid import Frontier, Tiling, tile_kernel
 from core.kernels.dp.waves import PackedChoices
 from core.search.dp.engine.decisions import DecisionRows, decision_room
-from core.search.dp.engine.recurrences import MOST_CELLS, Grid, upload_problem_data
-from core.search.dp.engine.results import WaveResult
+from core.search.dp.engine.recurrences import MOST_CELLS, Grid, WaveResult, upload_problem_data
 
 
 class TileShape:
@@ -71,7 +70,8 @@ class GridTiles:
     def __init__(
         self, backend: Any, grid: Grid, room: int | None, folder: str | None, shape: tuple[int, ...] | None
     ) -> None:
-        self.backend, self.problem, self.room, self.folder = backend, grid, room, folder
+        self.backend, self.room, self.folder = backend, room, folder
+        self.problem: Any = grid
         if shape:
             self.tiles = TileShape(grid.rows, grid.columns, *shape)
         else:

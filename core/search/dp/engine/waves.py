@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from core.errors import UserError
 from core.search.dp.engine.packed import PackedWaves
 from core.search.dp.engine.published import PublishedWaves
-from core.search.dp.engine.recurrences import Grid, Waves, upload_problem_data
-from core.search.dp.engine.results import WaveResult
+from core.search.dp.engine.recurrences import Grid, WaveResult, Waves, upload_problem_data
 from core.search.dp.engine.tiles import GridTiles
 from core.search.protocol import CountCallback
 
@@ -20,27 +19,6 @@ OPTIONS = {
 """The option of each mapping, and the one that several ranks and checkpoints need."""
 MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
 """The mapping of each tiling that a search leaves to the engine."""
-
-
-class WaveMapping(Protocol):
-    """Memory of a problem on a device, and its launches."""
-
-    problem: Any
-    data: Any
-    report_every: int
-
-    @property
-    def launches(self) -> int:
-        """Number of launches of a run."""
-
-    def begin(self, trace: bool) -> None:
-        """Prepare a run."""
-
-    def launch(self, number: int) -> None:
-        """Queue a launch; ``number`` counts from 0."""
-
-    def result(self) -> WaveResult:
-        """Return the result when all launches are queued."""
 
 
 class WaveEngine:
@@ -83,7 +61,7 @@ class WaveEngine:
         if communicator.size > 1:
             raise UserError(f"{option} computes a table on one device: expected {instead} on several ranks")
         self.backend = backend
-        self.mapping: WaveMapping
+        self.mapping: PackedWaves | GridTiles | PublishedWaves
         if mapping == "published":
             self.mapping = PublishedWaves(backend, problem, folder, shape)
         elif isinstance(problem, Grid) and mapping == "tiles":

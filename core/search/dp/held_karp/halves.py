@@ -13,8 +13,7 @@ from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
 from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank, has_distributed_memory
 from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
-from core.search.dp.held_karp.result import HeldKarpAnswer
-from core.search.dp.held_karp.trace import HeldKarpTrace
+from core.search.dp.held_karp.trace import HeldKarpAnswer, HeldKarpTrace
 
 
 class HeldKarpHalves:

@@ -9,7 +9,7 @@ every backend and over any number of ranks.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from core.problems.tsp.distance_matrices import checked_distances
 from core.search.dp.engine.table_search import TableRun, TableSearch
 from core.search.dp.held_karp.halves import HeldKarpHalves
 from core.search.dp.held_karp.plan import bytes_needed
-from core.search.dp.held_karp.result import HeldKarpAnswer, ShortestTour
-from core.search.dp.held_karp.trace import NoTour
+from core.search.dp.held_karp.trace import HeldKarpAnswer, NoTour
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.protocol import hex_digest
 
 MOST_CITIES = ELEMENTS + 2
 """No two of today's GPUs hold more than the layers of 36 cities, 284 GB in 16 bits."""
@@ -34,6 +34,58 @@ FEWEST_CITIES = 4
 LONGEST = (1 << 30) - 1
 """Three such lengths still fit 32 bits."""
 TILINGS = ("auto", "none", "published")
+
+
+class ShortestTour(NamedTuple):
+    """A shortest tour.
+
+    Attributes
+    ----------
+    length : int
+    tour : ndarray, shape (n,), int64, or None
+        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None
+        if it was not traced.
+    transitions : int
+        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
+    start_length : int
+        Length of the heuristic's tour, which decides the bits of a length.
+    digest : int
+        64-bit digest of the length.
+    streamed_bytes : int
+        Cells that left the device for the host, by the paper's mapping.
+
+    """
+
+    length: int
+    tour: np.ndarray | None
+    transitions: int
+    start_length: int
+    digest: int
+    streamed_bytes: int = 0
+
+    @property
+    def cost(self) -> int:
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        return self.tour
+
+    @property
+    def evaluations(self) -> int:
+        return self.transitions
+
+    @property
+    def hash(self) -> str:
+        return hex_digest(self.digest)
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        return True
 
 
 class HeldKarp(TableSearch[ShortestTour]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,14 @@ from core.kernels.dp.held_karp import ROW, Layer, Paths
 from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
 from core.search.dp.held_karp.plan import every_set
 from core.search.dp.held_karp.subset_ranks import layer_cells, rank_of
+
+
+class HeldKarpAnswer(NamedTuple):
+    """Length of a shortest tour, and the tour from city 0 in either direction; None if it was not traced."""
+
+    length: int
+    tour: np.ndarray | None
+    streamed_bytes: int = 0
 
 
 class NoTour(RuntimeError):  # noqa: N818

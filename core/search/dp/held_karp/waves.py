@@ -14,12 +14,11 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
-from core.search.dp.engine.recurrences import MOST_CELLS, Waves
-from core.search.dp.engine.results import HostCells
+from core.search.dp.engine.recurrences import MOST_CELLS, HostCells, Waves
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.engine.waves import OPTIONS, WaveEngine
-from core.search.dp.held_karp.result import HeldKarpAnswer
 from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of
+from core.search.dp.held_karp.trace import HeldKarpAnswer
 
 
 class SubsetWaves(Waves):

@@ -14,11 +14,17 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp.knapsack import CELL
-from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
-from core.search.dp.knapsack.table import LEAST_PART, KnapsackPart, KnapsackTable, KnapsackTableItems, RowBlocking
+from core.search.dp.knapsack.table import (
+    LEAST_PART,
+    KnapsackPart,
+    KnapsackTable,
+    KnapsackTableItems,
+    RowBlocking,
+    value_type,
+)
 from core.search.protocol import hex_digest
 
 TILINGS = ("auto", "none")
@@ -154,8 +160,7 @@ class KnapsackSearch(TableSearch[Selection]):
         self.tiling = tiling
         self.items = instance.useful_items()
         self.cells = instance.n * (instance.capacity + 1)
-        self.value_type: Any
-        self.value_type = u32 if instance.upper_bound() < 2**32 else u64
+        self.value_type = value_type(instance)
         if tiling != "auto":
             from core.search.dp.knapsack.waves import problem_of
 

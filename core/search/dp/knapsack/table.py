@@ -9,6 +9,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import knapsack as kernels
+from core.lang import u32, u64
 from core.search.dp.engine.decisions import DecisionRows
 
 TEAM_SIZE = 128
@@ -21,6 +22,11 @@ LEAST_PART = {True: 1 << 22, False: 1 << 16}
 
 ItemCallback = Callable[[int], None]
 """Called with the number of items that are done."""
+
+
+def value_type(instance: Any) -> Any:
+    """The language's type of a cell."""
+    return u32 if instance.upper_bound() < 2**32 else u64
 
 
 class RowBlocking(NamedTuple):

@@ -8,14 +8,10 @@ import numpy as np
 
 from core.kernels.dp.diagonals import ItemColumns, packed_value
 from core.kernels.dp.knapsack import KnapsackItems, best_value
-from core.lang import u32, u64
+from core.lang import u32
 from core.problems.tables.knapsack import Knapsack
-from core.search.dp.engine.recurrences import Diagonals, WaveRing, Waves
-from core.search.dp.engine.results import WaveResult
-
-
-def value_type(instance: Knapsack) -> Any:
-    return u32 if instance.upper_bound() < 2**32 else u64
+from core.search.dp.engine.recurrences import Diagonals, WaveResult, WaveRing, Waves
+from core.search.dp.knapsack.table import value_type
 
 
 def smallest(instance: Knapsack) -> Knapsack:

@@ -6,8 +6,7 @@ import numpy as np
 
 from core.kernels.dp.diagonals import PaddedStrings, common_length
 from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
-from core.search.dp.engine.recurrences import Diagonals, Grid, WaveRing
-from core.search.dp.engine.results import WaveResult
+from core.search.dp.engine.recurrences import Diagonals, Grid, WaveResult, WaveRing
 
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, which are equal to no letter and not to each other."""
