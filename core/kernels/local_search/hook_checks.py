@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.kernels.local_search.hooks import D, Hooks
 from core.kernels.local_search.moves import change
-from core.kernels.local_search.walks import AnyMove, Move, S, Share
+from core.kernels.local_search.walks import AnyMove, Draw, Move, S, Share
 from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_count, team_rank, team_size, u32
 
 
@@ -109,3 +109,25 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
         barrier()
 
     return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make)
+
+
+@lru_cache(maxsize=64)
+def rule_check_kernel(accepts: Function, has_parameters: bool) -> Kernel:
+    """Make the kernel that calls a rule of acceptance once: ``ask(said, draw)``, or ``ask(said, draw, parameters)``."""
+    if has_parameters:
+
+        @kernel
+        def ask_with(said: Array[i32], draw: Draw, parameters: D):
+            """Note 1 if the draw is accepted."""
+            is_accepted = accepts(draw, parameters)
+            said[0] = 1 if is_accepted else 0
+
+        return ask_with
+
+    @kernel
+    def ask(said: Array[i32], draw: Draw):
+        """Note 1 if the draw is accepted."""
+        is_accepted = accepts(draw)
+        said[0] = 1 if is_accepted else 0
+
+    return ask

@@ -83,6 +83,7 @@ class Algorithm(NamedTuple):
             kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
         if self.at_optimum != HALT:
             kept["strength"] = self.strength
+            kept |= {"first": True} if self.rule == FIRST else {}
         if self.rule == ANNEAL:
             kept |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
         if self.accepts is not None:

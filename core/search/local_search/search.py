@@ -26,6 +26,7 @@ from core.search.local_search.checkpoint import (
     resume_walks,
 )
 from core.search.local_search.checks.custom_moves import check_custom_moves
+from core.search.local_search.checks.rules import check_rule
 from core.search.local_search.checks.validation import check_on_first_rank
 from core.search.local_search.history import HistoryRecorder
 from core.search.local_search.host_loop import HostLoop
@@ -108,6 +109,7 @@ class LocalSearch:
         self.launcher = WalkLauncher(backend, communicator, self.plan, tune)
         self.walks = Walks(self.plan, self.launcher)
         check_custom_moves(backend, problem.encoding, self.plan.neighbourhoods, self.plan.sizes)
+        check_rule(problem, self.plan.algorithm)
         self.host_loop = HostLoop(self.launcher) if self.plan.settings.is_host_driven else None
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
@@ -232,6 +234,7 @@ class LocalSearch:
         stop.check()
         self.meet(ranks)
         self.check_problem()
+        check_rule(plan.problem, plan.algorithm, [stop.limit - 1] if stop.limit else [])
         bind_slices(self.launcher, self.iteration_s, stop.seconds)
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
         total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)

@@ -5,8 +5,9 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.lang import KernelError, function, i32
+from core.lang import KernelError, boolean, function, i32
 from core.problems.encodings import NEIGHBOURHOODS
+from core.problems.problem_errors import WrongNumber, WrongSubscript, WrongWrite
 from core.problems.qap.problem import Qap
 from core.search import local_search as ls
 from tests.core.search.local_search import rules
@@ -42,11 +43,66 @@ def test_a_wrong_rule_or_restart_is_refused(make, error, words):
         make()
 
 
+@function
+def by_the_best(draw: ls.Draw) -> boolean:
+    return draw.new // (draw.best - draw.best) > 1
+
+
+@function
+def writes(draw: ls.Draw, by: rules.Threshold) -> boolean:
+    by.steps[0] = draw.new
+    return draw.new < draw.cost
+
+
+@function
+def by_number(draw: ls.Draw, by: rules.Threshold) -> boolean:
+    return draw.new - draw.cost <= by.steps[draw.iteration // by.plateau]
+
+
+@function
+def grows(draw: ls.Draw) -> boolean:
+    return draw.new * 100_000_000 > draw.cost
+
+
+@function
+def counts(draw: ls.Draw) -> boolean:
+    return draw.new - draw.cost
+
+
+THREE = rules.Threshold(np.zeros(3, np.int32), 7)
+
+
+@pytest.mark.parametrize(
+    ("rule", "error", "words"),
+    [
+        (ls.Rule(by_the_best), WrongNumber, r"by_the_best: .*by zero, for Draw\(cost="),
+        (ls.Rule(writes, THREE), WrongWrite, r"writes: .*read-only"),
+        (ls.Rule(by_number, THREE), WrongSubscript, r"by_number: .*3.*, for Draw\(.* iteration=21"),
+        (ls.Rule(grows), WrongNumber, r"grows: "),
+        (ls.Rule(counts), KernelError, r"counts: "),
+    ],
+)
+def test_a_faulty_rule_is_refused_before_a_device_calls_it(rule, error, words, cpu):
+    def run(iterations):
+        search = ls.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), rule, "exchange2")
+        return search.run(ls.Iterations(iterations))
+
+    with pytest.raises(error, match=rf"^{__file__}:\d+: {words}") as refusal:
+        run(22)
+    assert "\n" not in str(refusal.value)
+    assert rule.accepts is not by_number or run(21).iterations == 21
+
+
 def test_a_record_names_the_rule_its_digest_and_parameters():
     parameters = ls.Rule(rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5).parameters
     assert parameters["rule"] == "below_threshold" and len(parameters["rule_digest"]) == 16
     assert parameters["parameter_plateau"] == 7 and parameters["restart"] == 5
     assert parameters["rule_digest"] != LATE.parameters["rule_digest"]
+
+
+def test_a_record_tells_the_first_better_neighbour_from_the_best():
+    best, first = (ls.IteratedLocalSearch(4, first=one).parameters for one in (False, True))
+    assert best == {"algorithm": "ils", "strength": 4} and first == best | {"first": True}
 
 
 @pytest.mark.parametrize(
