@@ -1,5 +1,7 @@
 """Calls of the library: typed values reach the search as they are, by few functions, and messages are logged."""
 
+import dataclasses
+import inspect
 import logging
 import os
 import re
@@ -12,6 +14,8 @@ import onekernel as ok
 from core.search.local_search import LocalSearch
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
+from drivers.library.custom_problem import CustomProblemOptions
+from drivers.library.minimize import SearchKeywords
 from drivers.options.initial import InitialSolutions, read_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.qap import main as qap
@@ -103,6 +107,17 @@ def test_one_seed_gives_a_result_and_several_give_results(assignment):
     assert isinstance(one, ok.Result) and isinstance(several, ok.Results) and several[0].hash == one.hash
     assert isinstance(ok.run("labs", instance=9, iterations=2, backend="cpu"), ok.Result)
     assert len(ok.run("labs", instance=9, iterations=2, backend="cpu", repeats=2)) == 2
+
+
+def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_programs():
+    keywords = inspect.signature(ok.minimize).parameters
+    positional = {"problem", "algorithm", "neighbourhood", "seeds"}
+    assert SearchKeywords.__annotations__.keys() | positional == keywords.keys()
+    options = {one.name: one.default for one in dataclasses.fields(CustomProblemOptions)}
+    shared = keywords.keys() & options.keys() - {"algorithm", "seed"}
+    assert len(shared) > 20 and {name: keywords[name].default for name in shared} == {
+        name: options[name] for name in shared
+    }
 
 
 def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
