@@ -24,18 +24,10 @@ MOST_BYTES_IN_FLIGHT = 64 << 20
 
 
 class WaveRing(NamedTuple):
-    """Places of waves on the device.
+    """Places of waves on the device: ``rows`` of them, then the next one takes the place of the first.
 
-    Attributes
-    ----------
-    rows : int
-        Waves that it holds; the wave after them takes the place of the first.
-    border : int
-        Cells of each row before number 0, never written and 0: the border of a table, and a whole team of cells, so
-        that rows begin where a memory transaction does.
-    lanes : int
-        Cells from number 0 on, whole teams.
-
+    A row has ``border`` cells before number 0, never written and 0: the border of a table, and a whole team of cells,
+    so that rows begin where a memory transaction does. From number 0 on it has ``lanes`` cells, whole teams.
     """
 
     rows: int

@@ -14,14 +14,7 @@ from core.search.dp.engine.recurrences import MOST_CELLS, Grid, WaveResult, uplo
 
 
 class TileShape:
-    """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell.
-
-    Raises
-    ------
-    UserError
-        A place in a tile at the table's end does not fit 31 bits.
-
-    """
+    """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell."""
 
     def __init__(self, rows: int, columns: int, lanes: int, bands: int, wide: int) -> None:
         self.lanes, self.bands, self.wide = lanes, bands, wide

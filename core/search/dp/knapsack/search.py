@@ -201,10 +201,6 @@ class KnapsackSearch(TableSearch[Selection]):
         )  # fmt: skip
 
     @property
-    def teams(self) -> int:
-        return self.table.teams
-
-    @property
     def evaluations(self) -> int:
         return self.cells
 

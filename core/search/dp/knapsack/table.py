@@ -174,13 +174,24 @@ class KnapsackTable:
     def advance(self, first: int, end: int, progress: ItemCallback | None = None) -> None:
         """Queue the passes from ``first`` to ``end`` - 1; ``progress(items)`` counts items that are done."""
         rows = self.rows if self.traces else None
-        chunk = rows.rows_per_chunk if rows is not None else self.passes
+        chunk = self.passes if rows is None else rows.rows_per_chunk
         while first < end:
             until = min(end, (first // chunk + 1) * chunk)
-            self._passes(first, until, rows, progress)
+            if progress is not None:
+                until = min(until, first + BATCH)
+            kept = self.nothing if rows is None else rows.place(first)[0]
+            if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
+                self._replay(kept, chunk, first, until)
+            else:
+                for step in range(first, until):
+                    self.launch_pass(kept, chunk, step % 2, self.traces)
+                    self._exchange(step % 2, step + 1)
             if rows is not None:
                 rows.close_row(until - 1)
             first = until
+            if progress is not None:
+                self.backend.synchronize()
+                progress(max(2 * first - self.items.spare, 0))
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
         """The row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
@@ -241,26 +252,9 @@ class KnapsackTable:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: ItemCallback | None) -> None:
-        passes_kept = rows.rows_per_chunk if rows is not None else self.passes
-        kept = rows.place(first)[0] if rows is not None else self.nothing
-        at = first
-        while at < end:
-            until = end if progress is None else min(end, at + BATCH)
-            if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
-                self._replay(kept, passes_kept, at, until, rows is not None)
-            else:
-                for step in range(at, until):
-                    self.launch_pass(kept, passes_kept, step % 2, rows is not None)
-                    self._exchange(step % 2, step + 1)
-            at = until
-            if progress is not None:
-                self.backend.synchronize()
-                progress(max(2 * at - self.items.spare, 0))
-
-    def _replay(self, kept: Any, passes_kept: int, first: int, end: int, trace: bool) -> None:
+    def _replay(self, kept: Any, passes_kept: int, first: int, end: int) -> None:
         """Queue passes as recorded sequences of two, there and back between the two rows of values."""
-        parity = first % 2
+        parity, trace = first % 2, self.traces
         for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
             if times == 0:
                 continue

@@ -35,7 +35,6 @@ class KnapsackWaves(Waves):
         self.data = KnapsackItems(weights, values)
 
     def waves(self) -> int:
-        """One for each item; a single one that takes nothing if there are no items."""
         return max(1, len(self.items))
 
     def cells(self, wave: int) -> int:

@@ -13,7 +13,7 @@ SIZE_OF_LAUNCH = 64 << 20
 
 
 class LcsLaunchShape(NamedTuple):
-    """Layout of columns on a device: lanes of a team, words of a lane, teams, steps of a launch."""
+    """Columns on a device: lanes of a team, words of a lane, teams, steps of a launch."""
 
     lanes: int
     words: int

@@ -124,7 +124,7 @@ def test_lanes_do_not_race(in_order, lanes):
         Knapsack("wide", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
-        assert search.teams == -(-(search.capacity + 1) // (32 * lanes))
+        assert search.table.teams == -(-(search.capacity + 1) // (32 * lanes))
         assert found(search) == best_selection(instance)
 
 
