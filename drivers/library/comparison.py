@@ -1,4 +1,4 @@
-"""A comparison from Python, as a notebook makes it: `drivers.compare` on a problem, and what came out to look at."""
+"""Comparisons from Python and notebooks: `drivers.compare` on a problem, and its tables and charts."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from reports.runs import Runs
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison found, and where its files are.
+    """Result of a comparison, and its files.
 
     Attributes
     ----------
     sections : list of reports.comparison.sections.ComparedSection
-        One for each instance: rows with their speed-ups, and what has to be said of them.
+        A section for each instance: rows with speed-ups, and notes.
     report : Path
-        The report in Markdown; LaTeX and charts lie beside it.
+        File of the report in Markdown; LaTeX and charts are beside it.
     records : Path
-        The file of records.
+        File of records.
     complete : bool
-        Whether all ran that could have been run.
+        True if no run failed and none is missing.
 
     """
 
@@ -49,7 +49,7 @@ class Comparison:
     complete: bool
 
     def __str__(self) -> str:
-        """Word the tables, for a terminal of 80 columns."""
+        """Return the tables, for a terminal of 80 columns."""
         several = len(self.sections) > 1
         told = [terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)]
         return "\n".join(line for lines in told for line in lines)
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def runs(self) -> Runs:
-        """The records that are compared."""
+        """Records of the compared runs."""
         return Runs(record for section in self.sections for record in section.records)
 
     def plot(self, axes: Any = None, section: int = 0) -> Any:
@@ -67,9 +67,9 @@ class Comparison:
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; by default in a figure of its own.
+            Axes to draw in; by default those of a new figure.
         section : int
-            Of which instance.
+            Index of the section.
 
         Returns
         -------
@@ -90,31 +90,31 @@ def compare(
     out: str | Path = "reports/out",
     **options: Any,
 ) -> Comparison:
-    """Run the same work on several devices, each in a process of its own, check that it was the same, and report.
+    """Run equal work on several devices, each in a separate process, compare the hashes, and write a report.
 
-    What is recorded in ``out`` already is not run again.
+    Runs that are recorded in ``out`` are not repeated.
 
     Parameters
     ----------
     problem
-        A problem, also one that a notebook's cells define, or a workload's name, such as ``"ihc"``.
+        A problem, which the cells of a notebook may define, or the name of a workload, such as ``"ihc"``.
     algorithm
-        Of local search; by default tabu search.
+        Algorithm of local search; by default tabu search.
     backends
-        By default all that are usable here.
+        Names of backends; by default all that are usable here.
     ranks
-        Numbers of MPI ranks to run besides.
+        Numbers of MPI ranks, each of which is another run.
     out
-        The folder of records and reports.
+        Folder of records and reports.
     **options
         Further options of ``python -m drivers.compare``: ``repeats=7``, ``seeds="0..9"``, ``iterations=1000``, ...
 
     Raises
     ------
     UserError
-        Of the command line; or nothing ran.
+        A wrong option, or no run succeeded.
     UnequalWorkError
-        Devices did not do the same work.
+        The hashes of two devices differ.
 
     """
     if not isinstance(problem, str):

@@ -13,41 +13,43 @@ from core.errors import UserError
 
 @dataclass(frozen=True)
 class Result:
-    """What one run found.
+    """Result of one run.
 
     Attributes
     ----------
     name : str
-        Of the instance.
+        Name of the instance.
     cost : int
-        Of the best solution, or its value where that is sought.
+        Cost of the best solution; its value if the workload maximises.
     solution : ndarray or None
-        The best solution; None: it was not asked for.
+        The best solution; None if the run did not compute it.
     evaluations : int
-        Units of work that were done, see `unit`.
+        Amount of work, in the unit `unit`.
     seconds, compile_seconds : float
-        Of the run from end to end without compilation, and of the compilation.
+        Time of the run from end to end without compilation, and time of compilation.
     confirmed : bool or None
-        True if the plain scorer finds the same cost; None if there was no scorer. What the scorer contradicts is no
-        result: it is raised as `Unconfirmed`.
+        True if the plain scorer finds the same cost; None if there is no scorer. If it finds another cost, the run
+        raises `Unconfirmed` and has no result.
     hash : str
-        16 hexadecimal digits, equal on every backend and number of ranks where the same work was done.
+        16 hexadecimal digits, equal on every backend and number of ranks for equal work.
     history : list of list, optional
-        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not asked for.
+        Rows [iteration, evaluations, seconds, best cost], one for each improvement; None without ``history=True``.
     seed : int
+        Random seed.
     backend, device : str
-        Where it ran.
+        Names of backend and device.
     ranks : int
+        Number of ranks.
     unit : str
-        What `evaluations` counts.
+        Unit of `evaluations`, plural.
     optimum : int, optional
-        The best known cost, where one is known.
+        The best known cost; None if unknown.
     is_value : bool
-        Whether `cost` is a value, of which a large one is sought.
+        True if the workload maximises `cost`.
     interrupted : bool
-        Whether Ctrl-C or the callback ended it early.
+        True if Ctrl-C or the callback ended the run.
     words : str
-        What was found, and who confirms it, as the programs print it.
+        The line that programs print: result, work, times and verifiers.
 
     """
 
@@ -74,7 +76,7 @@ class Result:
         return f"Result({self.name!r}, cost={self.cost}, seconds={self.seconds:.6f}, backend={self.backend!r})"
 
     def __str__(self) -> str:
-        """Word it as the programs do."""
+        """Return the line that programs print."""
         return self.words
 
     def plot(self, axes: Any = None) -> Any:
@@ -83,7 +85,7 @@ class Result:
         Parameters
         ----------
         axes : two matplotlib Axes, optional
-            Where to draw; by default in a figure of its own.
+            Axes to draw in; by default those of a new figure.
 
         Returns
         -------
@@ -99,12 +101,12 @@ class Result:
 
 
 class Results(Sequence[Result]):
-    """What runs with several seeds found, in their order; its own `cost`, `solution` and `history` are the best's.
+    """Results of several runs, in the order of their seeds; `cost`, `solution` and `history` are those of the best.
 
     Parameters
     ----------
     runs
-        At least one.
+        Results of the runs, at least one.
 
     """
 
@@ -118,7 +120,7 @@ class Results(Sequence[Result]):
     def __getitem__(self, index: slice) -> Results: ...
 
     def __getitem__(self, index: int | slice) -> Result | Results:
-        """One of the runs, or several."""
+        """Return one result, or a slice of them."""
         return Results(self.runs[index]) if isinstance(index, slice) else self.runs[index]
 
     def __len__(self) -> int:
@@ -128,7 +130,7 @@ class Results(Sequence[Result]):
         return iter(self.runs)
 
     def __str__(self) -> str:
-        """Word them, a line each."""
+        """Return a line for each run."""
         return "\n".join(map(str, self.runs))
 
     def __repr__(self) -> str:
@@ -137,12 +139,12 @@ class Results(Sequence[Result]):
 
     @property
     def best(self) -> Result:
-        """The run with the least cost, or the largest value where that is sought; the first of several."""
+        """The run with the least cost, or the largest value; the first one of equal ones."""
         return min(self.runs, key=lambda run: -run.cost if run.is_value else run.cost)
 
     @property
     def cost(self) -> int:
-        """Of the best run."""
+        """Cost of the best run."""
         return self.best.cost
 
     @property
@@ -162,27 +164,27 @@ class Results(Sequence[Result]):
 
     @property
     def evaluations(self) -> int:
-        """Of all runs together."""
+        """Amount of work of all runs."""
         return sum(run.evaluations for run in self.runs)
 
     @property
     def seconds(self) -> float:
-        """Of all runs together, without compilation."""
+        """Time of all runs without compilation."""
         return sum(run.seconds for run in self.runs)
 
     @property
     def confirmed(self) -> bool | None:
-        """True if every run is; None if there was no scorer for one of them."""
+        """True if all runs are confirmed; None if one of them has no scorer."""
         return None if None in [run.confirmed for run in self.runs] else True
 
     @property
     def interrupted(self) -> bool:
-        """Whether any run was."""
+        """True if a run was interrupted."""
         return any(run.interrupted for run in self.runs)
 
     @property
     def hash(self) -> str:
-        """A hash of the hashes of all runs, seed by seed."""
+        """Hash of seeds and hashes of all runs."""
         told = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
