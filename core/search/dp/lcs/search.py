@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,10 +60,6 @@ class CommonSubsequence(NamedTuple):
     method: str
     cells: int
     streamed_bytes: int
-
-    @classmethod
-    def of_nothing(cls, trace: bool) -> CommonSubsequence:
-        return cls(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
 
     @property
     def cost(self) -> int:
@@ -178,7 +175,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     def compute(self, run: TableRun) -> CommonSubsequence:
         self.streamed_bytes = 0
         if self.work == 0:
-            return CommonSubsequence.of_nothing(run.trace)
+            nothing = np.empty((0, 2), np.int64) if run.trace else None
+            return CommonSubsequence(0, nothing, "nothing to do", 0, 0)
         if self.engine is not None:
             return self.by_waves(self.engine, run)
         ranks = run.ranks
@@ -276,7 +274,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         """
         is_kept = self.fits(ranks)
         compute = self.bits_kept if is_kept else self.blocks_marked
-        table, trace = compute(progress, ranks)
+        table, tracer, trace = compute(progress, ranks)
         if state[LEFT] == UNKNOWN:
             state[LEFT] = ranks.sum(table.zeros())
         del table  # its memory may be the blocks' now
@@ -287,6 +285,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             nonlocal pairs, column
             entered[COLUMN] = self.columns
             found, reached = trace(entered)
+            self.streamed_bytes += tracer.streamed_bytes
             pairs = found + (0, self.first_column)
             if entered[ROW] > 0 and entered[LEFT] > 0:
                 column = self.first_column + int(reached[COLUMN])
@@ -298,18 +297,13 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         reached[COLUMN] = ranks.minloc(column, 0)[0]
         return every, reached, is_kept
 
-    def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
+    def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
         """The whole table, with all of its bits, and what traces it."""
         table = self.whole_table(EVERY_ROW)
         table.compute(progress, self.neighbours(ranks, table.layout))
+        return table, table, table.trace
 
-        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            self.streamed_bytes += table.streamed_bytes
-            return table.trace(state)
-
-        return table, follow
-
-    def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, Follow]:
+    def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsBlockTracer, Follow]:
         """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
         blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.free_tables()
@@ -317,13 +311,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         marked.table.compute(progress, self.neighbours(ranks, marked.layout))
         marked.keep()
         marked.block = marked.block._replace(entering=marked.table.entering(0))
-
-        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            found = blocks.follow(marked, state)
-            self.streamed_bytes += blocks.streamed_bytes
-            return found
-
-        return marked.table, follow
+        return marked.table, blocks, partial(blocks.follow, marked)
 
 
 def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
