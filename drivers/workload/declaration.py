@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class Task(NamedTuple):
-    """What the first rank makes of the command line, for all ranks.
+    """Task of a run, which the first rank makes of the options and sends to all ranks.
 
     Attributes
     ----------
     options : Options
-        With everything filled in that the command line left open.
+        Options with their defaults filled in.
     problem
-        What is solved: has a ``name`` and a ``sha256``, can be pickled.
+        The problem; it has a ``name`` and a ``sha256``, and can be pickled.
     source : str
-        Where it came from, in words.
+        Origin of the problem, as text.
 
     """
 
@@ -36,30 +36,30 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class RepetitionResult:
-    """What one repetition found.
+    """Result of one repetition.
 
     Attributes
     ----------
     cost : int
-        Of the best solution, or its value where that is sought.
+        Cost of the best solution; its value if the workload maximises.
     evaluations : int
-        Units of work that were done, as the workload counts them.
+        Amount of work, in the workload's unit.
     digest : int or str
-        64 bits, as a number or as 16 hexadecimal digits, of what the workload's hash covers.
+        Digest of what the workload's hash covers: 64 bits, as a number or as 16 hexadecimal digits.
     words : str
-        What was found, for the line on standard output.
+        Text of the result, for the line on standard output.
     solution
-        What the workload's files are written from; None: nothing to write.
+        Solution for the files that the workload writes; None: no file is written.
     index : int
-        Which climber, ant or walk found it.
+        Number of the climber, ant or walk that found the solution.
     details : Mapping
-        What the record's ``details`` shall hold of it.
+        Entries for the record's ``details``.
     gave_up : str
-        Why this is no result, whoever confirms its cost; empty: it is one.
+        Reason why this is no result, even if its cost is confirmed; empty: it is one.
     unit : str
-        What `evaluations` counts, plural, where this search does not count in the workload's unit.
+        Unit of `evaluations`, plural, if it is not the workload's.
     history : list of list, optional
-        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not asked for.
+        Rows [iteration, evaluations, seconds, best cost], one for each improvement; None: not wanted.
 
     """
 
@@ -81,7 +81,7 @@ class RepetitionResult:
 
     @classmethod
     def of(cls, found: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
-        """What a search found, as every search says it; ``more`` are further attributes."""
+        """Return the result of a search; ``more`` are further attributes."""
         solution = found.solution if solution is None else solution
         return cls(found.cost, found.evaluations, found.hash, words, solution, history=found.history, **more)
 
@@ -103,7 +103,7 @@ class VerifierVerdict(NamedTuple):
     judge : str
         Name of the verifier. Empty if the verifier can only reject a result.
     objection : str or None
-        What speaks against the result, a whole sentence with its subject; None: nothing does.
+        Reason to reject the result, a whole sentence; None: the verifier does not reject it.
     cost : int or None
         Cost of the result's solution by this scorer; None if it computed none.
 
@@ -116,20 +116,20 @@ class VerifierVerdict(NamedTuple):
 
 @dataclass
 class PreparedRun(Generic[AnyOptions]):
-    """One search made ready on this rank: what the functions of a workload are given.
+    """A search that is compiled and warm on this rank: the argument of most functions of a workload.
 
     Attributes
     ----------
     options
-        Of the workload, filled in.
+        Options of the workload with their defaults filled in.
     problem, source
         See `Task`.
     search
-        What `Workload.search` made.
+        The search that `Workload.search` made.
     ranks
         The communicator, which measures its own time.
     checkpointer
-        Keeps the search's state, where somebody wants that.
+        Keeps checkpoints of the search; None: no checkpoints.
 
     """
 
@@ -142,83 +142,83 @@ class PreparedRun(Generic[AnyOptions]):
     found_before: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
-        """What a computation yields that all repetitions share, made when the first of them needs it."""
+        """Return the result of a computation that all repetitions share; the first call computes it."""
         if name not in self.found_before:
             self.found_before[name] = compute()
         return self.found_before[name]
 
 
 def no_headline(run: PreparedRun[Any]) -> None:
-    """Say nothing before the first repetition."""
+    """Return no line before the first repetition."""
 
 
 def unknown_work(run: PreparedRun[Any]) -> None:
-    """Nobody can tell before."""
+    """Return None: the amount of work is not known in advance."""
 
 
 @dataclass(frozen=True)
 class Workload(Generic[AnyOptions]):
-    """A workload, declared: `drivers.runs.workload_main.driver` makes a program of it.
+    """Declaration of a workload, of which `drivers.runs.workload_main.driver` makes a program.
 
     Attributes
     ----------
     name : str
-        Of the program (``python -m drivers.NAME``) and in records.
+        Name of the program (``python -m drivers.NAME``) and in records.
     title : str
-        What it solves and how, in one line.
+        Problem and method, in one line.
     options : type
-        The `Options` that it understands.
+        Class of its `Options`.
     unit : str
-        What its work and its rates are counted in, plural.
+        Unit of its work and its rates, plural.
     hash_scope : str
-        What equal hashes prove, a key of `reports.records.schema.HASH_SCOPES`.
+        Meaning of equal hashes, a key of `reports.records.schema.HASH_SCOPES`.
     doing : str or callable
-        What stands before the progress bar; a function of the run where its options decide what the bar counts.
+        Text before the progress bar, or a function of the run that returns it.
     load : callable
         (options, number of ranks) -> `Task`, on the first rank: refuses options that change nothing or exclude each
         other before it reads a file.
     search : callable
-        (backend, ranks, problem, options) -> the search on this rank's device, compiled and warm, which has
-        ``backend``. Says no word to other ranks.
+        (backend, ranks, problem, options) -> the search on this rank's device, compiled and warm, with the attribute
+        ``backend``. It does not communicate with other ranks.
     once : callable
         (run, callback or None) -> outcome: searches once, on all ranks: calls the search's ``run`` as
         `core.search.protocol.Search` has it, with the callback, which a bar waits for, the ranks and the checkpointer.
     result : callable
         (run, outcome) -> `RepetitionResult`, on the first rank.
     judges : callable
-        (run, outcome, result) -> an `VerifierVerdict` of everybody who knows about the result without the search, the
-        plain scorer first.
+        (run, outcome, result) -> a `VerifierVerdict` of each verifier that is independent of the search, the plain
+        scorer first.
     noun : str
-        What the cost is, in the words of the solvers that object to it: length, value.
+        Word for the cost in messages: length, value.
     in_words : callable
         (cost) -> text, for the progress bar.
     standard : tuple of str
-        Options, each with a value, that make a comparison of about a second on one core where they are not given.
-        Empty: they depend on the problem, whether or not the user names an instance.
+        Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
+        the problem, also if the user names no instance.
     fitted : callable
-        (problem) -> such arguments for a problem.
+        (problem) -> such options for a problem.
     scaled : str
-        The option that is multiplied by the number of ranks where the work shall grow with them; its options have
-        `drivers.options.declaration.scaled_option` then. Empty: the work is one problem, which does not grow.
+        Name of the option that weak scaling multiplies by the number of ranks; its options have
+        `drivers.options.declaration.scaled_option` then. Empty: there is no weak scaling.
     shorter : callable, optional
-        (run, iterations) -> its options with no more iterations than these and no clock, for a rehearsal of what its
-        ranks do together; None from it where the ranks do not meet in every iteration. None: a run has no iterations.
+        (run, iterations) -> its options with at most these iterations and no time limit, for a rehearsal of all ranks;
+        it returns None if ranks do not synchronise in every iteration. None: a run has no iterations.
     work : callable
-        (run) -> what one repetition computes on all ranks; None where nobody can tell before.
+        (run) -> the work of one repetition on all ranks; None if it is not known in advance.
     parameters, execution : callable
         (run) -> parameters and execution settings in addition to those that options declare.
     headline : callable
         (run) -> a line before the first repetition, or None.
     save : callable
-        (run, solution): writes the files that the options ask for.
+        (run, solution): writes the output files that the options name.
     details : callable, optional
-        (task, ranks, arguments) -> what the record's ``details`` hold besides, made before the device is.
+        (task, ranks, arguments) -> further entries for the record's ``details``, computed before a device is opened.
     on_one_core : callable
-        (options) -> whether one core is the fastest device for what they ask for, so that `--backend auto` takes it.
+        (options) -> True if one core is the fastest device for them, so that `--backend auto` takes it.
     for_peers : callable
-        (problem) -> the problem as `drivers.peers` takes it.
+        (problem) -> the problem in the form that `drivers.peers` takes.
     program : tuple of str
-        What Python is told to run for it; by default the module of its name in `drivers`.
+        Arguments by which Python starts its program; by default the module of its name in `drivers`.
 
     """
 
@@ -251,24 +251,24 @@ class Workload(Generic[AnyOptions]):
 
     @property
     def started(self) -> tuple[str, ...]:
-        """What Python is told to run for it."""
+        """Arguments by which Python starts its program."""
         return self.program or ("-m", f"drivers.{self.name}")
 
     @property
     def command(self) -> str:
-        """The same as a user types it."""
+        """Command by which a user starts its program."""
         return shlex.join(("python", *self.started))
 
 
 def describe_time_limit(outcome: Any) -> str:
-    """Words for a search that its time limit ended; empty for any other."""
+    """Return a note if the time limit ended the search, else an empty text."""
     return (
         ", ended by the time limit (other runs end at other iterations, with other hashes)" if outcome.by_time else ""
     )
 
 
 def describe_gap(cost: int, best: int | None, name: str = "optimum") -> str:
-    """How far a cost is from the optimum or the best known value, in brackets; nothing where none is known."""
+    """Return the gap to the optimum or best known value, in brackets; empty if none is known."""
     if best is None:
         return ""
     if cost == best:
