@@ -1,6 +1,6 @@
 """onekernel from Python: ``import onekernel as ok``.
 
-Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a problem of your own. The rest
+Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a custom problem. The rest
 is the kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its encodings, the
 algorithms, stop criteria and the problems of the project.
 """
@@ -15,25 +15,25 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-_HOUSE = ("core", "backends", "cluster", "drivers", "reports")
-"""The suite's packages, which lie beside this file."""
-_PLACE = os.path.dirname(os.path.realpath(__file__))
+_PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
+"""Packages of the project, in the folder of this file."""
+_FOLDER = os.path.dirname(os.path.realpath(__file__))
 
 
-class _House:
-    """Finds the suite's packages beside this file, though the user's folder has a `core.py` or `reports.py` of its own.
+class _PackageFinder:
+    """Import the project's packages from the folder of this file.
 
-    Python looks into the folder of the program that it runs before all others.
+    Python searches the folder of the running program first, which may have a `core.py` or `reports.py`.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Where a package of the suite is; None for every other module."""
-        return PathFinder.find_spec(name, [_PLACE]) if name in _HOUSE else None
+        """Return the location of a package of the project; None for every other module."""
+        return PathFinder.find_spec(name, [_FOLDER]) if name in _PACKAGES else None
 
 
 def _refuse_namesakes() -> None:
-    """Refuse to go on with somebody else's module in place of a package of the suite.
+    """Refuse a foreign module that was imported in place of a package of the project.
 
     Raises
     ------
@@ -41,9 +41,9 @@ def _refuse_namesakes() -> None:
         Names the file that was imported before.
 
     """
-    for name in _HOUSE:
+    for name in _PACKAGES:
         file = getattr(sys.modules.get(name), "__file__", None)
-        if file and os.path.dirname(os.path.realpath(file)) != os.path.join(_PLACE, name):
+        if file and os.path.dirname(os.path.realpath(file)) != os.path.join(_FOLDER, name):
             raise ImportError(
                 f"{file} was imported as {name!r}, which is the name of a package of onekernel: expected another name "
                 "for that file, or its import nowhere in this program"
@@ -51,7 +51,7 @@ def _refuse_namesakes() -> None:
 
 
 _refuse_namesakes()
-sys.meta_path.insert(0, _House)
+sys.meta_path.insert(0, _PackageFinder)
 
 if __name__ == "__main__":
     # `python -m onekernel` is the command, which imports what its program needs and no more.
@@ -95,9 +95,9 @@ _FOUND_IN = {
     "minimize": "drivers.library.minimize",
     "run": "drivers.library.minimize",
 }
-"""What is imported when it is first asked for: the ranks of an own problem need none of it, and pay for imports."""
+"""Names that are imported at first use, since ranks of a custom problem pay for imports and need none of them."""
 
-# The engine's `check` is told which backends to try; the one of this module finds them.
+# The `check` of local search takes backends; the one of this module finds them.
 del globals()["check"]
 
 __all__ = [
@@ -109,7 +109,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported late, by its name."""
+    """Import a name at its first use."""
     if name == "__version__":
         from importlib.metadata import version
 
