@@ -97,6 +97,7 @@ MORE_ROWS = [
     ("qap", "exchange2", "linear", "annealing again", {}),
     ("tsp", "2opt", "table", "first again", {}),
     ("ppp", "flip1", "bit-parallel", "ils again", {}),
+    ("order", "insert", "value", "late again", {}),
     ("qap", "exchange2+exchange3", "linear", "vns again", {"level": "algorithm", "walks": 7}),
     ("tsp", "2opt", "full", "late again", {"level": "solution"}),
     ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
