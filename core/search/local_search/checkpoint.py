@@ -89,9 +89,8 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
     yield CheckpointArray("heat", np.float32, (count, 1), heat)
     forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
-    yield CheckpointArray(
-        "memory", np.int32, (count, plan.memory_words), [anything if algorithm.lag else (0, forbidden)]
-    )
+    remembered = costs if algorithm.lag else (0, forbidden)
+    yield CheckpointArray("memory", np.int32, (count, plan.memory_words), [remembered])
     low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
     rule = permutation_fault if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):
