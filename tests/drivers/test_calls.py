@@ -49,6 +49,7 @@ def test_the_first_call_says_how_long_it_compiled_and_a_repeated_one_next_to_not
     assert first.compile_seconds >= 0.2 * len(slow) > again.compile_seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [SHORT_CALLS[3], SHORT_CALLS[7]], ids=lambda call: call.workload)
 def test_nothing_is_left_of_repeated_calls(call):
     def alive():
