@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from core.arguments import refuse
 from core.errors import UserError
@@ -42,6 +41,9 @@ from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import CRITERIA, Stop, check_stop_type, checked_stop
 from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR, BatchSizes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since its duration is unknown."""
