@@ -150,7 +150,7 @@ def read_recorded(records: Path, *, rerun: bool = False) -> PlannedRunRecords:
 def summary(
     plan: ReproductionPlan, left: Sequence[PlannedRun], recorded: PlannedRunRecords, here: MachineResources
 ) -> str:
-    """How many runs there are, how many are recorded, and about how long the others take, in words."""
+    """Return the numbers of runs and of recorded ones, and the estimated duration of the others, as text."""
     words = f"{_count(len(plan.needed), 'run')}, {len(plan.needed) - len(left)} recorded already"
     reasons = sum(len(part.missing()) for part in plan.parts)
     refused = f", {reasons} of the paper's series cannot run here (the report has the reasons)" if reasons else ""

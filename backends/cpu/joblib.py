@@ -31,7 +31,7 @@ from backends.device import Buffer, DeviceInfo, Launch, Unavailable
 SOURCE_ROOT = str(Path(__file__).parents[2])
 """Where the suite's packages lie."""
 PARENT_POLL_S = 0.25
-"""How often a worker looks whether the process that started it is still there."""
+"""Seconds between two checks of a worker that its parent process still exists."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of a worker: NumPy needs no threads of its own beside the workers."""
 

@@ -268,7 +268,7 @@ class CompiledReplay:
         self.entry(worker, workers, times, self.slots.ctypes.data)
 
     def release(self) -> None:
-        """Let workers go on that wait for one who does not come; whatever they compute then is thrown away."""
+        """Release workers that wait for a missing one; their results are discarded."""
         self.arrivals[:] = RELEASE_COUNT
 
     def host_seconds(self) -> float:

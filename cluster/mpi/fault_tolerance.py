@@ -81,7 +81,7 @@ class FaultTolerantMpi(Mpi):
         return SharedCounter(LocalWord())
 
     def agree(self, is_done: bool) -> bool:
-        """Whether all who are left are done, if they are: all of them call this, whatever they have been told."""
+        """Return True if all remaining ranks are done; each of them calls this, also after an error."""
         world = self.world.whole
         while True:
             try:

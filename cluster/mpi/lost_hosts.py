@@ -49,7 +49,7 @@ class Connection(NamedTuple):
 def watch_hosts() -> None:
     """Watch the other hosts from now on, if this is the rank that does: the first on the launcher's host, over several.
 
-    Where a job goes on without lost ranks (`mpirun --with-ft ulfm`), nobody does.
+    No rank does in a job that continues without lost ranks (`mpirun --with-ft ulfm`).
     """
     is_first = launcher.over_several_hosts() and launcher.local_rank() == 0
     if is_first and not launcher.survives_lost_ranks() and _name(os.getppid()) in LAUNCHERS:

@@ -231,7 +231,7 @@ class ExperimentRunner:
         return failed
 
     def left(self) -> str:
-        """How long the runs that are left take if they take as long as those that ran, in words."""
+        """Return the estimated duration of the remaining runs as text, from the mean of those that ran."""
         left_s = (self.total - self.begun) * sum(self.took_s) / len(self.took_s)
         words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
         return f", about {words} left" if self.begun < self.total else ""

@@ -68,13 +68,13 @@ class CollectedRepetitions(Repetitions):
         """Search once, until Ctrl-C or the user's callback ends it."""
         with deferred_interrupt() as interrupt:
 
-            def told(progress: Progress) -> bool:
+            def report(progress: Progress) -> bool:
                 for one in filter(None, (callback, self.callback)):
                     self.ended |= one(progress) is True
                 self.ended |= interrupt.heard
                 return self.ended
 
-            return super().searched(told)
+            return super().searched(report)
 
     def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
         """Keep the result."""

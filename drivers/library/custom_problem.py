@@ -36,7 +36,7 @@ EXCLUDED_OPTIONS = ("instance", "data", "peers", "scaled")
 WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
 """Workloads that are not called as the class of their problem."""
 COMPARISON_STEPS = 200_000_000
-"""Elements of solutions that a comparison looks at, about, where nobody says how much it shall do."""
+"""Approximate number of solution elements that a comparison reads by default."""
 COMPARISON_WALKS = 64
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

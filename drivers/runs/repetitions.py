@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
 
 RECORDED_MESSAGE = "repetitions are in"
-"""What stands in the line of a run whose record is there; comparisons look for it."""
+"""Part of the line of a run that is recorded already; comparisons search for it."""
 
 
 class RepetitionTimes(NamedTuple):

@@ -6,6 +6,7 @@ Instances are immutable, so that every caller may have the same object.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -22,6 +23,7 @@ SETTLED_NANOSECONDS = 2 * 10**9
 """Age from which a file's time stamp tells versions apart: file systems count in steps of up to two seconds."""
 
 _instances: OrderedDict[Hashable, Any] = OrderedDict()
+_lock = threading.Lock()
 
 
 def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
@@ -32,16 +34,19 @@ def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
     """
     if key is None:
         return make()
-    if key in _instances:
-        _instances.move_to_end(key)
-        found: Instance = _instances[key]
-        return found
+    with _lock:
+        if key in _instances:
+            _instances.move_to_end(key)
+            found: Instance = _instances[key]
+            return found
     instance = make()
     size = _array_bytes(instance)
     if size <= MOST_BYTES:
-        while len(_instances) >= MOST_INSTANCES or size + sum(map(_array_bytes, _instances.values())) > MOST_BYTES:
-            _instances.popitem(last=False)
-        _instances[key] = instance
+        with _lock:
+            _instances.pop(key, None)
+            while len(_instances) >= MOST_INSTANCES or size + sum(map(_array_bytes, _instances.values())) > MOST_BYTES:
+                _instances.popitem(last=False)
+            _instances[key] = instance
     return instance
 
 

@@ -101,7 +101,7 @@ class Enumeration(ItemSearch):
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
         self.records = 0
-        """How many the last launch has handed on."""
+        """Number of records that the last launch left."""
         self.room = max(FEWEST_RECORDS, self.lanes * ROW)
         self.lists = [allocate(self.room * ROW, np.uint8) for _ in range(2)]
         self.waiting = np.zeros((0, ROW), np.uint8)

@@ -177,7 +177,7 @@ class CheckExecutor:
         return other.host(other.solution)
 
     def chosen(self, size: int) -> int | None:
-        """Which of so many neighbours a scan takes; None: it takes none. `refresh` has been told of all."""
+        """Return the index of the neighbour that a scan of ``size`` takes, or None; after a `refresh` of all."""
         keys = self.array(np.full(1, NO_KEY, np.uint64))
         encoding = self.problem.encoding
         walk = Walk(room=size, length=encoding.n, choices=encoding.choices)
