@@ -13,6 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from core.errors import UserError
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.execution import ExperimentCase
@@ -190,7 +192,7 @@ def _plan_exhibit(
     rows: tuple[str, ...],
 ) -> None:
     exhibit = part.exhibit
-    scale = replace(exhibit.scales[chosen.scale], keys=rows)
+    scale = structs.replace(exhibit.scales[chosen.scale], keys=rows)
     lines = rows_of(exhibit, scale)
     unnamed = [one for one in lines if one.key and exhibit.row_by == INSTANCE and not (one.spec or one.options)]
     for line in unnamed:
@@ -230,7 +232,7 @@ def rows_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitRow]:
     """The rows of a scale; one without a name for all of them where a run has its row by itself: by its processors."""
     lines = [exhibit.line(key) for key in scale.keys]
     told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
-    return told or [ExhibitRow("", "", "")]
+    return told or [ExhibitRow()]
 
 
 def lengths_of(exhibit: Exhibit, scale: Scale, name: str) -> list[Mapping[str, Any]]:
@@ -271,7 +273,7 @@ def map_rows(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]
             raise UserError(
                 f"--row {name}: expected a row of the chosen exhibits: {', '.join(keys) or 'they have none'}"
             )
-    return replace(paper, exhibits=tuple(_map_rows(one, specs) for one in paper.exhibits)) if specs else paper
+    return structs.replace(paper, exhibits=tuple(_map_rows(one, specs) for one in paper.exhibits)) if specs else paper
 
 
 def is_row_name(line: ExhibitRow, name: str) -> bool:
@@ -283,14 +285,16 @@ def _map_rows(exhibit: Exhibit, specs: Mapping[str, str]) -> Exhibit:
     meant = {line.key: spec for line in exhibit.lines for name, spec in specs.items() if is_row_name(line, name)}
     if not meant:
         return exhibit
-    lines = tuple(replace(one, spec=meant[one.key], options={}) if one.key in meant else one for one in exhibit.lines)
+    lines = tuple(
+        structs.replace(one, spec=meant[one.key], options={}) if one.key in meant else one for one in exhibit.lines
+    )
 
     def scaled(scale: Scale) -> Scale:
         # A row that the user names is wanted, also where the scale leaves it out.
-        return replace(scale, keys=tuple(one.key for one in lines if one.key in scale.keys or one.key in meant))
+        return structs.replace(scale, keys=tuple(one.key for one in lines if one.key in scale.keys or one.key in meant))
 
     scales = {name: scaled(scale) for name, scale in exhibit.scales.items()}
-    return replace(exhibit, lines=lines, scales=scales)
+    return structs.replace(exhibit, lines=lines, scales=scales)
 
 
 # --- what is recorded already, and how long the rest takes ---

@@ -10,9 +10,11 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from core.errors import UserError
 from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
@@ -32,15 +34,23 @@ from reports.records.files import load as load_records
 from reports.text.formatting import number
 
 DATA, INDEX = "gallery.toml", "index.md"
-ELSEWHERE = ("workload", "instance", "parameters", "execution", "device_kind", "seconds", "where")
-"""Keys of an entry of `elsewhere`: a median that the same work took in another place."""
-OPTIONAL = ("note", "exhibit", "measure", "picture", "why", "partial")
 FORMATS = ("svg",)
 """Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
 
 
-@dataclass(frozen=True)
-class GalleryReport:
+class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A median that the same work took in another place: see `with_other_medians`."""
+
+    workload: str
+    instance: str
+    parameters: dict[str, Any]
+    execution: dict[str, Any]
+    device_kind: str
+    seconds: float
+    where: str
+
+
+class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A report of the gallery.
 
     Attributes
@@ -59,8 +69,8 @@ class GalleryReport:
         Reason for the works of an overview, a sentence without its full stop.
     partial : str
         Reason for stopping before all runs of a paper's exhibits were made, the same; empty where all were.
-    elsewhere : tuple of dict
-        Medians that other runs of the same work took: see `with_other_medians`.
+    elsewhere : tuple of Elsewhere
+        Medians that other runs of the same work took.
     """
 
     name: str
@@ -72,7 +82,7 @@ class GalleryReport:
     picture: str = ""
     why: str = ""
     partial: str = ""
-    elsewhere: tuple[Mapping[str, Any], ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
 
     @property
     def made_by(self) -> str:
@@ -98,37 +108,39 @@ def read(folder: Path) -> list[GalleryReport]:
         The file is not as expected.
     """
     file = DataFile(folder / DATA)
-    content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
-    elsewhere = tuple(file.known(one, "elsewhere", ELSEWHERE) for one in content.get("elsewhere", []))
+    content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
+    file.among("the file", "key", list(content), ("reports", "elsewhere"))
+    elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
-    for one in content["reports"]:
-        place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
-        one = file.known(one, place, ("name", "title", "commands"), OPTIONAL)
-        file.among(place, "name", [one["name"]], [*names(), *OTHERS])
-        file.among(place, "measure", [one.get("measure", "speedup")], list(MEASURES))
-        if "exhibit" in one:
-            file.among(place, "exhibit", [one["exhibit"]], [exhibit.name for exhibit in _exhibits(one["name"])])
-        entries.append(GalleryReport(**{**one, "commands": tuple(one["commands"]), "elsewhere": elsewhere}))
+    for said in content.get("reports", []):
+        place = f"report {said.get('name', '?')}"
+        one = file.part(GalleryReport, {**said, "elsewhere": elsewhere}, place)
+        file.among(place, "name", [one.name], [*names(), *OTHERS])
+        file.among(place, "measure", [one.measure], list(MEASURES))
+        file.among(
+            place, "exhibit", [one.exhibit] if one.exhibit else [], [found.name for found in _exhibits(one.name)]
+        )
+        entries.append(one)
     return entries
 
 
-def with_other_medians(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -> Record:
+def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record:
     """Put into a record's details what the same work took elsewhere, so that cautions see it.
 
     Parameters
     ----------
     record : Record
-    elsewhere : sequence of mapping
+    elsewhere : sequence of Elsewhere
         Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
         `execution` settings, the median of the `seconds`, and `where` it was taken, in words.
     """
     known = [
-        {"seconds": one["seconds"], "where": one["where"]}
+        {"seconds": one.seconds, "where": one.where}
         for one in elsewhere
-        if (one["workload"], one["instance"], one["device_kind"], 1)
+        if (one.workload, one.instance, one.device_kind, 1)
         == (record.workload, record.instance, record.device_kind, record.ranks)
-        and one["parameters"].items() <= record.parameters.items()
-        and one["execution"].items() <= record.execution.items()
+        and one.parameters.items() <= record.parameters.items()
+        and one.execution.items() <= record.execution.items()
     ]
     return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
 

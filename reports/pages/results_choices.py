@@ -7,9 +7,11 @@ A row and a column of such a table each say a part of which figure stands where 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -19,8 +21,7 @@ from reports.papers.toml_file import DataFile
 DATA = "results.toml"
 
 
-@dataclass(frozen=True)
-class FigureChoice:
+class FigureChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which figure stands in a cell: a published one where a machine of the paper is named, else one of ours.
 
     Attributes
@@ -44,7 +45,7 @@ class FigureChoice:
     line: str = ""
     machine: str = ""
     column: str = ""
-    where: Mapping[str, Any] = field(default_factory=dict)
+    where: dict[str, Any] = {}
     series: str = ""
     backend: str = ""
     ranks: int = 0
@@ -56,7 +57,33 @@ class FigureChoice:
         return bool(self.machine)
 
 
-CHOICE_KEYS = tuple(one.name for one in fields(FigureChoice))
+class RowChoice(FigureChoice, frozen=True, kw_only=True):
+    """The part of a choice that a row says."""
+
+    label: str
+
+
+class ColumnChoice(FigureChoice, frozen=True, kw_only=True):
+    """The part of a choice that a column says."""
+
+    heading: str
+
+
+class TableChoice(FigureChoice, frozen=True, kw_only=True):
+    """A table of the file: what all its cells say, and rows and columns."""
+
+    name: str
+    paper: str
+    first: str
+    rows: list[RowChoice]
+    columns: list[ColumnChoice]
+
+
+class ResultsContent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file: the page that has the tables, and the tables, each a `TableChoice`."""
+
+    page: str
+    tables: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -79,10 +106,7 @@ def page_path(folder: Path) -> Path:
     UserError
         As `read`.
     """
-    file, content = _content(folder)
-    if not isinstance(content["page"], str):
-        file.wrong("page", repr(content["page"]), "the name of a file")
-    return folder / content["page"]
+    return folder / _content(folder)[1].page
 
 
 def read(folder: Path) -> dict[str, ResultsTable]:
@@ -95,35 +119,31 @@ def read(folder: Path) -> dict[str, ResultsTable]:
     """
     file, content = _content(folder)
     tables: dict[str, ResultsTable] = {}
-    for one in content["tables"]:
-        place = f"table {one.get('name', '?') if isinstance(one, dict) else '?'}"
-        one = file.known(one, place, ("name", "paper", "first", "rows", "columns"), CHOICE_KEYS)
-        if one["name"] in tables:
+    for said in content.tables:
+        place = f"table {said.get('name', '?')}"
+        table = file.part(TableChoice, said, place)
+        if table.name in tables:
             file.wrong(place, "this name twice", "names that differ")
-        tables[one["name"]] = _table(file, place, one)
+        file.among(place, "paper", [table.paper], names())
+        paper = load(table.paper)
+        tables[table.name] = ResultsTable(
+            table.name,
+            paper,
+            table.first,
+            tuple(row.label for row in table.rows),
+            tuple(column.heading for column in table.columns),
+            tuple(
+                tuple(_choice(file, place, paper, said, row, column) for column in said["columns"])
+                for row in said["rows"]
+            ),
+        )
     return tables
 
 
-def _content(folder: Path) -> tuple[DataFile, dict[str, Any]]:
+def _content(folder: Path) -> tuple[DataFile, ResultsContent]:
     """The file, and what it says as a whole."""
     file = DataFile(folder / DATA)
-    return file, file.known(file.content, "the file", ("page", "tables"))
-
-
-def _table(file: DataFile, place: str, content: Mapping[str, Any]) -> ResultsTable:
-    file.among(place, "paper", [content["paper"]], names())
-    paper = load(content["paper"])
-    usual = {name: value for name, value in content.items() if name in CHOICE_KEYS}
-    rows = [file.known(one, f"{place}, a row", ("label",), CHOICE_KEYS) for one in content["rows"]]
-    columns = [file.known(one, f"{place}, a column", ("heading",), CHOICE_KEYS) for one in content["columns"]]
-    return ResultsTable(
-        content["name"],
-        paper,
-        content["first"],
-        tuple(row["label"] for row in rows),
-        tuple(column["heading"] for column in columns),
-        tuple(tuple(_choice(file, place, paper, usual, row, column) for column in columns) for row in rows),
-    )
+    return file, file.part(ResultsContent, file.content, "the file")
 
 
 def _choice(
@@ -135,8 +155,10 @@ def _choice(
     column: Mapping[str, Any],
 ) -> FigureChoice:
     """What stands where a row and a column meet, after a look at whether the paper has it."""
-    said = {name: value for name, value in {**usual, **row, **column}.items() if name in CHOICE_KEYS}
-    choice = FigureChoice(**{**said, "shows": tuple(said.get("shows", ()))})
+    said = {**usual, **row, **column}
+    choice = msgspec.convert(
+        {name: said[name] for name in FigureChoice.__struct_fields__ if name in said}, FigureChoice
+    )
     at = f"{place}, {row['label']}, {column['heading']}"
     file.among(at, "measure", choice.shows, list(MEASURES))
     exhibits = [one for one in paper.exhibits if not one.of]

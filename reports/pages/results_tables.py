@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from core.errors import UserError
 from reports.pages import provenance
 from reports.pages.results_choices import FigureChoice, ResultsTable, column_headings, find_exhibit
@@ -100,7 +102,7 @@ class FilledTable:
         exhibit = find_exhibit(self.table.paper, choice)
         key = exhibit.name, exhibit.title, choice.shows
         if key not in self._shown:
-            wanted = replace(exhibit, shows=choice.shows or exhibit.shows)
+            wanted = structs.replace(exhibit, shows=choice.shows or exhibit.shows)
             self._shown[key] = fill_exhibit(wanted, self._evidence, self.table.paper.machines)
         return self._shown[key]
 

@@ -244,12 +244,12 @@ def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
         words = {"gpu": "GPU", "core": "core", "cores": "cores"}
         kind, count = key.split(":")
         label = f"{count} {words[kind]}" + ("s" if kind == "gpu" and count != "1" else "")
-        return next((line for line in exhibit.lines if line.key == key), ExhibitRow(key, label, ""))
+        return next((line for line in exhibit.lines if line.key == key), ExhibitRow(processors=key, label=label))
     if exhibit.row_by == WORKLOAD:
         return exhibit.line(record.workload)
     names = instance_names(record)
     found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
-    return next(found, ExhibitRow(record.instance, record.instance, record.instance))
+    return next(found, ExhibitRow(record.instance))
 
 
 def processors(record: Record) -> str:

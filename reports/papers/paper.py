@@ -2,44 +2,57 @@
 
 A paper is a file `reports/papers/NAME.toml`. Its tables and figures are *exhibits*. An exhibit has rows and columns
 with the published figures, and names *series*: ways in which we run its work, each on some kinds of devices.
-`reports.papers.files` reads and checks the files.
+`reports.papers.files` reads and checks the files: the classes here are the types of their tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import msgspec
 
 from core.errors import UserError
 
 SCALES = ("quick", "standard", "full")
 PUBLISHED = "published"
 """The mapping of a series that lays the work on a device as its paper does."""
-KINDS = ("core", "cores", "gpu")
+
 INSTANCE, PROCESSORS, WORKLOAD = "instance", "processors", "workload"
 """What the rows of an exhibit may be; the second: kind and number of the processors, `cores:8`."""
 
 Figure = tuple[Any, ...]
 """A published cell: numbers or texts as printed; empty where nothing is printed."""
+DeviceKind = Literal["core", "cores", "gpu"]
+KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
 
 
-@dataclass(frozen=True)
-class Machine:
+class PaperPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of a paper's file. A key that it does not declare is an error."""
+
+    def __hash__(self) -> int:
+        """Hash the texts; mappings have no hash."""
+        return hash(tuple(value for value in msgspec.structs.astuple(self) if isinstance(value, str)))
+
+    def fill(self, name: str, value: Any) -> None:
+        """Set a field whose default follows from others, before the part is used."""
+        msgspec.structs.force_setattr(self, name, value)
+
+
+class Machine(PaperPart, frozen=True):
     """What a paper measured on: its name, and a short one for headings."""
 
     short: str
     name: str
 
 
-@dataclass(frozen=True)
-class ExhibitColumn:
+class ExhibitColumn(PaperPart, frozen=True):
     """A published column.
 
     Attributes
     ----------
     heading : str
-        As people read it.
+        As people read it; by default the parameters in words.
     machine : str
         Whose figures they are: a key of the paper's machines; empty where the column is no measurement.
     holds : tuple of str
@@ -48,52 +61,62 @@ class ExhibitColumn:
         Options of a run that stands in this column, where columns are told by options: strategy, ants ...
     """
 
-    heading: str
-    machine: str
-    holds: tuple[str, ...]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    heading: str = ""
+    machine: str = ""
+    holds: tuple[str, ...] = ("seconds",)
+    parameters: dict[str, Any] = {}
 
-    def __hash__(self) -> int:
-        """Columns of an exhibit differ in heading or machine."""
-        return hash((self.heading, self.machine))
+    def __post_init__(self) -> None:
+        """Word the parameters."""
+        words = [f"{value:,} {name}" if isinstance(value, int) else value for name, value in self.parameters.items()]
+        self.fill("heading", self.heading or ", ".join(words))
 
 
-@dataclass(frozen=True)
-class ExhibitRow:
+class ExhibitRow(PaperPart, frozen=True):
     """A row: its key, how it is called, what is run, and its published cells, one for each column.
 
     Attributes
     ----------
-    key, label : str
-        The instance (or processors, or workload), and how people read it.
+    instance, processors, workload : str
+        Key of the row, the first that is given. A row that names an instance may name the workload that runs it too.
+    label : str
+        As people read it; by default the key.
     spec : str
         What `--instance` is given; empty where nothing is, so that the row is not run unless the user says what it is.
+        By default the instance of a row without options.
     figures, percentages : tuple
-        As published; percentages are those that a cell has besides, in the paper's order.
-    workload : str
-        The driver, where rows have drivers of their own.
+        As published, a list where a cell has several parts; percentages are those that a cell has besides, in the
+        paper's order.
     options : mapping
         Of the driver, in place of `--instance`.
     series : tuple of str
         Only these are run; empty: all.
     """
 
-    key: str
-    label: str
-    spec: str
-    figures: tuple[Figure, ...] = ()
-    percentages: tuple[Figure, ...] = ()
+    instance: str = ""
+    processors: str = ""
     workload: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    spec: str | None = None
+    figures: tuple[Any, ...] = ()
+    percentages: tuple[Figure, ...] = ()
+    options: dict[str, Any] = {}
     series: tuple[str, ...] = ()
 
-    def __hash__(self) -> int:
-        """Rows of an exhibit have different keys."""
-        return hash((self.key, self.workload))
+    def __post_init__(self) -> None:
+        """Fill in the label and what is run; a figure of one part is a cell too."""
+        self.fill("label", self.label or self.key)
+        self.fill("figures", tuple(tuple(one) if isinstance(one, list | tuple) else (one,) for one in self.figures))
+        if self.spec is None:
+            self.fill("spec", "" if self.options else self.instance)
+
+    @property
+    def key(self) -> str:
+        """The instance, or the processors, or the workload."""
+        return self.instance or self.processors or self.workload
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(PaperPart, frozen=True):
     """A way in which we run an exhibit's work.
 
     Attributes
@@ -121,8 +144,8 @@ class Series:
 
     name: str
     heading: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    kinds: tuple[str, ...] = KINDS
+    options: dict[str, Any] = {}
+    kinds: tuple[DeviceKind, ...] = KINDS
     on_cores: str = ""
     everywhere: bool = False
     backends: tuple[str, ...] = ()
@@ -130,6 +153,11 @@ class Series:
     hosts: int = 1
     rows: tuple[str, ...] = ()
     why_not: str = ""
+
+    def __post_init__(self) -> None:
+        """A table of ranks shows what ranks do together, and not a run that the first of them does faster alone."""
+        if max(self.ranks, default=1) > 1:
+            self.fill("options", {**self.options, "distribute": "always"})
 
     def runs(self, line: ExhibitRow) -> bool:
         """Whether it runs a row."""
@@ -145,22 +173,20 @@ class Series:
         return self.options.get("mapping") == PUBLISHED
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(PaperPart, frozen=True):
     """How much of an exhibit is run: `keys` of its rows, `amount` of work, repetitions and seeds of each run.
 
     `columns` restricts those that are told by options, by the values of these.
     """
 
-    keys: tuple[str, ...]
-    amount: Mapping[str, Any]
+    keys: tuple[str, ...] = msgspec.field(name="rows", default=())
+    amount: dict[str, Any] = {}
     repeats: int = 3
     seeds: tuple[int, ...] = (0,)
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    columns: dict[str, list[Any]] = {}
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(PaperPart, frozen=True):
     """How an exhibit is drawn: a `measure` over the rows, or over the values of an option `over` for one `row`.
 
     With `over` a curve is a value of the option `curves`, among `only` if it names some, and a panel is a machine of
@@ -182,14 +208,14 @@ class Plot:
     logarithmic: bool = True
 
 
-@dataclass(frozen=True)
-class Exhibit:
+class Exhibit(PaperPart, frozen=True):
     """A table or figure of a paper.
 
     Attributes
     ----------
-    kind, number, section, title : str
-        `kind` is table or figure.
+    table, figure : str
+        Its number, under one of the two names.
+    section, title : str
     workload : str
         Driver that runs it; of several, rows name theirs.
     options : mapping
@@ -199,13 +225,12 @@ class Exhibit:
         How much the paper ran (iterations, walks ...): a run of ours may have another amount, and then says so.
     shows : tuple of str
         What a cell of ours says, names of `reports.papers.measures`.
-    row_by : str
-        What rows are: `INSTANCE`, `PROCESSORS` or `WORKLOAD`, by the key that a file's rows have.
     columns, lines
-        As published.
+        As published. A file calls the latter `rows`.
     series : tuple of Series
+        A file has their names.
     scales : mapping
-        By name, see `SCALES`.
+        By name, see `SCALES`; a file has each under its name.
     reference : mapping
         Options of the column that the measure `over_first` divides by, or the other solver as `peer`.
     keep : str
@@ -219,25 +244,40 @@ class Exhibit:
         For a figure that draws a table: the table's number.
     """
 
-    kind: str
-    number: str
     title: str
+    table: str = ""
+    figure: str = ""
     section: str = ""
     workload: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    amount: Mapping[str, Any] = field(default_factory=dict)
-    shows: tuple[str, ...] = ()
-    row_by: str = INSTANCE
+    options: dict[str, Any] = {}
+    amount: dict[str, Any] = {}
+    shows: tuple[str, ...] = ("seconds", "speedup")
     columns: tuple[ExhibitColumn, ...] = ()
-    lines: tuple[ExhibitRow, ...] = ()
+    lines: tuple[ExhibitRow, ...] = msgspec.field(name="rows", default=())
     series: tuple[Series, ...] = ()
-    scales: Mapping[str, Scale] = field(default_factory=dict)
-    reference: Mapping[str, Any] = field(default_factory=dict)
+    scales: dict[str, Scale] = {}
+    reference: dict[str, Any] = {}
     keep: str = ""
     note: str = ""
     never_ours: str = ""
     plot: Plot | None = None
     of: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Table or figure."""
+        return "figure" if self.figure else "table"
+
+    @property
+    def number(self) -> str:
+        """Its number in the paper; a table's number may stand twice, for its two halves."""
+        return self.figure or self.table
+
+    @property
+    def row_by(self) -> str:
+        """What rows are: `INSTANCE`, `PROCESSORS` or `WORKLOAD`."""
+        kinds = (INSTANCE, PROCESSORS, WORKLOAD)
+        return next((kind for kind in kinds if any(getattr(line, kind) for line in self.lines)), INSTANCE)
 
     @property
     def name(self) -> str:
@@ -265,27 +305,25 @@ class Exhibit:
         """All drivers that run it."""
         return tuple(dict.fromkeys(line.workload or self.workload for line in self.lines)) or (self.workload,)
 
-    def __hash__(self) -> int:
-        """Exhibits of a paper differ in number, or in title where a number stands twice."""
-        return hash((self.kind, self.number, self.title))
-
     def line(self, key: str) -> ExhibitRow:
         """The row of a key."""
         return next(line for line in self.lines if line.key == key)
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """What a paper says in one place and does not bear out in another, and the exhibits that it touches, if any."""
+class Disagreement(PaperPart, frozen=True):
+    """What a paper says in one place and does not bear out in another, and the exhibits that it touches, if any.
+
+    `quote` is the piece of the paper's text.
+    """
 
     where: str
     says: str
     finding: str
     exhibits: tuple[str, ...] = ()
+    quote: str = ""
 
 
-@dataclass(frozen=True)
-class Paper:
+class Paper(PaperPart, frozen=True):
     """Everything that one file says.
 
     Attributes
@@ -306,14 +344,14 @@ class Paper:
     name: str
     citation: str
     measured: str
-    legend: tuple[str, ...]
-    machines: Mapping[str, Machine]
+    machines: dict[str, Machine]
     exhibits: tuple[Exhibit, ...]
+    legend: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
-    plain: Mapping[str, Any] = field(default_factory=dict)
+    plain: dict[str, Any] = {}
     same: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = {}
 
     def workloads(self) -> tuple[str, ...]:
         """All drivers that run one of its exhibits."""

@@ -1,17 +1,21 @@
-"""Files of TOML that say what is shown: read, with the file, the place and the key named that is wrong."""
+"""Files of TOML that say what is shown, read into types of msgspec. An error names the file, the place and the key."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
 
 from core.errors import UserError
 
+Part = TypeVar("Part")
+
 
 class DataFile:
-    """A file of TOML and its content, for readers that check it as they go.
+    """A file of TOML and its content.
 
     Raises
     ------
@@ -26,21 +30,28 @@ class DataFile:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UserError(f"{path}: expected TOML, found {error}") from None
 
-    def known(self, content: Any, place: str, needed: Sequence[str], may: Collection[str] = ()) -> dict[str, Any]:
-        """Return a table of the file that has all keys that are needed, and of others those alone that it may have.
+    def part(self, kind: type[Part], content: Any, place: str) -> Part:
+        """Convert a part of the content to a type.
 
         Raises
         ------
         UserError
-            A key is missing or unknown, or it is no table.
+            A key is missing, unknown or of another type.
         """
-        if not isinstance(content, dict):
-            self.wrong(place, repr(content), f"a table with {', '.join(needed) or 'keys'}")
-        missing = [key for key in needed if key not in content]
-        if missing:
-            self.wrong(place, f"no key {missing[0]!r}", f"the keys {', '.join(needed)}")
-        self.among(place, "key", list(content), sorted({*needed, *may}))
-        return content
+        try:
+            return msgspec.convert(content, kind)
+        except msgspec.ValidationError as error:
+            raise UserError(f"{self.path}: {place}: {error}") from None
+
+    def tables(self, key: str) -> dict[str, dict[str, Any]]:
+        """Return the tables that the file has under a key, by their names.
+
+        Raises
+        ------
+        UserError
+            There is something else than tables.
+        """
+        return self.part(dict[str, dict[str, Any]], self.content.get(key, {}), key)
 
     def among(self, place: str, what: str, found: Sequence[str], expected: Sequence[str]) -> None:
         """Demand that all that was found is among what is expected.
@@ -55,7 +66,7 @@ class DataFile:
                 self.wrong(place, f"the {what} {one!r}", f"some of {', '.join(expected) or 'nothing'}")
 
     def wrong(self, place: str, found: str, expected: str) -> NoReturn:
-        """Tell the mistake.
+        """Raise the error of a place.
 
         Raises
         ------

@@ -80,7 +80,10 @@ def test_neither_the_oracle_nor_what_repeats_another_backend_runs_without_being_
 def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_them(planned):
     names = [("m", 4, "coarse"), ("m", 8, "coarse"), ("", 4, "coarse"), ("m", 4, "fine")]
     columns = ", ".join(
-        "{" + f'heading = "{i}", ants = {ants}, strategy = "{strategy}"' + (f', machine = "{m}"' if m else "") + "}"
+        "{"
+        + f'heading = "{i}", parameters = {{ ants = {ants}, strategy = "{strategy}" }}'
+        + (f', machine = "{m}"' if m else "")
+        + "}"
         for i, (m, ants, strategy) in enumerate(names)
     )
     lines = [f"columns = [{columns}, {{ heading = 'cities' }}]", ROW]
@@ -226,7 +229,7 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
 # --- figures of one row, and two lengths ---
 
 ANTS = series("ants", kinds=["core"])
-COLUMNS = "columns = [{ ants = 2 }, { ants = 4 }]"
+COLUMNS = "columns = [{ parameters = { ants = 2 } }, { parameters = { ants = 4 } }]"
 TWO_ROWS = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
 
 

@@ -1,8 +1,7 @@
 """Pictures of papers' tables and figures: which curves they have, and that they are written and stay the same."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load

@@ -82,7 +82,7 @@ where = "a quiet host"
     assert "ours, native mapping, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
     unknown = elsewhere.replace("seconds", "minutes")
     (gallery / "gallery.toml").write_text(unknown + DATA)
-    with pytest.raises(UserError, match="elsewhere: found"):
+    with pytest.raises(UserError, match="elsewhere: Object contains unknown field `minutes`"):
         read(gallery)
 
 
@@ -155,8 +155,8 @@ def test_records_tell_where_and_when_they_were_made(make_record):
             "found the exhibit 'figure 9', expected some of figure 1, tab",
         ),
         ('note = "A note."', 'measure = "sheep"', "report oneil2011: found the measure 'sheep'"),
-        ('note = "A note."', 'remark = "A note."', "report oneil2011: found the key 'remark'"),
-        ('title = "Hill climbing"', "", "report oneil2011: found no key 'title'"),
+        ('note = "A note."', 'remark = "A note."', "report oneil2011: Object contains unknown field `remark`"),
+        ('title = "Hill climbing"', "", "report oneil2011: Object missing required field `title`"),
         ("[[reports]]", "[[reports", "expected TOML, found"),
     ],
 )

@@ -94,8 +94,12 @@ def test_a_table_without_a_place_in_the_page_is_told(page):
         ('machine = "paper"', 'machine = "theirs"', "found the machine 'theirs', expected some of paper"),
         ('column = "median, ms"', 'column = "mean"', "found the column 'mean' of paper, expected one of 'median"),
         ('shows = ["seconds"]', 'shows = ["sheep"]', "found the measure 'sheep'"),
-        ('label = "GPU",', 'label = "GPU", colour = "red",', "table climbs, a row: found the key 'colour'"),
-        ('first = "on"', "", "table climbs: found no key 'first'"),
+        (
+            'label = "GPU",',
+            'label = "GPU", colour = "red",',
+            "table climbs: Object contains unknown field `colour` - at `$.rows[",
+        ),
+        ('first = "on"', "", "table climbs: Object missing required field `first`"),
     ],
 )
 def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
