@@ -20,8 +20,8 @@ from cluster.mpi.abort import USER_ERROR
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE
 from drivers.cli.messages import print_note, print_status
-from drivers.experiments import process_guard
 from drivers.experiments.configurations import ONE_CORE, Configuration
+from drivers.experiments.executors import guard
 from drivers.runs.repetitions import RECORDED_MESSAGE
 from drivers.workload.declaration import Task, Workload
 from reports.comparison.speedups import NotRun
@@ -202,7 +202,7 @@ class ExperimentRunner:
             return held
         began = time.perf_counter()
         try:
-            result = process_guard.run_guarded(self.command(contest, configuration), run_environment(configuration))
+            result = guard.run_guarded(self.command(contest, configuration), run_environment(configuration))
         except KeyboardInterrupt:
             print_status(f"\nthe same command continues with the records in {contest.records}")
             raise

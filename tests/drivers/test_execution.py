@@ -170,7 +170,7 @@ def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
 def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_path, capsys, last, reason):
     said = "\n".join([*BANNERS, last])
     done = SimpleNamespace(returncode=2, stderr=said, stdout="")
-    monkeypatch.setattr("drivers.experiments.process_guard.run_guarded", lambda *_: done)
+    monkeypatch.setattr("drivers.experiments.executors.guard.run_guarded", lambda *_: done)
     task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
     one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
     records, (row,) = ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core", 2)])
@@ -196,7 +196,7 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("drivers.experiments.process_guard.run_guarded", interrupted)
+    monkeypatch.setattr("drivers.experiments.executors.guard.run_guarded", interrupted)
     task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
     one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
     with pytest.raises(KeyboardInterrupt):

@@ -9,15 +9,13 @@ import psutil
 import pytest
 
 from cluster.launch.commands import find_mpirun as launcher
-from drivers.experiments import process_guard
+from drivers.experiments.executors import guard
 from tests.patience import PATIENCE_S, soon
 
 # Says which processes it is, in a file each, and goes on for ever.
 ENDLESS = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w'); time.sleep(600)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + ENDLESS
-PROGRAM = (
-    "import os, sys; from drivers.experiments import process_guard; process_guard.run_guarded(sys.argv[1:], os.environ)"
-)
+PROGRAM = "import os, sys; from drivers.experiments.executors import guard; guard.run_guarded(sys.argv[1:], os.environ)"
 
 
 def ended_with(command, ranks, sent, folder, environment):
@@ -55,7 +53,7 @@ def test_a_command_that_does_not_listen_is_killed(tmp_path, environment):
 
 def test_output_and_exit_code_are_the_commands_own():
     source = "import os, sys; print(input() if sys.stdin.read(1) else os.environ['WORD']); sys.exit('no')"
-    done = process_guard.run_guarded([sys.executable, "-c", source], os.environ | {"WORD": "heard"})
+    done = guard.run_guarded([sys.executable, "-c", source], os.environ | {"WORD": "heard"})
     assert (done.returncode, done.stdout, done.stderr) == (1, "heard\n", "no\n")
-    killed = process_guard.run_guarded([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
+    killed = guard.run_guarded([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
     assert killed.returncode == 128 + 9

@@ -1,0 +1,132 @@
+"""A case: one row of a plan, which is run in a process of its own and recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.launch.commands import find_mpirun, python_command
+from drivers.experiments.configurations import ONE_CORE, Configuration
+from drivers.workload.declaration import Task, Workload
+from drivers.workload.run_time import RepetitionWork
+from reports.comparison.speedups import NotRun
+from reports.records.files import Record, merge
+
+PIN_CORES = "--pin-cores"
+"""Option of programs by which ranks keep to cores of their own."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload with its settings on an instance, and the configuration that runs it.
+
+    Attributes
+    ----------
+    workload
+        The declaration.
+    task
+        What is solved, as this process loaded it.
+    arguments : tuple of str
+        Of the program, without the seeds and those that the configuration adds.
+    asked
+        See `drivers.options.declaration.Options.asked`.
+    seeds, repeats
+        Runs, and repetitions of each.
+    configuration
+        Backend, device, and numbers of ranks and cores.
+    records : Path
+        File of records.
+    peers : bool
+        True to run reference solvers with the run on one core.
+    about : str
+        What tells the case from others of the same workload and problem, as text; may be empty.
+    work : RepetitionWork, optional
+        Work of a repetition, for the estimate; None: not known in advance.
+
+    """
+
+    workload: Workload[Any]
+    task: Task
+    arguments: tuple[str, ...]
+    asked: dict[str, Any]
+    seeds: tuple[int, ...]
+    repeats: int
+    configuration: Configuration
+    records: Path
+    peers: bool = False
+    about: str = ""
+    work: RepetitionWork | None = None
+
+    def __str__(self) -> str:
+        """Name the workload, the problem and the configuration, as messages do."""
+        return f"{self.named} on {self.configuration}"
+
+    @property
+    def named(self) -> str:
+        """The workload, the problem, and what else is said of the case."""
+        return ", ".join(filter(None, (self.workload.name, self.task.problem.name, self.about)))
+
+    @property
+    def is_of_one_core(self) -> bool:
+        """True if the case runs on one core."""
+        return self.configuration.kind == ONE_CORE and self.configuration.ranks == 1
+
+    @property
+    def runs_peers(self) -> bool:
+        """True if reference solvers, which run on one core, run with this case."""
+        return self.peers and self.is_of_one_core
+
+    def command(self) -> list[str]:
+        """Return the command line that runs the case and records it."""
+        where = self.configuration
+        command = [*python_command(self.workload.started), *self.arguments, *seed_words(self.seeds)]
+        command += ["--backend", where.backend, "--device", where.device]
+        command += ["--cores", str(where.cores)] if where.cores is not None else []
+        command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
+        command += ["--peers"] if self.runs_peers else []
+        launcher = find_mpirun()
+        if where.ranks > 1 and launcher:
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks that keep to cores of
+            # their own choose from all.
+            free = where.kind != ONE_CORE or PIN_CORES in self.arguments
+            bound = ["--bind-to", "none"] if free else []
+            return [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
+        return command
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment variables of the command."""
+        inherited = dict(os.environ)
+        if self.configuration.ranks > 1 and os.geteuid() == 0:
+            # Containers are often root-only; without these two Open MPI refuses to start there.
+            inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return inherited
+
+    def records_among(self, records: Iterable[Record], machine: Any) -> list[Record]:
+        """Return the records of this case on a machine and version, one for each seed."""
+        where = self.configuration
+        key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
+        return merge(
+            one
+            for one in records
+            if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
+            and one.details.get("options") == self.asked
+            and one.seed in self.seeds
+            and one.environment == machine
+        )
+
+    def is_complete(self, records: Sequence[Record]) -> bool:
+        """Return True if every seed has all its repetitions in its records."""
+        return {one.seed for one in records if len(one.repetitions) >= self.repeats} == set(self.seeds)
+
+    def not_run(self, reason: str) -> NotRun:
+        """Return the reason why the case has no row in a table."""
+        where = self.configuration
+        return NotRun(where.backend, where.recorded, where.ranks, reason)
+
+
+def seed_words(seeds: Sequence[int]) -> list[str]:
+    """Return the option that names the seeds."""
+    return ["--seeds", ",".join(map(str, seeds))] if len(seeds) > 1 else ["--seed", str(seeds[0])]

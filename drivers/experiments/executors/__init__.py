@@ -1,0 +1,66 @@
+"""Executors: each runs the cases of a plan somewhere and yields each case with its end.
+
+`local` starts processes on this machine, `slurm` submits job arrays, `dask` uses the workers of a scheduler. A module
+of this package has a function `executor`, whose keyword arguments are the settings of the executor, all texts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from core.errors import UserError
+
+if TYPE_CHECKING:
+    from drivers.experiments.case import Case
+
+NAMES = ("local", "slurm", "dask")
+
+
+class Finished(NamedTuple):
+    """End of a case's process."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class Executor(Protocol):
+    """Runs cases.
+
+    Attributes
+    ----------
+    in_turn : bool
+        True if a case starts when it is taken from the cases and ends before the next is taken. False if all cases
+        are taken at once.
+
+    """
+
+    in_turn: bool
+
+    def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
+        """Run `Case.command` of each case in `Case.environment`; yield each case when it ends."""
+
+
+def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
+    """Return the executor of a name.
+
+    Raises
+    ------
+    UserError
+        An unknown or missing setting, or a package is not installed.
+
+    """
+    make = import_module(f"drivers.experiments.executors.{name}").executor
+    known = inspect.signature(make).parameters
+    for one in settings:
+        if one not in known:
+            raise UserError(f"--executor-settings {one}: expected of {name}: {', '.join(known) or 'nothing'}")
+    for one, parameter in known.items():
+        if parameter.default is parameter.empty and one not in settings:
+            raise UserError(f"--executor {name}: expected --executor-settings {one}=VALUE")
+    made: Executor = make(**settings)
+    return made
