@@ -1,7 +1,9 @@
 """Pictures of papers' tables and figures: which curves they have, and that they are written and stay the same."""
 
+from dataclasses import replace
+
 import pytest
-from msgspec.structs import replace
+from msgspec import structs
 
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load
@@ -81,7 +83,7 @@ def test_lines_over_numbers_join_what_has_values_between(ants):
     assert joined_categories(figure, filled) == ""
     table, of_instances = drawn("luong2013", "table", "2", [])
     assert joined_categories(table, of_instances) == ""
-    lines = replace(table, plot=replace(table.plot, kind="lines"))
+    lines = structs.replace(table, plot=structs.replace(table.plot, kind="lines"))
     assert joined_categories(lines, of_instances) == "the places of table 2"
 
 
