@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
 from core.problems.instances.tokens import quoted
 
 
@@ -33,28 +33,43 @@ class Quantity(NamedTuple):
     usual: str = ""
     decimals: int = 0
 
-    def read(self, spec: str, text: str) -> Fraction:
-        """The value of a text, or a refusal that names the specification."""
+    def read(self, spec: str, text: str) -> int | Fraction:
+        """Return the value of a text, or refuse it with an error that names the specification."""
         behind = rf"(\.[0-9]{{1,{self.decimals}}})?" if self.decimals else ""
         if not re.fullmatch(rf"[0-9]{{1,19}}{behind}", text) or not self.least <= Fraction(text) <= self.most:
             kind = "a decimal number" if self.decimals else "an integer"
             raise InstanceError(spec, None, f"{self.name} {quoted(text)}", f"{kind} from {self.least} to {self.most}")
-        return Fraction(text)
+        return Fraction(text) if self.decimals else int(text)
+
+
+class Interval(NamedTuple):
+    """Two ascending integers LOW..HIGH in a specification, each of at most 31 bits, either sign; fields as above."""
+
+    name: str
+    usual: str
+
+    def read(self, spec: str, text: str) -> tuple[int, int]:
+        """Return the value of a text, or refuse it with an error that names the specification."""
+        ends = re.fullmatch(r"(-?[0-9]{1,10})\.\.(-?[0-9]{1,10})", text)
+        if ends is None or not -LARGEST_COST <= int(ends[1]) <= int(ends[2]) <= LARGEST_COST:
+            expected = f"LOW..HIGH, two ascending integers from {-LARGEST_COST} to {LARGEST_COST}"
+            raise InstanceError(spec, None, f"{self.name} {quoted(text)}", expected)
+        return int(ends[1]), int(ends[2])
 
 
 SEED = Quantity("seed", 0, LARGEST_SEED, "1")
 
 
 def parse_specification(
-    spec: str, sizes: Sequence[Quantity], options: Sequence[Quantity]
-) -> tuple[str, list[Fraction]]:
+    spec: str, sizes: Sequence[Quantity], options: Sequence[Quantity | Interval]
+) -> tuple[str, list[Any]]:
     """Read a specification FAMILY:SIZE...[:OPTION=VALUE]...
 
     Returns
     -------
     name : str
         The same with all options, so that equal names mean equal instances.
-    values : list of Fraction
+    values : list of int, Fraction or tuple
         Those of the sizes, then those of the options, in the order in which they are given here.
 
     Raises
@@ -64,7 +79,8 @@ def parse_specification(
 
     """
     family, *parts = spec.split(":")
-    form = ":".join([family, *(one.name.upper() for one in sizes), *(f"[{one.name}=VALUE]" for one in options)])
+    form = ":".join([family, *(one.name.upper().replace(" ", "-") for one in sizes)])
+    form += "".join(f"[:{one.name}=VALUE]" for one in options)
     if len(parts) < len(sizes):
         raise InstanceError(spec, None, f"no {sizes[len(parts)].name}", form)
     texts = {one.name: one.usual for one in options}
@@ -75,52 +91,7 @@ def parse_specification(
             raise InstanceError(spec, None, f"option {quoted(part)} ({'again' if name in given else 'unknown'})", form)
         given.add(name)
         texts[name] = value
-    values = [one.read(spec, text) for one, text in zip(sizes, parts, strict=False)]
-    values += [one.read(spec, texts[one.name]) for one in options]
-    return ":".join([family, *parts[: len(sizes)], *(f"{name}={text}" for name, text in texts.items())]), values
-
-
-def integer_options(
-    spec: str, name: str, parts: Sequence[str], known: Mapping[str, tuple[int, int, int]]
-) -> tuple[str, dict[str, int]]:
-    """Read the parts OPTION=INTEGER of a specification.
-
-    Parameters
-    ----------
-    spec : str
-        For messages.
-    name : str
-        Family and size of the instance.
-    parts : sequence of str
-    known : mapping
-        Default, smallest and largest value of each option.
-
-    Returns
-    -------
-    name : str
-        The same with all options, so that equal names mean equal instances.
-    options : dict of int
-
-    Raises
-    ------
-    InstanceError
-        An option that is unknown or there twice, a value out of range.
-    """
-    options = {option: default for option, (default, _, _) in known.items()}
-    given: set[str] = set()
-    for part in parts:
-        option, _, value = part.partition("=")
-        if option not in known or option in given:
-            wrong = "again" if option in given else "unknown"
-            expected = f"OPTION=INTEGER of {', '.join(known)}, each once at most"
-            raise InstanceError(spec, None, f"option {part!r} ({wrong})", expected)
-        given.add(option)
-        options[option] = specified_integer(spec, option, value, *known[option][1:])
-    return ":".join([name, *(f"{option}={value}" for option, value in options.items())]), options
-
-
-def specified_integer(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
-    """Return the integer of a text in a specification, or raise `InstanceError`."""
-    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
-        raise InstanceError(spec, None, f"{name} {text!r}", f"an integer from {smallest} to {largest}")
-    return int(text)
+    numbers = [one.read(spec, text) for one, text in zip(sizes, parts, strict=False)]
+    values = [one.read(spec, texts[one.name]) for one in options]
+    name = ":".join([family, *map(str, numbers), *(f"{option}={text}" for option, text in texts.items())])
+    return name, [*numbers, *values]

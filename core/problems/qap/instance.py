@@ -14,7 +14,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.limits import LARGEST_COST, check_range, check_square
 from core.problems.permutations import check_permutation
 
 MOST_FACILITIES = 4096
@@ -147,13 +147,6 @@ def published() -> dict[str, QaplibEntry]:
 
 
 def _checked_matrix(name: str, what: str, given: np.ndarray) -> np.ndarray:
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InstanceError(name, None, f"{what} of shape {given.shape}", "a square matrix")
-    if not 1 <= len(given) <= MOST_FACILITIES:
-        raise InstanceError(name, None, f"{what} of shape {given.shape}", f"1 to {MOST_FACILITIES} rows")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InstanceError(name, None, f"{what} of {given.dtype}", "integers")
-    worst = max(int(given.max()), int(given.min()), key=abs)
-    if abs(worst) > LARGEST_COST:
-        raise InstanceError(name, None, f"{what} of {worst}", f"{-LARGEST_COST} to {LARGEST_COST}")
+    check_square(name, what, given, 1, MOST_FACILITIES)
+    check_range(name, f"{what} of", given, -LARGEST_COST, LARGEST_COST)
     return frozen(given, np.int32)

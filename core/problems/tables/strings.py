@@ -17,9 +17,8 @@ import numpy as np
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
 from core.problems.instances.kept import file_key, kept
-from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.random_words import random_words
-from core.problems.instances.specifications import integer_options, specified_integer
+from core.problems.instances.specifications import SEED, Quantity, parse_specification
 
 LONGEST = 2**31 - 65
 """Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
@@ -32,6 +31,7 @@ ALPHABET = _UPPER + bytes(code for code in range(256) if code not in _UPPER)
 _COMMON, _FIRST, _SECOND = b"ACGT", b"BDEF", b"HIJK"
 """Letters of `half:N`: of the hidden subsequence, and the others of either string."""
 
+_LENGTH = Quantity("length", 0, LONGEST)
 SPECIFICATION = re.compile(r"(random|half)(?::(.*))?")
 """Texts that ask for generated strings, well-formed or not."""
 _SUFFIX = re.compile(rf"({'|'.join(map(re.escape, (*FASTA_SUFFIXES, '.txt')))})?(\.gz)?$", re.IGNORECASE)
@@ -220,17 +220,16 @@ def generate(spec: str) -> StringPair:
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", "random:N or half:N")
-    family, _, rest = spec.partition(":")
-    size, *parts = rest.split(":")
-    length = specified_integer(spec, "length", size, 0, LONGEST)
-    known = {"seed": (1, 0, LARGEST_SEED)}
-    if family == "random":
-        known = {"other": (length, 0, LONGEST), "letters": (4, 1, 256)} | known
-    name, options = integer_options(spec, f"{family}:{length}", parts, known)
-    strings = (random_strings if family == "random" else half_strings)(length, **options)
-    return StringPair(
-        name, *strings, known_length=length // 2 if family == "half" else None, source="generated from its name"
-    )
+    family, size, *_ = [*spec.split(":"), ""]
+    if family == "half":
+        name, (length, seed) = parse_specification(spec, [_LENGTH], [SEED])
+        strings = half_strings(length, seed)
+    else:
+        options = [Quantity("other", 0, LONGEST, size), Quantity("letters", 1, 256, "4"), SEED]
+        name, (length, other, letters, seed) = parse_specification(spec, [_LENGTH], options)
+        strings = random_strings(length, other, letters, seed)
+    known_length = length // 2 if family == "half" else None
+    return StringPair(name, *strings, known_length=known_length, source="generated from its name")
 
 
 # --- files and texts ---

@@ -10,9 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.random_words import random_words
-from core.problems.instances.specifications import integer_options, specified_integer
+from core.problems.instances.specifications import SEED, Quantity, parse_specification
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
 
 
@@ -55,37 +54,18 @@ def _grid_optimum(n: int, step: int) -> int | None:
     return n * step if n % _columns(n) == 0 and n % 2 == 0 else None
 
 
-def _uniform_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
-    return _instance(spec, uniform(n, options["seed"], options["side"]))
-
-
-def _clustered_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
-    names = ("seed", "side", "clusters", "spread")
-    return _instance(spec, clustered(n, *(options[name] for name in names)))
-
-
-def _grid_instance(spec: str, options: dict[str, int], n: int) -> TspInstance:
-    instance = _instance(spec, grid(n, options["seed"], options["step"]))
-    instance.optimum = _grid_optimum(n, options["step"])
-    return instance
-
-
-def _instance(spec: str, points: np.ndarray) -> TspInstance:
-    return TspInstance(spec, coordinates=points.astype(np.float64), source="generated from its name")
-
-
-# Per family: options with default and largest value, then the maker. The defaults keep distances of
-# uniform and small grid instances within 16 bits.
-_SEED = {"seed": (1, LARGEST_SEED)}
-_SIDE = {"side": (10_000, 10**9)}
-FAMILIES: dict[str, tuple[dict[str, tuple[int, int]], Callable[..., TspInstance]]] = {
-    "uniform": (_SEED | _SIDE, _uniform_instance),
+_SIZE = Quantity("size", FEWEST_CITIES, MOST_CITIES)
+# The defaults keep distances of uniform and small grid instances within 16 bits.
+_SIDE = Quantity("side", 1, 10**9, "10000")
+FAMILIES: dict[str, tuple[Callable[..., np.ndarray], tuple[Quantity, ...]]] = {
+    "uniform": (uniform, (SEED, _SIDE)),
     "clustered": (
-        _SEED | _SIDE | {"clusters": (10, MOST_CITIES), "spread": (300, 10**8)},
-        _clustered_instance,
+        clustered,
+        (SEED, _SIDE, Quantity("clusters", 1, MOST_CITIES, "10"), Quantity("spread", 1, 10**8, "300")),
     ),
-    "grid": (_SEED | {"step": (100, 10**6)}, _grid_instance),
+    "grid": (grid, (SEED, Quantity("step", 1, 10**6, "100"))),
 }
+"""By name: a function of the number of cities and the options, which returns the cities, and these options."""
 SPECIFICATION = re.compile(rf"({'|'.join(FAMILIES)})(:.*)?")
 """Texts that ask for a generated instance, well-formed or not."""
 
@@ -107,9 +87,10 @@ def generate(spec: str) -> TspInstance:
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")
-    family, *parts = spec.split(":")
-    known, make = FAMILIES[family]
-    size = parts[0] if parts else ""
-    n = specified_integer(spec, "size", size, FEWEST_CITIES, MOST_CITIES)
-    limits = {name: (default, 0 if name == "seed" else 1, largest) for name, (default, largest) in known.items()}
-    return make(*integer_options(spec, f"{family}:{n}", parts[1:], limits), n)
+    draw, options = FAMILIES[spec.partition(":")[0]]
+    name, (n, *values) = parse_specification(spec, [_SIZE], options)
+    cities = draw(n, *values).astype(np.float64)
+    instance = TspInstance(name, coordinates=cities, source="generated from its name")
+    if draw is grid:
+        instance.optimum = _grid_optimum(n, values[-1])
+    return instance

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
+from core.problems.instances.limits import check_range, check_square, check_symmetric
 from core.problems.permutations import check_tour
 from core.problems.tsp import distances as metric
 
@@ -205,24 +206,9 @@ def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) ->
 
 
 def _checked_distances(name: str, given: np.ndarray) -> np.ndarray:
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InstanceError(name, None, f"distances of shape {given.shape}", "a square matrix")
-    _checked_size(name, len(given))
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InstanceError(name, None, f"distances of {given.dtype}", "integers")
-    smallest, largest = int(given.min()), int(given.max())
-    if smallest < 0 or largest > metric.LARGEST_DISTANCE:
-        worst = smallest if smallest < 0 else largest
-        raise InstanceError(name, None, f"distance {worst}", f"0 to {metric.LARGEST_DISTANCE}")
-    unequal = given != given.T
-    if unequal.any():
-        i, j = np.unravel_index(unequal.argmax(), given.shape)
-        raise InstanceError(
-            name,
-            None,
-            f"distance {given[i, j]} from city {i} to {j} and {given[j, i]} back",
-            "a symmetric matrix",
-        )
+    check_square(name, "distances", given, FEWEST_CITIES, MOST_CITIES, "cities")
+    check_range(name, "distance", given, 0, metric.LARGEST_DISTANCE)
+    check_symmetric(name, "distance", "city", given)
     distances = given.copy()
     np.fill_diagonal(distances, 0)
     return frozen(kept := metric.compact(distances), kept.dtype)

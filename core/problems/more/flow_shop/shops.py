@@ -155,7 +155,7 @@ def _generate(spec: str) -> FlowShopInstance:
         return FlowShopInstance(spec, times(jobs, machines, seed), optimum, f"Taillard's generator, seed {seed}")
     if spec.startswith("taillard:"):
         name, (n, m, own) = parse_specification(spec, [_JOBS, _MACHINES], [_SEED])
-        return FlowShopInstance(name, times(int(n), int(m), int(own)), source=f"Taillard's generator, seed {own}")
+        return FlowShopInstance(name, times(n, m, own), source=f"Taillard's generator, seed {own}")
     raise InstanceError(spec, None, "no such instance", "ta001 to ta120, or taillard:JOBS:MACHINES:seed=INTEGER")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, errors_at
 from core.problems.instances.files import instance_name
-from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.limits import LARGEST_COST, check_square
 from core.problems.instances.random_words import random_words
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
@@ -58,11 +58,7 @@ class OrderingInstance:
     def __init__(self, name: str, weights: np.ndarray, source: str = "given by the caller") -> None:
         self.name, self.source = name, source
         given = np.asarray(weights)
-        if given.ndim != 2 or given.shape[0] != given.shape[1] or not 1 <= len(given) <= MOST_ELEMENTS:
-            found = f"weights of shape {given.shape}"
-            raise InstanceError(name, None, found, f"a square matrix of 1 to {MOST_ELEMENTS} rows")
-        if not np.issubdtype(given.dtype, np.integer):
-            raise InstanceError(name, None, f"weights of {given.dtype}", "integers")
+        check_square(name, "weights", given, 1, MOST_ELEMENTS)
         worst = max(int(given.max()), -int(given.min()))
         total = int(np.abs(given.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
         if total > LARGEST_COST:
@@ -104,10 +100,10 @@ def generate(spec: str) -> OrderingInstance:
     InstanceError
         A specification that is malformed or out of range.
     """
-    name, (size, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
-    n, half = int(size), np.uint64(32)
-    words = random_words(int(seed), 0, n * n) >> half
-    weights = (words * np.uint64(int(largest) + 1) >> half).astype(np.int64).reshape(n, n)
+    name, (n, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
+    half = np.uint64(32)
+    words = random_words(seed, 0, n * n) >> half
+    weights = (words * np.uint64(largest + 1) >> half).astype(np.int64).reshape(n, n)
     np.fill_diagonal(weights, 0)
     return OrderingInstance(name, weights, "generated from its name")
 

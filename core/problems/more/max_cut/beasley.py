@@ -62,11 +62,11 @@ def generate(spec: str) -> QuadraticForm:
     InstanceError
         A specification that is malformed or out of range.
     """
-    name, (size, density, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
-    n, half = int(size), np.uint64(32)
+    name, (n, density, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
+    half = np.uint64(32)
     rows, columns = np.triu_indices(n)
-    words = random_words(int(seed), 0, len(rows))
-    drawn = ((words & np.uint64(2**32 - 1)) * np.uint64(2 * int(largest) + 1) >> half).astype(np.int64) - int(largest)
+    words = random_words(seed, 0, len(rows))
+    drawn = ((words & np.uint64(2**32 - 1)) * np.uint64(2 * largest + 1) >> half).astype(np.int64) - largest
     matrix = np.zeros((n, n), np.int64)
     matrix[rows, columns] = np.where(words >> half < np.uint64(int(density * 2**32)), drawn, 0)
     return of_maximum(name, matrix, "generated from its name")

@@ -8,16 +8,18 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple, NoReturn
+from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, errors_at, require_integer
 from core.problems.instances.files import describe_non_file, instance_name
-from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
+from core.problems.instances.limits import LARGEST_COST, check_range, check_square, check_symmetric
 from core.problems.instances.random_words import random_words
 from core.problems.instances.readers import InstanceFormat, InstanceReader
+from core.problems.instances.specifications import SEED, Interval, Quantity, parse_specification
 from core.problems.instances.tokens import quoted, rows_of
 
 MOST_VERTICES = 20_000
@@ -27,16 +29,10 @@ MOST_PARTS = 100_000
 """Keeps the number of neighbours, (k - 1) n, within 31 bits for every graph."""
 
 SUFFIXES = (".txt", ".rud", ".rudy", ".mc", ".txt.gz", ".rud.gz", ".rudy.gz", ".mc.gz")
+_SIZES = (Quantity("size", 1, MOST_VERTICES), Quantity("number of parts", 2, MOST_PARTS))
+_OPTIONS = (Quantity("density", 0, 1, "0.5", decimals=9), Interval("weights", "1..10"))
 _FORM = "maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH]"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
-_DENSITY = re.compile(r"[01](\.[0-9]{1,9})?")
-_RANGE = re.compile(r"(-?[0-9]{1,10})\.\.(-?[0-9]{1,10})")
-
-
-class _Options(NamedTuple):
-    seed: int
-    density: str = "0.5"
-    weights: tuple[int, int] = (1, 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,22 +93,12 @@ class GraphInstance:
         raise InstanceError(self.name, None, found, expected)
 
     def _checked_weights(self, given: np.ndarray) -> np.ndarray:
-        if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            self._refuse(f"weights of shape {given.shape}", "a square matrix")
-        if not 1 <= len(given) <= MOST_VERTICES:
-            self._refuse(f"{len(given)} vertices", f"1 to {MOST_VERTICES}")
-        if not np.issubdtype(given.dtype, np.integer):
-            self._refuse(f"weights of {given.dtype}", "integers")
-        worst = max(int(given.max()), int(given.min()), key=abs)
-        if abs(worst) > LARGEST_COST:
-            self._refuse(f"weight {worst}", f"{-LARGEST_COST} to {LARGEST_COST}")
+        check_square(self.name, "weights", given, 1, MOST_VERTICES, "vertices")
+        check_range(self.name, "weight", given, -LARGEST_COST, LARGEST_COST)
         if given.diagonal().any():
             vertex = given.diagonal().astype(bool).argmax()
             self._refuse(f"a loop of weight {given[vertex, vertex]} at vertex {vertex}", "0 on the diagonal")
-        unequal = given != given.T
-        if unequal.any():
-            i, j = np.unravel_index(unequal.argmax(), given.shape)
-            self._refuse(f"weight {given[i, j]} from vertex {i} to {j} and {given[j, i]} back", "a symmetric matrix")
+        check_symmetric(self.name, "weight", "vertex", given)
         object.__setattr__(self, "cost_range", self._checked_sums(given))
         return frozen(given, np.int32)
 
@@ -173,60 +159,17 @@ def generate(spec: str, seed: int = 0) -> GraphInstance:
     InstanceError
         A specification that is malformed or out of range.
     """
-    family, *parts = spec.split(":")
-    if family != "maxcut" or len(parts) < 2:
-        raise InstanceError(spec, None, "no size or no number of parts", _FORM)
-    n = _option(spec, "size", parts[0], 1, MOST_VERTICES)
-    k = _option(spec, "number of parts", parts[1], 2, MOST_PARTS)
-    options = _read_options(spec, parts[2:], _Options(seed))
-    low, high = options.weights
-    name = f"maxcut:{n}:{k}:seed={options.seed}:density={options.density}:weights={low}..{high}"
-    return GraphInstance(name, _random_weights(n, options), k, source="generated from its name")
+    name, (n, k, *drawn) = parse_specification(spec, _SIZES, (SEED._replace(usual=str(seed)), *_OPTIONS))
+    return GraphInstance(name, _random_weights(n, *drawn), k, source="generated from its name")
 
 
-def _read_options(spec: str, parts: list[str], options: _Options) -> _Options:
-    if not 0 <= options.seed <= LARGEST_SEED:
-        raise InstanceError(spec, None, f"seed {options.seed}", f"an integer from 0 to {LARGEST_SEED}")
-    given = set()
-    for part in parts:
-        name, _, value = part.partition("=")
-        if name not in _Options._fields or name in given:
-            wrong = "again" if name in given else "unknown"
-            raise InstanceError(spec, None, f"option {quoted(part)} ({wrong})", _FORM)
-        given.add(name)
-        if name == "seed":
-            options = options._replace(seed=_option(spec, name, value, 0, LARGEST_SEED))
-        elif name == "density":
-            if not _DENSITY.fullmatch(value) or float(value) > 1:
-                raise InstanceError(spec, None, f"density {quoted(value)}", "a decimal number from 0 to 1")
-            options = options._replace(density=value)
-        else:
-            options = options._replace(weights=_weight_range(spec, value))
-    return options
-
-
-def _weight_range(spec: str, text: str) -> tuple[int, int]:
-    ends = _RANGE.fullmatch(text)
-    if ends is None or not -LARGEST_COST <= int(ends[1]) <= int(ends[2]) <= LARGEST_COST:
-        expected = f"LOW..HIGH, two ascending integers from {-LARGEST_COST} to {LARGEST_COST}"
-        raise InstanceError(spec, None, f"weights {quoted(text)}", expected)
-    return int(ends[1]), int(ends[2])
-
-
-def _option(spec: str, name: str, text: str, smallest: int, largest: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
-        raise InstanceError(spec, None, f"{name} {quoted(text)}", f"an integer from {smallest} to {largest}")
-    return int(text)
-
-
-def _random_weights(n: int, options: _Options) -> np.ndarray:
-    whole, _, decimals = options.density.partition(".")
-    below = np.uint64(int(whole + decimals) * 2**32 // 10 ** len(decimals))
-    low, high = options.weights
+def _random_weights(n: int, seed: int, density: Fraction, span: tuple[int, int]) -> np.ndarray:
+    below = np.uint64(int(density * 2**32))
+    low, high = span
     weights = np.zeros((n, n), dtype=np.int32)
     start, half = 0, np.uint64(32)
     for i in range(n - 1):
-        words = random_words(options.seed, start, n - 1 - i)
+        words = random_words(seed, start, n - 1 - i)
         drawn = low + ((words & np.uint64(2**32 - 1)) * np.uint64(high - low + 1) >> half).astype(np.int64)
         weights[i, i + 1 :] = np.where(words >> half < below, drawn, 0)
         weights[i + 1 :, i] = weights[i, i + 1 :]

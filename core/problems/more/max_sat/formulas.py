@@ -139,11 +139,11 @@ def generate(spec: str) -> SatInstance:
     InstanceError
         A specification that is malformed or out of range.
     """
-    name, (variables, ratio, length, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
-    n, k, m = int(variables), int(length), int(ratio * variables)
+    name, (n, ratio, k, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
+    m = int(ratio * n)
     if k > n:
         raise InstanceError(spec, None, f"clauses of {k} different variables", f"at most {n}, as there are no more")
-    words = random_words(int(seed), 0, m * k).reshape(m, k)
+    words = random_words(seed, 0, m * k).reshape(m, k)
     chosen = np.empty((m, 0), np.int64)
     for column in range(k):
         # the number of one of those that this clause does not have yet
