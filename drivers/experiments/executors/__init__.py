@@ -56,11 +56,15 @@ def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
     """
     make = import_module(f"drivers.experiments.executors.{name}").executor
     known = inspect.signature(make).parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
     for one in settings:
-        if one not in known:
+        if one not in known and not takes_any:
             raise UserError(f"--executor-settings {one}: expected of {name}: {', '.join(known) or 'nothing'}")
     for one, parameter in known.items():
-        if parameter.default is parameter.empty and one not in settings:
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD and one not in settings:
             raise UserError(f"--executor {name}: expected --executor-settings {one}=VALUE")
-    made: Executor = make(**settings)
+    try:
+        made: Executor = make(**settings)
+    except ModuleNotFoundError as error:
+        raise UserError(f"--executor {name}: {error.name} is missing: pip install -e '.[executors]'") from None
     return made

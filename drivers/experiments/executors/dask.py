@@ -1,0 +1,92 @@
+"""Cases of a plan as tasks of a Dask cluster, whose workers have the same installation and file system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from core.errors import UserError
+from drivers.experiments.case import Case
+from drivers.experiments.executors import Finished
+from drivers.experiments.executors.remote import prepare_tasks, run_remotely
+
+TIMEOUT_S = 10
+"""Seconds in which the scheduler must answer."""
+
+
+class DaskExecutor:
+    """Runs cases on the workers of a scheduler.
+
+    A worker that was started with `--resources "GPU=2 CPU=16"` runs as many cases at once as these suffice for, a
+    worker without resources one in each of its threads.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler, as in tcp://host:8786.
+
+    """
+
+    in_turn = False
+
+    def __init__(self, address: str) -> None:
+        import_module("distributed")
+        self.address = address
+
+    def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
+        """See `Executor`. Cancel what has not started if the caller stops.
+
+        Raises
+        ------
+        UserError
+            No scheduler answers, or it has no workers.
+
+        """
+        from distributed import Client, as_completed
+
+        try:
+            client = Client(self.address, timeout=TIMEOUT_S)
+        except (OSError, ValueError) as error:
+            raise UserError(f"--executor dask: no scheduler answers at {self.address}: {error}") from None
+        with client:
+            workers = [worker["resources"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
+            if not workers:
+                raise UserError(f"--executor dask: the scheduler at {self.address} has no workers, expected one")
+            futures = {}
+            for task in prepare_tasks(cases):
+                needed = declared_needs({"GPU": task.gpus, "CPU": task.cores}, workers)
+                future = client.submit(
+                    run_remotely, task.command, task.environment, key=task.own.stem, resources=needed, retries=0
+                )
+                futures[future] = task
+            try:
+                for future in as_completed(futures):
+                    task = futures.pop(future)
+                    finished = result_of(future)
+                    task.end()
+                    yield task.case, finished
+            finally:
+                client.cancel(list(futures))
+
+
+def declared_needs(needed: Mapping[str, int], workers: Sequence[Mapping[str, float]]) -> dict[str, int]:
+    """Return what a case asks for: resources that some worker declares, at most as many as the largest worker has.
+
+    A task that asks for more than any worker has would wait for ever.
+    """
+    most = {name: max(one.get(name, 0) for one in workers) for name in needed}
+    return {name: int(min(count, most[name])) for name, count in needed.items() if count and most[name]}
+
+
+def result_of(future: Any) -> Finished:
+    """Return the result of a task that ended; a worker that was lost has none."""
+    if future.status == "finished":
+        result: Finished = future.result()
+        return result
+    return Finished(1, "", f"error: Dask: {future.exception() if future.status == 'error' else future.status}", 0.0)
+
+
+def executor(address: str) -> DaskExecutor:
+    """Return the executor of a scheduler's address."""
+    return DaskExecutor(address)

@@ -1,0 +1,107 @@
+"""Cases of a plan on other machines with a shared file system: each keeps records of its own until it ends.
+
+A case's records stand in a folder beside the plan's file. They join that file when the case ends, or, if the plan was
+interrupted, when it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from drivers.experiments.case import Case
+from drivers.experiments.executors import Finished, guard
+from reports.records.files import UnequalWorkError, append, load, merge_lines
+
+GPU = "gpu"
+
+
+def prepare_tasks(cases: Iterable[Case]) -> list[RemoteTask]:
+    """Return the tasks of cases, after records that an interrupted plan left have joined the plan's."""
+    tasks = [RemoteTask(case) for case in cases]
+    for folder in {task.own.parent for task in tasks}:
+        for own in sorted(folder.glob("*.jsonl")):
+            join(own, folder.with_suffix(".jsonl"))
+    for task in tasks:
+        task.begin()
+    return tasks
+
+
+def join(own: Path, records: Path) -> None:
+    """Append to a plan's file the repetitions that only a case's own file has, and remove that file."""
+    if not own.exists():
+        return
+    held = load(records) if records.exists() else []
+    for record in load(own):
+        known = [run for one in held if one.identity == record.identity for run in one.repetitions]
+        new = tuple(run for run in record.repetitions if run not in known)
+        if new:
+            append(records, record.with_repetitions(new, record.verified))
+            # The plan reports unequal work when it reads the records.
+            with suppress(UnequalWorkError):
+                merge_lines(records, record.identity)
+    own.unlink()
+
+
+class RemoteTask:
+    """A case with records of its own.
+
+    Attributes
+    ----------
+    case
+        As the plan has it.
+    own : Path
+        File of its records, whose name is the same for the same command line.
+    command, environment
+        Command line that keeps records there, and the variables that differ from those of this process.
+
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        records = case.records.absolute()
+        name = hashlib.blake2b("\0".join(case.command()).encode(), digest_size=8).hexdigest()
+        self.own = records.with_suffix(".tasks") / f"{name}.jsonl"
+        self.command = replace(case, records=self.own).command()
+        self.environment = {name: value for name, value in case.environment().items() if os.environ.get(name) != value}
+
+    def begin(self) -> None:
+        """Give the case's file the repetitions that are recorded already, so that the case goes on behind them."""
+        self.own.parent.mkdir(parents=True, exist_ok=True)
+        problem, place = self.case.task.problem, self.case.configuration
+        for record in load(self.case.records) if self.case.records.exists() else []:
+            if (record.instance_sha256, record.backend, record.ranks) == (problem.sha256, place.backend, place.ranks):
+                append(self.own, record)
+
+    def end(self) -> None:
+        """Join the records with the plan's."""
+        join(self.own, self.case.records)
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs: one for each rank, and as many as the device's number needs."""
+        place = self.case.configuration
+        if place.kind != GPU:
+            return 0
+        return max(place.ranks, int(place.device) + 1 if place.device.isdigit() else 1)
+
+    @property
+    def cores(self) -> int:
+        """Number of cores: those of each rank; a device of all cores has as many as this machine."""
+        from reports.records.environment import cores
+
+        place = self.case.configuration
+        each = (place.cores or cores()) if place.kind == "cores" else 1
+        return place.ranks * each
+
+
+def run_remotely(command: Sequence[str], environment: Mapping[str, str]) -> Finished:
+    """Run a case on the machine that calls this; it ends with this process."""
+    began = time.perf_counter()
+    done = guard.run_guarded(command, {**os.environ, **environment})
+    return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)

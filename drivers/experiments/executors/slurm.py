@@ -1,0 +1,138 @@
+"""Cases of a plan as Slurm jobs by submitit: an array for cases of equal needs, a case a task."""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from core.errors import UserError
+from drivers.experiments.case import Case
+from drivers.experiments.executors import Finished
+from drivers.experiments.executors.remote import RemoteTask, prepare_tasks, run_remotely
+
+POLL_S = 1.0
+"""Seconds between two looks at the queue."""
+DEFAULTS = {"time": 60, "job_name": "onekernel", "use_srun": False}
+"""Settings of a job unless the user sets others; time in minutes."""
+
+
+class SlurmExecutor:
+    """Runs cases as Slurm jobs, which ask for the cores and GPUs of the case.
+
+    Parameters
+    ----------
+    cluster
+        Of `submitit.AutoExecutor`; "local" starts all jobs at once on this machine.
+    settings
+        Parameters of `submitit.SlurmExecutor`, as `partition` and `account`. They win over those of a case.
+
+    Raises
+    ------
+    UserError
+        Slurm is not here, or a setting is unknown.
+
+    """
+
+    in_turn = False
+
+    def __init__(self, cluster: str, settings: Mapping[str, int | str]) -> None:
+        self.cluster = cluster
+        self.settings = settings
+        try:
+            self._submitter("", {})
+        except (RuntimeError, ValueError, NameError) as error:
+            raise UserError(f"--executor slurm: {' '.join(str(error).split())}") from None
+
+    def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
+        """See `Executor`. Cancel all unfinished jobs if the caller stops.
+
+        Raises
+        ------
+        UserError
+            Slurm refuses a job.
+
+        """
+        tasks = prepare_tasks(cases)
+        folders = {f"{task.own.parent}/slurm" for task in tasks}
+        pending: dict[Any, RemoteTask] = {}
+        try:
+            for _, alike in groupby(sorted(tasks, key=needs), key=needs):
+                pending |= self._submit(list(alike))
+            failed = False
+            while pending:
+                queued = self._queued()
+                for job, task in list(pending.items()):
+                    if job.paths.result_pickle.exists() or (queued is not None and job.job_id not in queued):
+                        del pending[job]
+                        finished = result_of(job)
+                        task.end()
+                        failed |= finished.returncode != 0
+                        yield task.case, finished
+                if pending:
+                    time.sleep(POLL_S)
+            for folder in () if failed else folders:
+                shutil.rmtree(folder)
+        finally:
+            for job in pending:
+                job.cancel()
+
+    def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Any, RemoteTask]:
+        """Submit an array of tasks with equal needs; return the tasks by their jobs."""
+        from submitit.core.utils import FailedSubmissionError
+
+        folder, gpus, cores = needs(tasks[0])
+        submitter = self._submitter(
+            f"{folder}/slurm", {"cpus_per_task": cores} | ({"gpus_per_node": gpus} if gpus else {})
+        )
+        try:
+            jobs = submitter.map_array(run_remotely, [one.command for one in tasks], [one.environment for one in tasks])
+        except FailedSubmissionError as error:
+            raise UserError(f"--executor slurm: {' '.join(str(error.__cause__ or error).split())}") from None
+        return dict(zip(jobs, tasks, strict=True))
+
+    def _submitter(self, folder: str, needed: Mapping[str, int]) -> Any:
+        import submitit
+
+        submitter = submitit.AutoExecutor(folder, self.cluster)
+        submitter.update_parameters(
+            **{f"slurm_{name}": value for name, value in {**DEFAULTS, **needed, **self.settings}.items()}
+        )
+        return submitter
+
+    def _queued(self) -> set[str] | None:
+        """Return the user's jobs in the queue; None if it cannot be read now."""
+        if self.cluster != "slurm":
+            return None
+        listing = ["squeue", "--noheader", "--array", "--format=%i", "--user", getpass.getuser()]
+        listed = subprocess.run(listing, capture_output=True, text=True)
+        return None if listed.returncode else set(listed.stdout.split())
+
+
+def needs(task: RemoteTask) -> tuple[str, int, int]:
+    """Return the folder, the number of GPUs and the number of cores of a task."""
+    return str(task.own.parent), task.gpus, task.cores
+
+
+def result_of(job: Any) -> Finished:
+    """Return the result of a job that ended; one that Slurm ended has none."""
+    from submitit.core.utils import UncompletedJobError
+
+    if not job.paths.result_pickle.exists():
+        return Finished(1, "", f"error: Slurm ended job {job.job_id}; see {job.paths.stderr}", 0.0)
+    try:
+        result: Finished = job.result()
+    except UncompletedJobError as error:
+        return Finished(1, "", f"error: job {job.job_id}: {error}", 0.0)
+    return result
+
+
+def executor(cluster: str = "slurm", **settings: str) -> SlurmExecutor:
+    """Return the executor; settings are options of sbatch, as `partition=gpu` or `time=120` (minutes)."""
+    return SlurmExecutor(
+        cluster, {name.replace("-", "_"): int(text) if text.isdigit() else text for name, text in settings.items()}
+    )

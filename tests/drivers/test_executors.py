@@ -1,0 +1,218 @@
+"""Cases of a plan on Dask workers and as Slurm jobs: the same records, interrupted and resumed as on this machine."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass, replace
+
+import pytest
+
+from core.errors import UserError
+from drivers.experiments.case import Case
+from drivers.experiments.configurations import Configuration
+from drivers.experiments.executors import make_executor
+from drivers.experiments.executors.dask import DaskExecutor, declared_needs
+from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
+from drivers.workload.registry import get_workload
+from reports.records.files import load
+from tests.drivers.made_up_runs import KINDS, record_of, run_of
+from tests.drivers.one_host_slurm import one_host_slurm, queue
+from tests.patience import soon
+
+
+@dataclass(frozen=True)
+class MadeUpCase(Case):
+    """A case whose run writes a made-up record, or sleeps for a number of seconds that it is about."""
+
+    def command(self):
+        if self.about:
+            return [sys.executable, "-c", f"import time; time.sleep({self.about})"]
+        return run_of(self, self.configuration)
+
+
+@pytest.fixture(scope="module")
+def task():
+    workload = get_workload("ihc")
+    return workload.load(workload.options(instance="uniform:9:seed=1"), 1)
+
+
+@pytest.fixture
+def make_case(task, tmp_path):
+    def make(backend, about="", **more):
+        place = Configuration(backend, "0", "a device", kind=KINDS.get(backend, "core"))
+        place, plan = replace(place, **more), tmp_path / "plan.jsonl"
+        return MadeUpCase(get_workload("ihc"), task, (), {}, (0,), 2, place, plan, about=about)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path_factory.mktemp("dask"))}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, resources={"GPU": 1}
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(params=["slurm", "dask"])
+def executor(request):
+    """Executors of this machine: submitit's local one, and a Dask worker in a thread."""
+    if request.param == "dask":
+        return make_executor("dask", {"address": request.getfixturevalue("scheduler")})
+    pytest.importorskip("submitit")
+    return make_executor("slurm", {"cluster": "local"})
+
+
+def test_cases_run_elsewhere_and_their_records_join_the_plans(executor, make_case, tmp_path):
+    ends = {case.configuration.backend: end for case, end in executor.run(map(make_case, ("cpu", "cuda", "broken")))}
+    assert {name: end.returncode for name, end in ends.items()} == {"cpu": 0, "cuda": 0, "broken": 1}
+    assert "ZeroDivisionError" in ends["broken"].stderr and ends["cpu"].seconds > 0
+    assert {one.backend: len(one.repetitions) for one in load(tmp_path / "plan.jsonl")} == {"cpu": 2, "cuda": 2}
+    assert not list((tmp_path / "plan.tasks").glob("*.jsonl"))
+
+
+def test_a_caller_that_stops_cancels_the_other_cases(executor, make_case, tmp_path):
+    began = time.perf_counter()
+    # A worker of Dask finishes the case that it runs.
+    running = executor.run(
+        [make_case("cpu"), make_case("sleeping", "2" if isinstance(executor, DaskExecutor) else "60")]
+    )
+    case, end = next(running)
+    running.close()
+    assert (case.configuration.backend, end.returncode) == ("cpu", 0)
+    assert time.perf_counter() - began < 40
+    assert [one.backend for one in load(tmp_path / "plan.jsonl")] == ["cpu"]
+
+
+def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path):
+    """In the plan's file, or in a case's own file that an interrupted plan left."""
+    plan, case = tmp_path / "plan.jsonl", make_case("cpu")
+    times = [{"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": s, "total_s": s} for s in (1.0, 2.0, 3.0)]
+    lines = [json.dumps(record_of(case, case.configuration, 0) | {"repetitions": [one]}) + "\n" for one in times]
+    plan.write_text(lines[0])
+    left = RemoteTask(case).own
+    left.parent.mkdir()
+    left.write_text("".join(lines[:2]))
+    (begun,) = prepare_tasks([case])
+    for own in (plan, begun.own):
+        (record,) = load(own)
+        assert [run.kernel_s for run in record.repetitions] == [1.0, 2.0]
+    with begun.own.open("a") as file:
+        file.write(lines[2])
+    begun.end()
+    (record,) = load(plan)
+    assert [run.kernel_s for run in record.repetitions] == [1.0, 2.0, 3.0]
+    assert not begun.own.exists()
+    begun.end()
+    assert load(plan) == [record]
+
+
+@pytest.mark.parametrize(
+    ("more", "gpus", "cores"),
+    [
+        ({}, 0, 1),
+        ({"ranks": 4}, 0, 4),
+        ({"kind": "cores", "cores": 3, "ranks": 2}, 0, 6),
+        ({"kind": "gpu", "ranks": 2}, 2, 2),
+        ({"kind": "gpu", "device": "3"}, 4, 1),
+    ],
+)
+def test_a_case_says_how_many_gpus_and_cores_it_needs(make_case, more, gpus, cores):
+    task = RemoteTask(make_case("any", **more))
+    assert (task.gpus, task.cores) == (gpus, cores)
+
+
+def test_dask_is_asked_for_what_its_workers_declare():
+    assert declared_needs({"GPU": 2, "CPU": 8}, [{"GPU": 1.0}, {"GPU": 4.0}]) == {"GPU": 2}
+    assert declared_needs({"GPU": 0, "CPU": 8}, [{"CPU": 4.0}]) == {"CPU": 4}
+
+
+@pytest.fixture
+def slurm_stubs(tmp_path, monkeypatch):
+    """Slurm's commands that accept jobs and have none in the queue."""
+    folder = tmp_path / "commands"
+    folder.mkdir()
+    for name, does in {
+        "sbatch": f"cp $1 {folder}/$RANDOM.sh; echo Submitted batch job 7",
+        "squeue": "",
+        "srun": "",
+    }.items():
+        (folder / name).write_text(f"#!/bin/bash\n{does}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    return folder
+
+
+def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(slurm_stubs, make_case):
+    pytest.importorskip("submitit")
+    executor = make_executor("slurm", {"partition": "fast", "time": "90"})
+    cases = [make_case("cpu"), make_case("cuda"), make_case("silent"), make_case("threads", kind="cores", cores=2)]
+    ends = list(executor.run(cases))
+    assert {end.returncode for _, end in ends} == {1}
+    assert all("error: Slurm ended job 7" in end.stderr for _, end in ends)
+    scripts = sorted(path.read_text() for path in slurm_stubs.glob("*.sh"))
+    asked = [{line.removeprefix("#SBATCH --") for line in script.splitlines()} for script in scripts]
+    assert all({"partition=fast", "time=90"} <= one for one in asked)
+    found = {tuple(sorted(line for line in one if line.startswith(("array", "cpus", "gpus")))) for one in asked}
+    assert found == {
+        ("array=0-1%2", "cpus-per-task=1"),
+        ("cpus-per-task=1", "gpus-per-node=1"),
+        ("cpus-per-task=2",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "told"),
+    [
+        ("slurm", {"cluster": "local", "colour": "red"}, "colour"),
+        ("slurm", {"cluster": "nowhere"}, "nowhere"),
+        ("dask", {}, "expected --executor-settings address=VALUE"),
+        ("dask", {"address": "host", "colour": "red"}, "--executor-settings colour: expected of dask: address"),
+        ("local", {"colour": "red"}, "--executor-settings colour: expected of local: nothing"),
+    ],
+)
+def test_unknown_or_missing_settings_are_mistakes_of_the_user(name, settings, told):
+    with pytest.raises(UserError, match=told):
+        make_executor(name, settings)
+
+
+@pytest.mark.parametrize(("name", "package"), [("slurm", "submitit"), ("dask", "distributed")])
+def test_a_package_that_is_missing_is_named(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UserError, match=rf"{package} is missing: pip install -e '\.\[executors\]'"):
+        make_executor(name, {"address": "tcp://host:8786"} if name == "dask" else {"cluster": "local"})
+
+
+def test_a_scheduler_that_does_not_answer_is_a_mistake_of_the_user(make_case, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("drivers.experiments.executors.dask.TIMEOUT_S", 0.2)
+    with pytest.raises(UserError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+        list(make_executor("dask", {"address": "tcp://127.0.0.1:9"}).run([make_case("cpu")]))
+
+
+@pytest.mark.slow
+def test_a_slurm_of_one_host_runs_cases_ranks_and_what_is_left_after_an_interruption(make_case, tmp_path):
+    """A real workload by two ranks too."""
+    pytest.importorskip("submitit")
+    with one_host_slurm(tmp_path / "slurm"):
+        executor = make_executor("slurm", {"time": "5"})
+        running = executor.run(
+            [make_case("cpu"), make_case("threads", kind="cores", cores=2), make_case("long", "300")]
+        )
+        assert next(running)[1].returncode == 0
+        running.close()
+        assert soon(lambda: not queue())
+        cases = [make_case("threads", kind="cores", cores=2), make_case("broken")]
+        ends = {case.configuration.backend: end.returncode for case, end in executor.run(cases)}
+        assert ends == {"threads": 0, "broken": 1}
+        task = make_case("cpu").task
+        arguments = ("--instance", "uniform:9:seed=1", "--climbers", "20")
+        place = Configuration("cpu", "0", "a core", ranks=2)
+        real = Case(get_workload("ihc"), task, arguments, {}, (0,), 1, place, tmp_path / "plan.jsonl")
+        ((_, end),) = executor.run([real])
+        assert end.returncode == 0, end.stderr
+    assert [(one.backend, one.ranks) for one in load(tmp_path / "plan.jsonl")][-1] == ("cpu", 2)
