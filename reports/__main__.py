@@ -12,16 +12,18 @@ from pathlib import Path
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
-from reports.pages import experiment, paper, ranks, search_statistics
+from reports.pages import experiment, paper, ranks, rules, search_statistics
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
 from reports.records import csv_file, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 from reports.records.parameters import parameters_text
+from reports.twelve_rules.rules import BROKEN
+from reports.twelve_rules.verdicts import rules_markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (0 done, 1 pages are not as records say, 2 user mistake)."""
+    """Run the command line; returns the exit code: 0 done, 1 a page or a rule is not kept, 2 user mistake."""
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
@@ -29,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         records = [record for path in options.records for record in load(path)]
         if options.command == "csv":
             return _write_csv(records, options.out)
+        if options.command == "rules":
+            return _decide_rules(records, options)
         if options.command == "ioh":
             written = _write_ioh(records, options.out)
         elif options.command == "statistics":
@@ -105,6 +109,16 @@ def _parser() -> argparse.ArgumentParser:
         description="Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
     )
     _add_files(command, out=Path("reports/out/ioh"))
+    command = commands.add_parser(
+        "rules",
+        help="Hoefler and Belli's twelve rules for reporting performance, decided with reasons",
+        description="Decide which of the twelve rules of Hoefler and Belli (SC 2015) records\n"
+        "and their page keep. Writes Markdown to standard output.",
+        epilog=rules.rules_help(),
+    )
+    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
+    command.add_argument("--page", type=Path, help="the report that shows them (Markdown or text)")
+    command.add_argument("--about", type=Path, help="facts about the report (TOML), see below")
     add_commands(commands)
     return parser
 
@@ -136,6 +150,13 @@ def _write_csv(records: Sequence[Record], out: Path | None) -> int:
         raise UserError(f"{out}: cannot write the table: {error.strerror}") from None
     print_paths([out])
     return 0
+
+
+def _decide_rules(records: Sequence[Record], options: argparse.Namespace) -> int:
+    verdicts = rules.decide(records, rules.report_properties(options.about, options.page))
+    source = f"the records and {options.page}" if options.page else "the records alone"
+    lost = run_watched(lambda: _print(rules_markdown(verdicts, source)))
+    return lost or int(any(one.verdict == BROKEN for one in verdicts))
 
 
 def _print(text: str) -> int:

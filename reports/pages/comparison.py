@@ -18,7 +18,7 @@ from reports.records import parameters
 from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import cost, gap, grouped, listed
 from reports.text.tables import TextTable
-from reports.twelve_rules import verdicts
+from reports.twelve_rules import inputs, verdicts
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _targets(section: ComparedSection) -> list[str]:
 def rules_section(sections: Sequence[RenderedSection], page: str) -> str:
     """Decide the twelve rules of Hoefler and Belli from the records and the page."""
     every = [one.section for one in sections]
-    said = verdicts.ReportProperties(
+    said = inputs.ReportProperties(
         page=page,
         reasons={one.comparison.work.instance: one.why for one in every},
         # The straight line of a scaling plot is what no number of ranks should exceed.
@@ -145,7 +145,7 @@ def rules_section(sections: Sequence[RenderedSection], page: str) -> str:
         bound="efficiency",
         figures=[what for one in sections for what, _ in one.plots],
         extremes=["shortest", "longest"],
-        means={"seconds": verdicts.ARITHMETIC},
+        means={"seconds": inputs.ARITHMETIC},
         mean_ratios="",
         assumed_normal="",
         joined="",

@@ -27,11 +27,11 @@ from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Paper
-from reports.papers.toml_file import DataFile
 from reports.plots.style import pyplot
 from reports.records.files import Record, RecordError, UnequalWorkError
 from reports.records.files import load as load_records
 from reports.text.formatting import number
+from reports.toml_file import DataFile
 
 DATA, INDEX = "gallery.toml", "index.md"
 FORMATS = ("svg",)

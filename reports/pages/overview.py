@@ -16,7 +16,7 @@ from reports.records.schema import HASH_SCOPES
 from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.text.formatting import cell, listed, seconds
 from reports.text.tables import TextTable
-from reports.twelve_rules import verdicts
+from reports.twelve_rules import inputs, verdicts
 
 NAME = "overview"
 WIDTH = 80
@@ -110,7 +110,7 @@ def _times(overview: Overview) -> TextTable:
 def _rules(overview: Overview, page: str, picture: str | None) -> str:
     """Decide the twelve rules of Hoefler and Belli from the records and the page."""
     reasons = {line.instance: line.why or overview.why for line in overview.lines if line.comparison}
-    said = verdicts.ReportProperties(
+    said = inputs.ReportProperties(
         page=page,
         reasons=reasons,
         figures=[PICTURE] if picture else [],

@@ -31,7 +31,7 @@ from reports.statistics.interval_text import ratio, seconds_interval
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import cost, listed, per_cent, seconds
 from reports.text.tables import TextTable
-from reports.twelve_rules import verdicts
+from reports.twelve_rules import inputs, verdicts
 
 WHICH = "The instances are those of the paper's tables and figures"
 RATIOS_OVER_FIRST = "95 % intervals of the ratios over the first column, which resample both sides"
@@ -230,7 +230,7 @@ def _rules(page: str, parts: Sequence[dict[str, Any]], found: PaperEvidence, par
     if not found.comparisons:
         return ""
     without, rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
-    about = verdicts.ReportProperties(
+    about = inputs.ReportProperties(
         page=page,
         reasons=WHICH,
         absent=f"{without} of {rows} rows of the paper's tables have no run of ours" if without else "",

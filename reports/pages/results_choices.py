@@ -16,7 +16,7 @@ import msgspec
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Paper
-from reports.papers.toml_file import DataFile
+from reports.toml_file import DataFile
 
 DATA = "results.toml"
 

@@ -22,7 +22,7 @@ from reports.statistics.seeds import exact_cost, merge_seeds
 from reports.text import latex
 from reports.text.formatting import gap, grouped, number
 from reports.text.tables import TextTable
-from reports.twelve_rules import verdicts
+from reports.twelve_rules import inputs, verdicts
 
 NAME = "statistics"
 PICTURES = {"targets": "Distribution of the time to a target", "course": "The best cost over evaluations and seconds"}
@@ -192,12 +192,12 @@ def render(sections: Sequence[StatisticsSection]) -> str:
 def _rules(sections: Sequence[StatisticsSection], page: str) -> str:
     """Decide the twelve rules of Hoefler and Belli from the records and the page."""
     fields = [one.field for one in sections]
-    about = verdicts.ReportProperties(
+    about = inputs.ReportProperties(
         page=page,
         figures=[what for one in sections for what, _ in one.pictures],
         extremes=["best"],
         tests="Mann and Whitney's test" if any(field.tests for field in fields) else "",
-        means={"costs": verdicts.ARITHMETIC},
+        means={"costs": inputs.ARITHMETIC},
         mean_ratios="",
         assumed_normal="",
         joined="",

@@ -12,7 +12,7 @@ from msgspec import structs
 from core.errors import UserError
 from reports.papers.measures import MEASURES
 from reports.papers.paper import SCALES, Exhibit, Machine, Paper, Scale, Series
-from reports.papers.toml_file import DataFile
+from reports.toml_file import DataFile
 
 FOLDER = Path(__file__).parent
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeVar
 
-from reports.comparison.speedups import ComparedRun, ComparedRuns, configuration_name, is_baseline
+import msgspec
+
+from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.records.files import Record
+from reports.text.formatting import listed
 
-HARMONIC, ARITHMETIC = "harmonic", "arithmetic"
+HARMONIC: Literal["harmonic"] = "harmonic"
+ARITHMETIC: Literal["arithmetic"] = "arithmetic"
 RATES = "rates"
 """Key of `ReportProperties.means` for means of rates."""
+MOST_NAMED = 4
+"""Rows that a reason names one by one."""
+Subject = TypeVar("Subject")
 
 
-@dataclass(frozen=True)
-class ReportProperties:
+class PageUnknownError(Exception):
+    """A rule depends on a page that was not given."""
+
+
+class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Properties of a report that its records do not have. A sentence counts only if the page prints it.
 
     Attributes
@@ -63,102 +74,85 @@ class ReportProperties:
     figures: Sequence[str] = ()
     extremes: Sequence[str] = ()
     tests: str = ""
-    means: Mapping[str, str] | None = None
+    means: Mapping[str, Literal["arithmetic", "harmonic"]] | None = None
     mean_ratios: str | None = None
     assumed_normal: str | None = None
     joined: str | None = None
 
-    @cached_property
-    def _words(self) -> str:
-        return _flat(self.page or "")
+    def require_page(self) -> None:
+        """Raise PageUnknownError without a page."""
+        if self.page is None:
+            raise PageUnknownError
 
     def prints(self, text: str) -> bool:
-        """Return True if the page has a text, wherever its lines break."""
-        return bool(text.strip()) and _flat(text).rstrip(". ") in self._words
+        """Return True if the page has a text, wherever its lines break.
 
-    def heads(self, heading: str) -> bool:
-        """Return True if a table of the page has a column of this heading."""
-        return self.prints(f"| {heading} |")
+        Raises
+        ------
+        PageUnknownError
+            There is no page.
+        """
+        self.require_page()
+        return bool(text.strip()) and _flat(text).rstrip(". ") in _flat(self.page or "")
 
-    def reason(self, instance: str) -> str:
-        """Return the reason for an instance that the page prints, or nothing."""
-        reason = self.reasons if isinstance(self.reasons, str) else self.reasons.get(instance, "")
-        return reason if self.prints(reason) else ""
+    def reason(self, instance: str) -> bool:
+        """Return True if the page prints a reason for an instance."""
+        return self.prints(self.reasons if isinstance(self.reasons, str) else self.reasons.get(instance, ""))
 
 
+@lru_cache(maxsize=64)
 def _flat(text: str) -> str:
     return " ".join(text.split())
-
-
-@dataclass(frozen=True)
-class RuleRun:
-    """A row of a comparison, or a record by itself."""
-
-    label: str
-    record: Record
-    row: ComparedRun | None
-
-    @property
-    def repetitions(self) -> int:
-        """Number of timed repetitions."""
-        return len(self.record.repetitions)
 
 
 @dataclass(frozen=True)
 class RuleInputs:
     """Comparisons, single records and the page: all that a check may look at."""
 
-    comparisons: tuple[ComparedRuns, ...]
-    records: tuple[tuple[str, Record], ...]
+    comparisons: Sequence[ComparedRuns]
+    records: Sequence[tuple[str, Record]]
     about: ReportProperties
-    several: bool = field(init=False)
-
-    @classmethod
-    def of(cls, shown: Iterable[ComparedRuns | Record | tuple[str, Record]], about: ReportProperties) -> RuleInputs:
-        """Sort what a report shows.
-
-        Raises
-        ------
-        ValueError
-            Nothing is shown.
-        """
-        everything = list(shown)
-        if not everything:
-            raise ValueError("no comparison and no record to judge")
-        single = [one for one in everything if not isinstance(one, ComparedRuns)]
-        return cls(
-            tuple(one for one in everything if isinstance(one, ComparedRuns)),
-            tuple(one if isinstance(one, tuple) else (configuration_name(one), one) for one in single),
-            about,
-        )
-
-    def __post_init__(self) -> None:
-        everything = [comparison.work for comparison in self.comparisons] + [record for _, record in self.records]
-        object.__setattr__(self, "several", len({(one.workload, one.instance) for one in everything}) > 1)
 
     @cached_property
-    def runs(self) -> list[RuleRun]:
-        """All rows and records."""
-        rows = [
-            RuleRun(self._label(comparison.label(row), row.record), row.record, row)
-            for comparison in self.comparisons
-            for row in comparison.rows
-        ]
-        return rows + [RuleRun(self._label(label, one), one, None) for label, one in self.records]
-
-    def _label(self, label: str, record: Record) -> str:
-        return f"{label} on {record.instance}" if self.several else label
+    def rows(self) -> list[tuple[str, ComparedRun]]:
+        """Rows of all comparisons with their labels."""
+        found = [(comparison.label(row), row) for comparison in self.comparisons for row in comparison.rows]
+        return [(self._label(label, row.record), row) for label, row in found]
 
     @property
-    def compared(self) -> list[RuleRun]:
-        """Rows with a speed-up over another row."""
-        return [run for run in self.runs if run.row and run.row.speedup and not is_its_own_base(run.row)]
+    def runs(self) -> list[tuple[str, Record]]:
+        """Records of all rows, and single records, with their labels."""
+        single = [(self._label(label, record), record) for label, record in self.records]
+        return [(label, row.record) for label, row in self.rows] + single
 
-    def bounded(self, run: RuleRun) -> bool:
-        """Return True if a bound stands beside a run. Its label may have the instance or not."""
-        return (
-            run.label in self.about.bounds or run.label.removesuffix(f" on {run.record.instance}") in self.about.bounds
-        )
+    @property
+    def compared(self) -> list[tuple[str, ComparedRun]]:
+        """Rows with a speed-up over another row."""
+        return [(label, row) for label, row in self.rows if row.speedup and not is_its_own_base(row)]
+
+    @cached_property
+    def _several(self) -> bool:
+        everything = [comparison.work for comparison in self.comparisons] + [record for _, record in self.records]
+        return len({(one.workload, one.instance) for one in everything}) > 1
+
+    def _label(self, label: str, record: Record) -> str:
+        return f"{label} on {record.instance}" if self._several else label
+
+
+def named(labels: Iterable[str]) -> str:
+    """Name rows, the first few one by one; empty without rows."""
+    distinct = list(dict.fromkeys(labels))
+    if len(distinct) > MOST_NAMED + 1:
+        distinct = [*distinct[:MOST_NAMED], f"{len(distinct) - MOST_NAMED} more"]
+    if not distinct:
+        return ""
+    # Labels such as `cpu, 2 ranks` have commas of their own.
+    return "; ".join(distinct) if any("," in label for label in distinct) else listed(distinct)
+
+
+def which(labelled: Iterable[tuple[str, Subject]], condition: Callable[[Subject], Any]) -> str:
+    """Name the rows or records that meet a condition; empty without any."""
+    return named(label for label, one in labelled if condition(one))
 
 
 def is_its_own_base(row: ComparedRun) -> bool:

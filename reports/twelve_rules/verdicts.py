@@ -1,15 +1,11 @@
 """Hoefler and Belli's twelve rules: which of them a report keeps, decided from its records and its page, with reasons.
 
-T. Hoefler, R. Belli: Scientific benchmarking of parallel computing systems: twelve ways to tell the masses when
-reporting performance results. SC 2015. The rules stand here in our own words; `reports.twelve_rules.checks` decides
-them.
-
 A report makes its page first, calls `decide_rules` with what it shows (comparisons, single records or both) and with
 that page, and puts the text that `rules_markdown` makes of the verdicts where its section shall be::
 
-    page = placed(render(rules=PLACE))
-    about = Shown(page=page, reasons="the instances of the paper's table 2", figures=["Speed-up over one core"])
-    page = placed(page, in_markdown(rules_of(comparisons, about)))
+    page = insert_rules(render(rules=RULES_MARK))
+    about = ReportProperties(page=page, reasons="the instances of table 2", figures=["Speed-up over one core"])
+    page = insert_rules(page, rules_markdown(decide_rules(comparisons, about)))
 
 A sentence that `ReportProperties` has and the page does not print counts as missing.
 """
@@ -18,54 +14,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from reports.comparison.speedups import ComparedRuns
+from reports.comparison.speedups import ComparedRuns, configuration_name
 from reports.records.files import Record
-from reports.twelve_rules.checks import BROKEN, CANNOT_TELL, CHECKS, KEPT, NOT_APPLICABLE
-from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, ReportProperties, RuleInputs
-
-__all__ = [
-    "ARITHMETIC",
-    "BROKEN",
-    "CANNOT_TELL",
-    "HARMONIC",
-    "KEPT",
-    "NOT_APPLICABLE",
-    "RULES_MARK",
-    "RATES",
-    "RULES",
-    "ReportProperties",
-    "RuleVerdict",
-    "rules_markdown",
-    "insert_rules",
-    "decide_rules",
-    "summary",
-]
+from reports.twelve_rules.inputs import PageUnknownError, ReportProperties, RuleInputs
+from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES, Rule, RuleFinding
 
 RULES_MARK = "<!-- the twelve rules -->"
 """Marks the place of the section of the rules in a page until they are decided."""
 
-RULES = (
-    "State the base of a speed-up, one process of the parallel program or the best sequential one, and its absolute "
-    "speed.",
-    "Give the reason if only a part of the benchmarks, or of the machine, was used.",
-    "Average costs, such as seconds, by the arithmetic mean and rates by the harmonic mean.",
-    "Do not average ratios; average the costs or rates that they are made of.",
-    "Say whether values are deterministic, and give confidence intervals of those that are not.",
-    "Do not assume a normal distribution without a check.",
-    "Compare values that are not deterministic by sound statistics, such as confidence intervals.",
-    "Choose between mean and median by what matters; give percentiles if extremes matter.",
-    "Document everything that varies, and the whole set-up: hardware, software, conditions.",
-    "For parallel times, state how processes were synchronised and how their times were combined.",
-    "Show upper bounds of performance where there are any.",
-    "Plot what is needed to interpret the results. Join points by lines only if values between them have a meaning.",
-)
-"""All twelve, in the paper's order."""
 
-
-@dataclass(frozen=True)
-class RuleVerdict:
+class RuleVerdict(NamedTuple):
     """Verdict on a rule: `verdict` is one of `KEPT`, `BROKEN`, `NOT_APPLICABLE` and `CANNOT_TELL`."""
 
     number: int
@@ -81,15 +41,15 @@ def decide_rules(
 
     Parameters
     ----------
-    shown : iterable of Comparison, Record or (str, Record)
+    shown : iterable of ComparedRuns, Record or (str, Record)
         What the report shows: comparisons with their speed-ups, records that stand by themselves, with their labels if
         they have any, or all of them.
-    about : Shown, optional
+    about : ReportProperties, optional
         The report's page and what it says besides; without it, nothing is known of the page.
 
     Returns
     -------
-    list of Verdict
+    list of RuleVerdict
         Twelve, in the order of the paper.
 
     Raises
@@ -97,11 +57,23 @@ def decide_rules(
     ValueError
         Nothing is shown.
     """
-    material = RuleInputs.of(shown, about or ReportProperties())
-    return [
-        RuleVerdict(number, rule, *check(material))
-        for number, (rule, check) in enumerate(zip(RULES, CHECKS, strict=True), 1)
-    ]
+    everything = list(shown)
+    if not everything:
+        raise ValueError("no comparison and no record to judge")
+    single = [(configuration_name(one), one) if isinstance(one, Record) else one for one in everything]
+    material = RuleInputs(
+        [one for one in single if isinstance(one, ComparedRuns)],
+        [one for one in single if not isinstance(one, ComparedRuns)],
+        about or ReportProperties(),
+    )
+    return [RuleVerdict(number, rule.text, *_decide(rule, material)) for number, rule in enumerate(RULES, 1)]
+
+
+def _decide(rule: Rule, material: RuleInputs) -> RuleFinding:
+    try:
+        return rule.check(material)
+    except PageUnknownError:
+        return CANNOT_TELL, "The report's page was not given."
 
 
 def insert_rules(page: str, section: str = RULES_MARK) -> str:
@@ -115,10 +87,10 @@ def summary(verdicts: Sequence[RuleVerdict]) -> str:
     return ", ".join(f"{found.count(one)} {one}" for one in (KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL))
 
 
-def rules_markdown(verdicts: Sequence[RuleVerdict], level: int = 2) -> str:
+def rules_markdown(verdicts: Sequence[RuleVerdict], source: str = "the records and this page") -> str:
     """Return the section of a report, with its heading: each rule with its verdict and reason, in the paper's order."""
     lines = [f"{one.number}. *{one.rule}* **{one.verdict.capitalize()}**: {one.reason}" for one in verdicts]
     return (
-        f"{'#' * level} The twelve rules\n\nHoefler and Belli's rules for reporting performance (SC 2015), decided "
-        f"from the records and this page: {summary(verdicts)}.\n\n" + "\n".join(lines) + "\n"
+        "## The twelve rules\n\nHoefler and Belli's rules for reporting performance (SC 2015), decided from "
+        f"{source}: {summary(verdicts)}.\n\n" + "\n".join(lines) + "\n"
     )

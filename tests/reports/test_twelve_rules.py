@@ -3,12 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
+from reports.records.files import append
 from reports.records.schema import Repetition
 from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.text.formatting import seconds
-from reports.twelve_rules import verdicts as twelve_rules_verdicts
+from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, ReportProperties
+from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES
+from reports.twelve_rules.verdicts import decide_rules
+from tests.conftest import ROOT
 from tests.reports.conftest import MACHINE
 
 NODE = MACHINE | {"host": "node", "packages": {"numpy": "2.0.0"}}
@@ -16,13 +21,13 @@ TEST_CPU = {"device_name": "Test CPU"}
 CONDITIONS = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0, "gpu_mhz": 1900.0}
 PICTURE = "Speed-up over one core"
 SAID = "These are the paper's instances. Efficiency is over the ideal."
-BOUNDED = twelve_rules_verdicts.ReportProperties(
+BOUNDED = ReportProperties(
     reasons="These are the paper's instances",
     bounds=("cpu", "threads", "cpu, 2 ranks"),
     bound="Efficiency",
     figures=[PICTURE],
     extremes=["shortest", "longest"],
-    means={"seconds": twelve_rules_verdicts.ARITHMETIC},
+    means={"seconds": ARITHMETIC},
     **dict.fromkeys(("mean_ratios", "assumed_normal", "joined"), ""),
 )
 
@@ -58,19 +63,19 @@ def page_of(comparisons):
 
 
 def on_a_page(shown, about=BOUNDED):
-    return replace(about, page=page_of([one for one in shown if isinstance(one, ComparedRuns)]))
+    return structs.replace(about, page=page_of([one for one in shown if isinstance(one, ComparedRuns)]))
 
 
 def verdicts(shown, about=BOUNDED):
-    return {one.number: one for one in twelve_rules_verdicts.decide_rules(shown, on_a_page(shown, about))}
+    return {one.number: one for one in decide_rules(shown, on_a_page(shown, about))}
 
 
 def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     shown = [compare(runs.values(), [NotRun("cuda", "0", 1, "what did not run is no row")])]
-    found = twelve_rules_verdicts.decide_rules(shown, on_a_page(shown))
+    found = decide_rules(shown, on_a_page(shown))
     assert [one.number for one in found] == list(range(1, 13))
-    assert [one.rule for one in found] == list(twelve_rules_verdicts.RULES)
-    assert [one.verdict for one in found] == [twelve_rules_verdicts.KEPT] * 12
+    assert [one.rule for one in found] == [one.text for one in RULES]
+    assert [one.verdict for one in found] == [KEPT] * 12
     assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
 
 
@@ -106,9 +111,9 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     left = [name for name in runs if changes.get(name, {}) is not None]
     changed = [replace(runs[name], **changes.get(name, {})) for name in left]
     found = verdicts([compare(changed)])
-    assert found[rule].verdict == twelve_rules_verdicts.BROKEN
+    assert found[rule].verdict == BROKEN
     assert said in found[rule].reason
-    others = {number for number, one in found.items() if one.verdict == twelve_rules_verdicts.BROKEN} - {rule}
+    others = {number for number, one in found.items() if one.verdict == BROKEN} - {rule}
     # One core alone leaves others idle, and few repetitions give a speed-up no interval.
     assert others <= {2, 5, 7}
 
@@ -121,10 +126,10 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
         (2, {"absent": "3 of 9 rows have no run", "why_absent": "the time was over"}, "why 3 of 9 rows have no run"),
         (
             3,
-            {"means": {twelve_rules_verdicts.RATES: twelve_rules_verdicts.ARITHMETIC}},
+            {"means": {RATES: ARITHMETIC}},
             "averages rates by the arithmetic mean",
         ),
-        (3, {"means": {"seconds": twelve_rules_verdicts.HARMONIC}}, "averages seconds by the harmonic mean"),
+        (3, {"means": {"seconds": HARMONIC}}, "averages seconds by the harmonic mean"),
         (6, {"assumed_normal": "the intervals of table 3"}, "for the intervals of table 3"),
         (8, {"extremes": ()}, "medians alone"),
         (11, {"bounds": ()}, "has an upper bound"),
@@ -134,8 +139,8 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     ],
 )
 def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
-    found = verdicts([compare(runs.values())], replace(BOUNDED, **about))
-    assert [number for number, one in found.items() if one.verdict == twelve_rules_verdicts.BROKEN] == [rule]
+    found = verdicts([compare(runs.values())], structs.replace(BOUNDED, **about))
+    assert [number for number, one in found.items() if one.verdict == BROKEN] == [rule]
     assert said in found[rule].reason
 
 
@@ -163,8 +168,8 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
     page = page.replace(text, seconds(row.running.median.value) if rule == 5 else "")
     if rule == 1:
         page = page.replace(seconds(row.baseline_s), "")
-    found = {one.number: one for one in twelve_rules_verdicts.decide_rules([comparison], replace(BOUNDED, page=page))}
-    assert found[rule].verdict == twelve_rules_verdicts.BROKEN, found[rule]
+    found = {one.number: one for one in decide_rules([comparison], structs.replace(BOUNDED, page=page))}
+    assert found[rule].verdict == BROKEN, found[rule]
     assert said in found[rule].reason
 
 
@@ -180,14 +185,14 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
 )
 def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, rules):
     shown = [compare(runs.values())]
-    found = twelve_rules_verdicts.decide_rules(shown, replace(on_a_page(shown), **{unknown: None}))
-    assert [one.number for one in found if one.verdict == twelve_rules_verdicts.CANNOT_TELL] == rules
+    found = decide_rules(shown, structs.replace(on_a_page(shown), **{unknown: None}))
+    assert [one.number for one in found if one.verdict == CANNOT_TELL] == rules
 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
     shown = [replace(runs["cpu"], environment=NODE | {"cores": None})]
     found = verdicts(shown)[2]
-    assert found.verdict == twelve_rules_verdicts.CANNOT_TELL
+    assert found.verdict == CANNOT_TELL
     assert found.reason == "The number of cores of the machine is not recorded of cpu."
 
 
@@ -195,46 +200,41 @@ def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
     comparison = compare(runs.values())
     wrong = [replace(row, speedup=replace(row.speedup, value=9.0)) if row.base else row for row in comparison.rows]
     found = verdicts([replace(comparison, rows=tuple(wrong))])[4]
-    assert found.verdict == twelve_rules_verdicts.BROKEN and "is no ratio of two medians" in found.reason
+    assert found.verdict == BROKEN and "is no ratio of two medians" in found.reason
 
 
 def test_what_a_report_does_not_have_needs_no_rule(runs):
     once = replace(runs["cpu"], repetitions=samples(1))
     found = verdicts([compare([once])])
-    none = {number for number, one in found.items() if one.verdict == twelve_rules_verdicts.NOT_APPLICABLE}
+    none = {number for number, one in found.items() if one.verdict == NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
-    assert verdicts([once], replace(BOUNDED, figures=()))[12].verdict == twelve_rules_verdicts.NOT_APPLICABLE
-    assert (
-        verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict
-        == twelve_rules_verdicts.NOT_APPLICABLE
-    )
+    assert verdicts([once], structs.replace(BOUNDED, figures=()))[12].verdict == NOT_APPLICABLE
+    assert verdicts([compare(runs.values())], structs.replace(BOUNDED, means={}))[3].verdict == NOT_APPLICABLE
 
 
 def test_why_a_part_of_the_machine_was_used_may_be_said(runs):
     assert (
-        verdicts([compare([runs["cpu"]])], replace(BOUNDED, parts="Efficiency is over the ideal"))[2].verdict
-        == twelve_rules_verdicts.KEPT
+        verdicts([compare([runs["cpu"]])], structs.replace(BOUNDED, parts="Efficiency is over the ideal"))[2].verdict
+        == KEPT
     )
     gpu = replace(runs["cpu"], backend="cuda", device_kind="gpu")
-    assert verdicts([compare([gpu])])[2].verdict == twelve_rules_verdicts.KEPT
+    assert verdicts([compare([gpu])])[2].verdict == KEPT
 
 
 def test_tests_of_ranks_compare_runs_too(runs):
-    printed = replace(BOUNDED, tests="the paper's instances")
+    printed = structs.replace(BOUNDED, tests="the paper's instances")
     said = verdicts([runs["cpu"]], printed)[7]
-    assert (said.verdict, said.reason) == (twelve_rules_verdicts.KEPT, "Runs are compared by the paper's instances.")
+    assert (said.verdict, said.reason) == (KEPT, "Runs are compared by the paper's instances.")
     both = verdicts([compare(runs.values())], printed)[7].reason
     assert both.endswith("both sides. Runs are compared by the paper's instances.")
-    assert (
-        verdicts([runs["cpu"]], replace(BOUNDED, tests="rank tests"))[7].verdict == twelve_rules_verdicts.NOT_APPLICABLE
-    )
+    assert verdicts([runs["cpu"]], structs.replace(BOUNDED, tests="rank tests"))[7].verdict == NOT_APPLICABLE
 
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
     other = replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, repetitions=samples(3))
     found = verdicts([compare(runs.values()), other, ("mine", replace(other, repetitions=samples(2)))])
     assert "cpu on b and mine on b have 2 to 3 repetitions" in found[5].reason
-    reasons = replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
+    reasons = structs.replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
     assert "why b was chosen" in verdicts([compare(runs.values()), other], reasons)[2].reason
 
 
@@ -243,6 +243,49 @@ def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
     assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
 
 
+@pytest.fixture
+def report(tmp_path, runs):
+    """A folder with records, a page that prints everything, and facts about it, as the command reads them."""
+    page = page_of([compare(runs.values())])
+    about = [
+        'reasons = "These are the paper\'s instances"\nbounds = ["cpu", "threads", "cpu, 2 ranks"]\nbound = "Efficiency"',
+        f'figures = ["{PICTURE}"]\nextremes = ["shortest", "longest"]\nmeans = {{ seconds = "arithmetic" }}',
+        'mean_ratios = ""\nassumed_normal = ""\njoined = ""',
+    ]
+    for name, lines in {"page.md": [page], "bare.md": [page.replace("[", "")], "about.toml": about}.items():
+        (tmp_path / name).write_text("\n".join(lines))
+    (tmp_path / "wrong.toml").write_text('reason = "none"')
+    for name, changes in {"good": {}, "few": {"repetitions": samples(2)}, "refused": {"verified": False}}.items():
+        for run in [runs["cpu"]] if changes else runs.values():
+            append(tmp_path / name, replace(run, **changes))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("good --page page.md --about about.toml", 0, "page.md: 12 kept, 0 broken, 0 not applicable, 0 undecided."),
+        ("good", 1, "from the records alone: 1 kept, 1 broken, 0 not applicable, 10 undecided."),
+        ("good --page bare.md --about about.toml", 1, "7. *Compare values that are not deterministic by sound"),
+        ("few --about about.toml", 1, "cpu has 2 repetitions: fewer than the 6"),
+        ("refused", 2, "error: no confirmed runs in the files"),
+        ("good --page none.md", 2, "none.md: cannot read the page: "),
+        ("good --about wrong.toml", 2, "wrong.toml: the file: Object contains unknown field `reason`"),
+        ("good --about page.md", 2, "page.md: expected TOML, found "),
+    ],
+)
+def test_the_command_says_which_rules_records_keep(report, reports, monkeypatch, arguments, code, said):
+    monkeypatch.chdir(report)
+    found, *printed = reports("rules", *arguments.split())
+    assert found == code and said in "".join(printed)
+
+
+def test_the_page_on_reports_names_every_fact_about_a_report():
+    rows = [line for line in (ROOT / "docs" / "reports.md").read_text().splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in row.split("|")[1].replace("`", "").replace(",", " ").split()}
+    assert named >= set(ReportProperties.__struct_fields__) - {"page"}
+
+
 def test_nothing_to_judge_is_an_error():
     with pytest.raises(ValueError, match="no comparison"):
-        twelve_rules_verdicts.decide_rules([])
+        decide_rules([])
