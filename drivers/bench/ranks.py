@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.bench.runner import format_spread, speedup
-from drivers.cli.quantities import format_long_time
 from drivers.options.declaration import Options, options_for_rank
 from drivers.options.output_files import require_writable_files
 from drivers.runs.device_selection import gpus_here, select_backend
@@ -26,6 +25,7 @@ from drivers.runs.seeds import load_task, prepare_search
 from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Workload
 from drivers.workload.registry import get_workload
+from reports.text.formatting import duration
 
 
 class RankBenchmarkRow(NamedTuple):
@@ -230,8 +230,7 @@ class RankBenchmarkTable:
         for number, row in enumerate(rows, 1):
             if self.is_over:
                 self.say(
-                    f"\n{format_long_time(self.options.time_budget)} have passed: "
-                    f"{len(rows) - number + 1} rows not measured"
+                    f"\n{duration(self.options.time_budget)} have passed: {len(rows) - number + 1} rows not measured"
                 )
                 break
             self.say(f"\n[{number}/{len(rows)}] {row.name}")

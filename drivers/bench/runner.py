@@ -15,7 +15,7 @@ from core.errors import UserError
 from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, CandidateResult, PreparedCandidate
 from drivers.bench.devices import OpenDevices
 from drivers.bench.recording import BenchmarkRecorder, BenchmarkTimes
-from drivers.cli.quantities import format_long_time, metric_prefix, short_time_unit
+from reports.text.formatting import duration, number, rate, time_unit
 
 if TYPE_CHECKING:
     from reports.records.meters import Meter
@@ -101,15 +101,15 @@ class BenchmarkRun:
         print(
             f"{format_count(len(self.cases), 'benchmark case')} with {format_count(candidates, 'candidate')} in "
             f"turn, {format_count(self.repeats, 'repetition')} each unless a case sets another number: about "
-            f"{format_long_time(self.seconds)}, plus compilation; medians (minimum .. maximum)",
+            f"{duration(self.seconds)}, plus compilation; medians (minimum .. maximum)",
             flush=True,
         )
         began = time.perf_counter()
-        for number, case in enumerate(self.cases, 1):
-            print(f"\n[{number}/{len(self.cases)}] {case.title}", flush=True)
+        for place, case in enumerate(self.cases, 1):
+            print(f"\n[{place}/{len(self.cases)}] {case.title}", flush=True)
             with OpenDevices() as devices:
                 self.hold(case, devices)
-        print(f"\ndone in {format_long_time(time.perf_counter() - began)}", flush=True)
+        print(f"\ndone in {duration(time.perf_counter() - began)}", flush=True)
 
     def hold(self, case: BenchmarkCase, devices: OpenDevices) -> None:
         """Run one case and show how it went."""
@@ -202,8 +202,8 @@ def speedup(seconds: Sequence[float], others: Sequence[float]) -> float:
 def format_spread(seconds: Sequence[float]) -> str:
     """Median, least and most in one unit of time."""
     median = statistics.median(seconds)
-    unit, name = short_time_unit(median)
-    least, middle, most = (f"{value / unit:.4g}" for value in (min(seconds), median, max(seconds)))
+    name, scale = time_unit(median)
+    least, middle, most = (number(value * scale, 4) for value in (min(seconds), median, max(seconds)))
     return f"{middle:>6} {name} ({least} .. {most})"
 
 
@@ -211,9 +211,7 @@ def format_rate(amount: float, seconds: float, unit: str) -> str:
     """Units of work a second; of no time none are said."""
     if seconds <= 0:
         return f"too short to count {unit}/s"
-    per_second = amount / seconds
-    factor, prefix = metric_prefix(per_second)
-    return f"{per_second / factor:8.4g} {prefix}{unit}/s"
+    return f"{rate(amount / seconds, 4):>10} {unit}/s"
 
 
 def format_count(number: int, what: str) -> str:

@@ -164,22 +164,17 @@ def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str,
     ranks = measured.ranks
     hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
     print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
-    for lines in (
-        message_table(measured),
-        reduction_table(measured),
-        rank_table(measured),
-        compute_rate_table(measured),
-    ):
-        print("", *lines, sep="\n")
+    for table in (message_table, reduction_table, rank_table, compute_rate_table):
+        print(f"\n{table(measured)}")
     for caution in find_anomalies(measured, conditions):
         print_note(caution)
 
 
-def message_table(measured: ClusterMeasurement) -> list[str]:
+def message_table(measured: ClusterMeasurement) -> str:
     """A table of what messages cost within a host and between hosts."""
     from reports.text.formatting import rate as per_second
     from reports.text.formatting import seconds
-    from reports.text.plain_table import plain_text
+    from reports.text.tables import TextTable
 
     rows = []
     for title, same_host, network in (
@@ -193,28 +188,29 @@ def message_table(measured: ClusterMeasurement) -> list[str]:
         bandwidth = f"{per_second(1 / network.beta_s_per_byte)}B/s" if network.beta_s_per_byte else "not limited"
         most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
         rows.append((title, str(len(links)), seconds(network.alpha_s), bandwidth, most))
-    return plain_text(("messages", "pairs", "latency (alpha)", "bandwidth (1/beta)", "slowest pair"), rows, range(1, 5))
+    headings = ("messages", ">pairs", ">latency (alpha)", ">bandwidth (1/beta)", ">slowest pair")
+    return TextTable("", headings, rows).terminal()
 
 
-def reduction_table(measured: ClusterMeasurement) -> list[str]:
+def reduction_table(measured: ClusterMeasurement) -> str:
     """A table of reductions: a row for each number of ranks, a column for each size."""
     from reports.text.formatting import seconds, size
-    from reports.text.plain_table import plain_text
+    from reports.text.tables import TextTable
 
     sizes = list(dict.fromkeys(one.bytes for one in measured.reductions))
     rows = []
     for count in dict.fromkeys(one.ranks for one in measured.reductions):
         here = {one.bytes: seconds(one.seconds) for one in measured.reductions if one.ranks == count}
         rows.append((f"{count} ranks", *(here[one] for one in sizes)))
-    return plain_text(("reduction of", *map(size, sizes)), rows, range(1, len(sizes) + 1))
+    return TextTable("", ("reduction of", *(f">{size(one)}" for one in sizes)), rows).terminal()
 
 
-def rank_table(measured: ClusterMeasurement) -> list[str]:
+def rank_table(measured: ClusterMeasurement) -> str:
     """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
     from statistics import median
 
     from reports.text.formatting import rate as per_second
-    from reports.text.plain_table import plain_text
+    from reports.text.tables import TextTable
 
     rows = []
     alike: dict[tuple[str, str, str], list[Any]] = {}
@@ -232,22 +228,22 @@ def rank_table(measured: ClusterMeasurement) -> list[str]:
             )
         )
     unit = measured.ranks[0].unit
-    return plain_text((measured.ranks[0].kernel, "ranks", f"{unit}/s", "least..most", "alone"), rows, range(1, 5))
+    headings = (measured.ranks[0].kernel, ">ranks", f">{unit}/s", ">least..most", ">alone")
+    return TextTable("", headings, rows).terminal()
 
 
-def compute_rate_table(measured: ClusterMeasurement) -> list[str]:
+def compute_rate_table(measured: ClusterMeasurement) -> str:
     """A table of how fast ranks are that meet after every scan, each of them compared with the first one alone."""
     from reports.text.formatting import rate as per_second
-    from reports.text.plain_table import plain_text
+    from reports.text.tables import TextTable
 
     rows = [
         (str(one.ranks), per_second(1 / max(one.unit_s, 1e-15)), f"{measured.slowdown(one):.2f}")
         for one in measured.paces
     ]
     unit = measured.ranks[0].unit
-    return plain_text(
-        ("ranks that synchronise after every scan", f"{unit}/s of each", "times slower"), rows, range(1, 3)
-    )
+    headings = ("ranks that synchronise after every scan", f">{unit}/s of each", ">times slower")
+    return TextTable("", headings, rows).terminal()
 
 
 if __name__ == "__main__":

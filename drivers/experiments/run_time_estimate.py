@@ -13,10 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from cluster import Solo
-from drivers.cli.quantities import format_long_time
 from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.registry import FURTHER_WORKLOADS
 from drivers.workload.run_time import RepetitionWork, usual_speed
+from reports.text.formatting import duration
 
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
@@ -56,7 +56,7 @@ def estimate_seconds(work: RepetitionWork, place: Any, ranks: int, repetitions: 
 
 def format_estimate(seconds: float) -> str:
     """A time for people who decide whether to wait for it."""
-    return f"{seconds:.0f} s" if seconds < 120 else format_long_time(seconds)
+    return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
 
 
 # --- what searches would say ---

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from drivers.peers.peer import PeerMeasurement
+from reports.text.formatting import seconds
+from reports.text.tables import TERMINAL, TextTable
 
-COLUMNS = 80
+DIGITS = 4
 WARM, PROCESS = "warm", "process"
 NOT_REACHED = "not reached"
-HEADINGS = ("solver", "cost", "proved", "time", "start-up", "to our cost", "timed")
 LEGEND = {
     WARM: "warm: one call in a running process, without imports and start-up",
     PROCESS: "process: a whole process, with start-up and input",
@@ -32,7 +34,7 @@ def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list
     Returns
     -------
     list of str
-        None is longer than 80 columns, unless a name or a cost alone is too long for that.
+        None is longer than 80 columns.
     """
     answered = [peer for peer in peers if peer.cost is not None]
     shown = [own, *(peer for peer in answered if peer.in_process)]
@@ -40,32 +42,28 @@ def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list
     if programs:
         whole = own._replace(in_process=False, time_to_cost_s=own.process_s)
         shown += [whole, *programs] if own.process_s is not None else programs
-    lines = _aligned([HEADINGS, *(_cells(row, own, versions=True) for row in shown)])
-    if max(map(len, lines)) > COLUMNS:
-        lines = _aligned([HEADINGS, *(_cells(row, own, versions=False) for row in shown)])
+    columns: dict[str, Callable[[PeerMeasurement], Any]] = {
+        "solver": lambda row: f"{row.name} {row.version}".rstrip(),
+        ">cost": lambda row: "" if row.cost is None else row.cost,
+        ">proved": lambda row: "yes" if row.proved else "no",
+        ">time": lambda row: seconds(row.seconds, DIGITS),
+        ">start-up": lambda row: seconds(row.startup_s, DIGITS),
+        ">to our cost": lambda row: _to_cost(row, own),
+        ">timed": _timed,
+    }
+    lines = TextTable.of("", shown, columns).terminal().splitlines()
     notes = [LEGEND[timed] for timed in dict.fromkeys(_timed(row) for row in shown)]
-    notes += [f"{peer.name}: {duration(peer.reported_s)} by its own clock" for peer in answered if peer.reported_s]
+    notes += [
+        f"{peer.name}: {seconds(peer.reported_s, DIGITS)} by its own clock" for peer in answered if peer.reported_s
+    ]
     notes += [_spread(peer) for peer in answered if len(set(peer.costs)) > 1]
     notes += [f"{peer.name}: {peer.failure}" for peer in peers if peer.failure]
-    return lines + [line for note in notes for line in textwrap.wrap(note, COLUMNS, subsequent_indent="  ")]
-
-
-def _cells(row: PeerMeasurement, own: PeerMeasurement, versions: bool) -> tuple[str, ...]:
-    name = f"{row.name} {row.version}" if versions and row.version else row.name
-    return (
-        name,
-        "" if row.cost is None else str(row.cost),
-        "yes" if row.proved else "no",
-        duration(row.seconds),
-        duration(row.startup_s),
-        _to_cost(row, own),
-        _timed(row),
-    )
+    return lines + [line for note in notes for line in textwrap.wrap(note, TERMINAL, subsequent_indent="  ")]
 
 
 def _to_cost(row: PeerMeasurement, own: PeerMeasurement) -> str:
     never = row.time_to_cost_s is None and None not in (row.seconds, own.cost)
-    return NOT_REACHED if never else duration(row.time_to_cost_s)
+    return NOT_REACHED if never else seconds(row.time_to_cost_s, DIGITS)
 
 
 def _spread(row: PeerMeasurement) -> str:
@@ -77,27 +75,3 @@ def _spread(row: PeerMeasurement) -> str:
 
 def _timed(row: PeerMeasurement) -> str:
     return WARM if row.in_process else PROCESS
-
-
-def _aligned(cells: Sequence[tuple[str, ...]]) -> list[str]:
-    """Cells in columns, names to the left and all else to the right."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in cells
-    ]
-
-
-def duration(seconds: float | None) -> str:
-    """Return seconds with four digits in the unit that suits them: 2.041 s, 405.0 ms, 12.30 us; empty for None."""
-    if seconds is None:
-        return ""
-    for unit, scale in (("s", 1.0), ("ms", 1e3)):
-        if seconds * scale >= 0.9995:
-            return f"{_four_digits(seconds * scale)} {unit}"
-    return f"{_four_digits(seconds * 1e6)} us"
-
-
-def _four_digits(number: float) -> str:
-    places = 3 if number < 9.9995 else 2 if number < 99.995 else 1 if number < 999.95 else 0
-    return f"{number:.{places}f}"

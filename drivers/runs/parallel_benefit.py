@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
-from drivers.cli.quantities import format_short_time, round_to_digits
 from drivers.workload.declaration import PreparedRun, Workload
+from reports.text import formatting
 
 SIGNIFICANT_GAIN = 0.1
 """Ranks that meet in long iterations for no more than this part of their time gain from each other."""
@@ -69,10 +69,10 @@ class SingleRankVerdict(NamedTuple):
     def words(self, name: str, ranks: int) -> str:
         """The line that says so."""
         if self.iterations is None:
-            together, alone = format_short_time(self.all_ranks_s), format_short_time(self.one_rank_s)
+            together, alone = formatting.seconds(self.all_ranks_s, 2), formatting.seconds(self.one_rank_s, 2)
             took = f"all ranks take {together}, rank 0 alone {alone}"
         else:
-            together, alone = (format_short_time(s / self.iterations) for s in (self.all_ranks_s, self.one_rank_s))
+            together, alone = (formatting.seconds(s / self.iterations, 2) for s in (self.all_ranks_s, self.one_rank_s))
             took = f"an iteration takes all ranks {together}, rank 0 alone {alone}"
         return (
             f"{name} is too small for {ranks} ranks here: {took}; rank 0 does all the work (--distribute always "
@@ -185,7 +185,7 @@ class ParallelBenefitCheck:
             self.former, self.run = former, self.shared
             if self.ranks.rank == 0:
                 print_note(
-                    f"{self.run.problem.name}: after {round_to_digits(seconds)} s alone, "
+                    f"{self.run.problem.name}: after {formatting.seconds(seconds, 2)} alone, "
                     f"all {self.ranks.size} ranks continue"
                 )
         return verdict is None

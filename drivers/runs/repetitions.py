@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
-from drivers.cli.quantities import format_with_prefix
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.parallel_benefit import ParallelBenefitCheck
 from drivers.runs.reference_solvers import ReferenceSolvers
@@ -22,6 +21,7 @@ from drivers.runs.single_rank import SingleRankRepetition
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
 from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
 from drivers.workload.run_time import announce_run_time
+from reports.text import formatting
 
 if TYPE_CHECKING:
     from core.search.protocol import Callback
@@ -356,7 +356,7 @@ class Repetitions:
         unit, running_s = self.unit_of(result), spent.times.running_s
         return (
             f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
-            f"{format_with_prefix(rate(result.evaluations, running_s), 4)}{unit}/s, {self.times_in_words(spent)}, "
+            f"{formatting.rate(rate(result.evaluations, running_s), 4)} {unit}/s, {self.times_in_words(spent)}, "
             f"{self.hashed(result.hash)}, {verdict}"
         )
 

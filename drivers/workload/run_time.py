@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from drivers.cli.messages import print_note
-from drivers.cli.quantities import format_long_time, format_with_prefix, round_to_digits
+from reports.text.formatting import duration, rate
 
 WARNING_S = 600.0
 """Seconds from which a run is worth a warning."""
@@ -61,8 +61,8 @@ def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions
     bound = "at most " if work.at_most else ""
     where = f"{ranks} ranks with a device each" if ranks > 1 else "this device"
     return (
-        f"{bound}about {format_long_time(seconds)} on {where} ({bound}{round_to_digits(count)} {work.unit} at some "
-        f"{format_with_prefix(speed)}{work.unit}/s)"
+        f"{bound}about {duration(seconds)} on {where} ({bound}{rate(count, 2)} {work.unit} at some "
+        f"{rate(speed, 2)} {work.unit}/s)"
     )
 
 

@@ -20,8 +20,8 @@ from reports.records.files import Record, RecordError, families, merge, require_
 from reports.records.iohprofiler import MAXIMISED
 from reports.statistics.medians import Summary, summarise
 from reports.statistics.rank_tests import PairTest, Values, compare_pairs
-from reports.statistics.seeds import exact_cost
 from reports.statistics.targets import SeedFamily, Target, Targets, choose_targets, stop_cost
+from reports.text.formatting import cost
 
 SELF_EXPLANATORY = ("algorithm", "variant", "workload")
 """Parameters whose values need no name beside them."""
@@ -124,7 +124,7 @@ class InstanceRuns:
             yield f"{names}: stopped at a target cost, so final costs are not tested"
         early = [entry for entry in self.entries if (stop_cost(entry.record) or -math.inf) > self.targets.first.cost]
         for entry in early:
-            stop = exact_cost(stop_cost(entry.record) or 0)
+            stop = cost(stop_cost(entry.record) or 0)
             yield f"{entry.family.label}: stopped at the cost {stop}, above the target"
         if self._budgets_differ():
             counts = [f"{entry.work} {entry.budget[1]:,}" for entry in self._one_of_each()]

@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record, Repetition
-from reports.statistics.interval_text import ratio
 from reports.statistics.medians import LEAST_FOR_COVERAGE
-from reports.text.formatting import letters, number, per_cent, seconds
+from reports.text.formatting import letters, number, per_cent, ratio, seconds
 
 WIDE_SPREAD = 0.10
 """Spread of times, as a part of the median, above which it is said."""

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from reports.comparison.cautions import ratio_doubts
 from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.records.files import Record
-from reports.statistics.interval_text import ratio, ratio_interval
 from reports.statistics.medians import Estimate
-from reports.text.formatting import seconds
+from reports.text.formatting import ratio, ratio_interval, seconds
 
 
 def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import per_cent
+from reports.text.formatting import per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
 SINGLE_RANK = "single_rank"

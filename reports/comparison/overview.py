@@ -8,8 +8,7 @@ from functools import cached_property
 
 from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, Caution, cautions, is_short
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
-from reports.statistics.interval_text import ratio
-from reports.text.formatting import machine, seconds
+from reports.text.formatting import machine, ratio, seconds
 
 MISSING = "n/a"
 DOUBTFUL = "*"

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record
 from reports.records.iohprofiler import MAXIMISED
-from reports.statistics.interval_text import ratio
-from reports.text.formatting import cost, gap, number, seconds
+from reports.text.formatting import cost, gap, number, ratio, seconds
 from reports.text.tables import TextTable
 
 

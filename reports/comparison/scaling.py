@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record, families
-from reports.statistics.interval_text import ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.statistics.seeds import merge_seeds
-from reports.text.formatting import number, per_cent
+from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
 LEAST_OTHERS = 2

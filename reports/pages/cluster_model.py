@@ -13,8 +13,7 @@ from statistics import median
 
 from core.errors import UserError
 from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance
-from reports.statistics.interval_text import ratio
-from reports.text.formatting import grouped, number, per_cent, seconds
+from reports.text.formatting import grouped, number, per_cent, ratio, seconds
 from reports.text.tables import TextTable
 
 NAME = "cluster-model"

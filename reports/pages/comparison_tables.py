@@ -15,9 +15,19 @@ from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
 from reports.records.meters import ENERGY_SOURCES
 from reports.statistics import target_tables
-from reports.statistics.interval_text import ratio_interval, seconds_interval
-from reports.statistics.seeds import exact_cost, time_deviation
-from reports.text.formatting import cost, gap, grouped, number, per_cent, rate, seconds, size
+from reports.text.formatting import (
+    cost,
+    gap,
+    grouped,
+    number,
+    per_cent,
+    rate,
+    ratio_interval,
+    seconds,
+    seconds_interval,
+    size,
+    time_deviation,
+)
 from reports.text.tables import TextTable
 
 
@@ -186,7 +196,7 @@ def seeds(one: ComparedSection) -> TextTable:
     assert quality is not None
     columns: dict[str, list[str]] = {
         ">seed": [str(run.seed) for run in quality.runs],
-        ">best cost": [exact_cost(run.best_cost) for run in quality.runs],
+        ">best cost": [cost(run.best_cost) for run in quality.runs],
         "gap": [gap(run.best_cost, quality.optimum) for run in quality.runs],
         ">by index": [str(run.best_index) for run in quality.runs],
         "hash": [run.hash for run in quality.runs],

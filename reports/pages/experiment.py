@@ -110,7 +110,7 @@ def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> l
             written += [*drawn, *curves, *reached]
         report, tables = folder / f"{name}.md", folder / f"{name}.tex"
         report.write_text(comparison.render(shown), encoding="utf-8")
-        tables.write_text(latex.document(comparison.latex_tables(shown)), encoding="utf-8")
+        tables.write_text(latex.document(table.latex() for table in comparison.latex_tables(shown)), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [report, tables, *written]

@@ -9,7 +9,7 @@ from typing import Any
 from core.errors import UserError
 from reports.comparison.speedups import ComparedRun
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
-from reports.text.formatting import cell, grouped, machine
+from reports.text.formatting import grouped, machine
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -41,5 +41,5 @@ def template(name: str) -> Any:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {"grouped": grouped, "cell": cell, "machine": machine}
+    environment.filters |= {"grouped": grouped, "machine": machine}
     return environment.get_template(name)

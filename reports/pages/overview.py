@@ -8,13 +8,11 @@ from pathlib import Path
 
 from core.errors import UserError
 from reports.comparison.overview import DOUBTFUL, MISSING, Overview, OverviewRow
-from reports.comparison.speedups import ComparedRun
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
 from reports.records.schema import HASH_SCOPES
-from reports.statistics.interval_text import ratio_interval, seconds_interval
-from reports.text.formatting import cell, listed, seconds
+from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
 from reports.text.tables import TextTable
 from reports.twelve_rules import inputs, verdicts
 
@@ -43,19 +41,22 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
 
     """
     devices = overview.devices
-    headings = ["workload", "instance", "work", *devices]
-    table = [headings, ["---", "---", "---:", *["---:"] * len(devices)]]
-    for line in overview.lines:
-        cells = [_in_markdown(overview, line, line.on(device)) for device in devices]
-        table.append([line.workload, line.instance or MISSING, line.work or MISSING, *cells])
+    rows = [
+        [
+            *(line.workload, line.instance or MISSING, line.work or MISSING),
+            *(", ".join(filter(None, overview.words(line, line.on(device)))) for device in devices),
+        ]
+        for line in overview.lines
+    ]
+    table = TextTable(PICTURE, ("workload", "instance", ">work", *(f">{device}" for device in devices)), rows)
     text = ["# Workloads on every device", ""]
     text += [f"Made by `{made_by}`.", ""] if made_by else []
     if picture:
         left_out = select_part(overview).left_out
         text += [f"![{PICTURE}]({picture})", ""]
         text += [f"In the table and not in the picture: {'; '.join(left_out)}.", ""] if left_out else []
-    text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
+        str(table),
         "",
         f"Each cell has the median time of {overview.repetitions} from end to end, without compilation, and its "
         f"speed-up over one core; {MISSING}: no run; {DOUBTFUL}: doubtful, see the notes. "
@@ -137,10 +138,6 @@ def _failures(overview: Overview) -> Iterator[str]:
     yield from map(str, overview.not_here)
     for line in overview.lines:
         yield from line.failures()
-
-
-def _in_markdown(overview: Overview, line: OverviewRow, row: ComparedRun | None) -> str:
-    return ", ".join(filter(None, overview.words(line, row)))
 
 
 # --- the terminal ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,24 @@ from reports.papers.tables import caption, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
-from reports.statistics.interval_text import ratio, seconds_interval
 from reports.statistics.startup import MOST_STARTUP
-from reports.text.formatting import cost, listed, per_cent, seconds
+from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
 from reports.twelve_rules import inputs, verdicts
 
 WHICH = "The instances are those of the paper's tables and figures"
+UNCONFIRMED: dict[str, Callable[[Record], Any]] = {
+    "instance": lambda run: run.instance,
+    "backend": lambda run: run.backend,
+    "device": lambda run: run.device,
+    ">ranks": lambda run: run.ranks,
+    "why": lambda run: f"the NumPy scorer did not confirm its best cost {run.best_cost}",
+}
+DISAGREEMENTS: dict[str, Callable[[Disagreement], Any]] = {
+    "where": lambda one: one.where,
+    "says": lambda one: one.says,
+    "finding": lambda one: one.finding,
+}
 RATIOS_OVER_FIRST = "95 % intervals of the ratios over the first column, which resample both sides"
 
 
@@ -176,7 +187,7 @@ def _text(
         over_first=RATIOS_OVER_FIRST if _over_first(parts) else "",
         parts=parts,
         machines=found.machines,
-        unconfirmed=found.unconfirmed,
+        unconfirmed=found.unconfirmed and TextTable.of("Not shown", found.unconfirmed, UNCONFIRMED),
         disagreements=_disagreements(paper, exhibits),
         elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
         settings=_settings(rows),
@@ -209,10 +220,11 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
     }
 
 
-def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> list[Disagreement]:
+def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
     """Those of a paper that touch one of the exhibits shown, or none in particular."""
     there = {one.number for one in exhibits} | {one.of for one in exhibits}
-    return [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
+    found = [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
+    return TextTable.of("Inconsistencies in the paper", found, DISAGREEMENTS) if found else None
 
 
 def _without_ours(filled: FilledExhibit) -> tuple[int, int]:

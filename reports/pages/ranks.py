@@ -7,7 +7,7 @@ ran the same work on several numbers of ranks, on devices of one kind.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +15,11 @@ from core.errors import UserError
 from reports.comparison.speedups import ratio_obstacles
 from reports.pages.provenance import devices
 from reports.records.files import Record, UnequalWorkError, merge
-from reports.statistics.interval_text import ratio_interval
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.text.formatting import cell, grouped, machine, per_cent, seconds
+from reports.text.formatting import grouped, machine, per_cent, ratio_interval, seconds
+from reports.text.tables import TextTable
 
 NAME = "ranks"
-HEADINGS = (
-    *("workload", "instance", "work", "ranks"),
-    *("one rank", "all ranks", "speed-up [95 %]", "in communication"),
-)
 
 
 @dataclass(frozen=True)
@@ -87,27 +83,22 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
 
 def render(found: Sequence[RankGain], made_by: str = "") -> str:
     """Return the report's text."""
-    table = [HEADINGS, ("---", "---", "---:", "---:", "---:", "---:", "---:", "---:")]
-    for one in found:
-        alone, together = one.times
-        table.append(
-            (
-                one.alone.workload,
-                one.alone.instance,
-                f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
-                str(one.together.ranks),
-                seconds(alone.median.value),
-                seconds(together.median.value),
-                ratio_interval(one.speedup),
-                per_cent(one.communication),
-            )
-        )
+    columns: dict[str, Callable[[RankGain], str]] = {
+        "workload": lambda one: one.alone.workload,
+        "instance": lambda one: one.alone.instance,
+        ">work": lambda one: f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
+        ">ranks": lambda one: str(one.together.ranks),
+        ">one rank": lambda one: seconds(one.times[0].median.value),
+        ">all ranks": lambda one: seconds(one.times[1].median.value),
+        ">speed-up [95 %]": lambda one: ratio_interval(one.speedup),
+        ">in communication": lambda one: per_cent(one.communication),
+    }
     records = [record for one in found for record in (one.alone, one.together)]
     counts = sorted({len(record.repetitions) for record in records})
     unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]
     text = ["# Speed-up of several ranks over one", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
-    text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
+        str(TextTable.of("", found, columns)),
         "",
         f"Times are medians of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions from end to "
         "end, without compilation, of one rank on one device and of all ranks on a device each, in turn in one job. "

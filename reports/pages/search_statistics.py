@@ -18,9 +18,9 @@ from reports.records.parameters import parameters_text
 from reports.statistics import target_tables
 from reports.statistics.medians import LEAST_FOR_INTERVAL, RESAMPLES
 from reports.statistics.rank_tests import LEVEL, PairTest, least_p
-from reports.statistics.seeds import exact_cost, merge_seeds
+from reports.statistics.seeds import merge_seeds
 from reports.text import latex
-from reports.text.formatting import gap, grouped, number
+from reports.text.formatting import cost, gap, grouped, number
 from reports.text.tables import TextTable
 from reports.twelve_rules import inputs, verdicts
 
@@ -62,7 +62,7 @@ def results(field: InstanceRuns) -> TextTable:
     headings = (
         *("algorithm", "on", ">seeds", ">mean ± sd", ">median [95 % CI]", ">best"),
         *(
-            f">reached {exact_cost(target.cost)} [95 % CI]",
+            f">reached {cost(target.cost)} [95 % CI]",
             ">expected time [95 % CI]",
             f">expected {_unit(field)} [95 % CI]",
         ),
@@ -152,20 +152,18 @@ def _unit(field: InstanceRuns) -> str:
 
 def _mean(entry: AlgorithmRow) -> str:
     costs = entry.costs
-    return exact_cost(costs.mean) + ("" if costs.deviation is None else f" ± {number(costs.deviation)}")
+    return cost(costs.mean) + ("" if costs.deviation is None else f" ± {number(costs.deviation)}")
 
 
 def _median(entry: AlgorithmRow) -> str:
     median = entry.costs.median
-    interval = (
-        "" if median.low is None or median.high is None else f" [{exact_cost(median.low)}, {exact_cost(median.high)}]"
-    )
-    return f"{exact_cost(median.value)}{interval}"
+    interval = "" if median.low is None or median.high is None else f" [{cost(median.low)}, {cost(median.high)}]"
+    return f"{cost(median.value)}{interval}"
 
 
 def _best(entry: AlgorithmRow) -> str:
     apart = gap(entry.costs.minimum, entry.record.details.get("optimum"))
-    return exact_cost(entry.costs.minimum) + (f" ({apart})" if apart else "")
+    return cost(entry.costs.minimum) + (f" ({apart})" if apart else "")
 
 
 # --- files ---
@@ -260,7 +258,7 @@ def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
             sections.append(StatisticsSection(field, [(what, files[0].name) for what, files in drawn.items()]))
             written += [path for files in drawn.values() for path in files]
         report.write_text(render(sections), encoding="utf-8")
-        every = [table for field in fields for table in tables(field).values()]
+        every = [table.latex() for field in fields for table in tables(field).values()]
         in_latex.write_text(latex.document(every), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None

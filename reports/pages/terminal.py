@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from reports.comparison.cautions import marks
 from reports.comparison.execution_settings import value_text
@@ -13,10 +13,9 @@ from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.pages.comparison import cost_sentence
 from reports.pages.comparison_tables import per_second
 from reports.records.files import Record
-from reports.statistics.interval_text import ratio
 from reports.statistics.medians import Summary
-from reports.text.formatting import number, seconds
-from reports.text.plain_table import COLUMNS, plain_text
+from reports.text.formatting import number, ratio, seconds, time_unit
+from reports.text.tables import TERMINAL, TextTable
 
 MOST_OF_A_REASON = 150
 _LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of few repetitions"
@@ -48,7 +47,7 @@ def lines(section: ComparedSection, *, titled: bool = False, explained: bool = T
     for verdict in section.beside.verdicts() if section.beside else []:
         yield from _wrapped(verdict.text)
     yield ""
-    yield from plain_text(_headings(comparison), [_cells(row, section) for row in comparison.rows])
+    yield from _table(section).terminal().splitlines()
     if explained:
         yield from _wrapped(_LEGEND)
     for caution in section.cautions:
@@ -80,28 +79,25 @@ def _records(comparison: ComparedRuns) -> list[Record]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+    return textwrap.wrap(text, TERMINAL, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
-def _headings(comparison: ComparedRuns) -> tuple[str, ...]:
-    return "run", "time", "from, to", "speed-up", f"{comparison.work.evaluation_unit}/s", "notes"
-
-
-def _cells(row: ComparedRun, section: ComparedSection) -> tuple[str, ...]:
-    label = section.comparison.label(row)
-    return (
-        label,
-        seconds(row.running.median.value),
-        _range(row.running),
-        ratio(row.speedup),
-        per_second(row),
-        marks(section.cautions, label),
-    )
+def _table(section: ComparedSection) -> TextTable:
+    comparison = section.comparison
+    columns: dict[str, Callable[[ComparedRun], str]] = {
+        "run": comparison.label,
+        ">time": lambda row: seconds(row.running.median.value),
+        ">from, to": lambda row: _range(row.running),
+        ">speed-up": lambda row: ratio(row.speedup),
+        f">{comparison.work.evaluation_unit}/s": per_second,
+        "notes": lambda row: marks(section.cautions, comparison.label(row)),
+    }
+    return TextTable.of("", comparison.rows, columns)
 
 
 def _range(times: Summary) -> str:
     """Word the interval of a median in the unit that `seconds` chooses for the median, or the extremes."""
-    scale = {"s": 1.0, "ms": 1e3, "µs": 1e6}[seconds(times.median.value).split()[1]]
+    _, scale = time_unit(times.median.value)
     if times.median.low is not None and times.median.high is not None:
         return f"[{number(times.median.low * scale)}, {number(times.median.high * scale)}]"
     if times.repetitions == 1:

@@ -12,10 +12,20 @@ from typing import Any
 
 from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record, RecordError
-from reports.statistics.interval_text import ratio, ratio_interval, seconds_interval
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
-from reports.text.formatting import gap, grouped, number, per_cent, rate, seconds, size
+from reports.text.formatting import (
+    gap,
+    grouped,
+    number,
+    per_cent,
+    rate,
+    ratio,
+    ratio_interval,
+    seconds,
+    seconds_interval,
+    size,
+)
 
 WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""

@@ -13,9 +13,8 @@ from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.plots import style
 from reports.plots.style import LABEL, PAGE_WIDTH, TEXT, TITLE
 from reports.records.schema import HASH_SCOPES
-from reports.statistics.interval_text import ratio
 from reports.statistics.medians import Estimate
-from reports.text.formatting import seconds
+from reports.text.formatting import ratio, seconds
 
 # Above this spread a linear axis would hide the small bars.
 LOGARITHMIC_ABOVE = 20.0

@@ -17,8 +17,8 @@ import numpy as np
 
 from reports.plots import style as plots_style
 from reports.plots.style import PAGE_WIDTH
-from reports.statistics.seeds import exact_cost
 from reports.statistics.targets import EffortMeasure, SeedFamily, Target, Targets
+from reports.text.formatting import cost
 
 MOST_CURVES = 8
 # Of Okabe and Ito's colours, without their yellow, which fades on white; line styles tell curves apart in grey too.
@@ -118,7 +118,7 @@ def draw_courses(
         _draw_courses(axes, chosen, targets.first, measure)
         axes.set_xlabel(words)
     reference = targets.first.cost
-    above = f"best cost, % above {exact_cost(reference)}" if reference > 0 else "best cost"
+    above = f"best cost, % above {cost(reference)}" if reference > 0 else "best cost"
     every[0][0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
     return _finished(library, figure, every[0][0], title, folder, name)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from reports.records.files import Record
 from reports.statistics.medians import Summary, summarise
-from reports.text.formatting import gap, listed, number
+from reports.text.formatting import cost, gap, interval, listed, number
 
 MOST_NAMED = 4
 """Seeds that are named one by one where they do not follow each other."""
@@ -43,15 +43,12 @@ class SeedQuality:
         """Word it in a sentence without its full stop."""
         costs = self.costs
         if costs.minimum == costs.maximum:
-            return f"best cost {exact_cost(costs.mean)} with each of {costs.repetitions} seeds{self._to_optimum('it')}"
+            return f"best cost {cost(costs.mean)} with each of {costs.repetitions} seeds{self._to_optimum('it')}"
         deviation = "" if costs.deviation is None else f", sample standard deviation {number(costs.deviation)}"
-        interval = ""
-        if costs.median.low is not None and costs.median.high is not None:
-            interval = f" [{exact_cost(costs.median.low)}, {exact_cost(costs.median.high)}]"
-        reach = f"from {exact_cost(costs.minimum)} to {exact_cost(costs.maximum)}"
+        reach = f"from {cost(costs.minimum)} to {cost(costs.maximum)}"
         return (
-            f"best cost over {costs.repetitions} seeds: mean {exact_cost(costs.mean)}{deviation}, median "
-            f"{exact_cost(costs.median.value)}{interval}, {reach}{self._to_optimum('the mean')}"
+            f"best cost over {costs.repetitions} seeds: mean {cost(costs.mean)}{deviation}, median "
+            f"{interval(costs.median, cost)}, {reach}{self._to_optimum('the mean')}"
         )
 
     def _to_optimum(self, what: str) -> str:
@@ -62,15 +59,8 @@ class SeedQuality:
         if self.costs.mean == self.optimum:
             return f"; {what} is the optimum"
         reached = sum(run.best_cost == self.optimum for run in self.runs)
-        optimum = exact_cost(self.optimum)
+        optimum = cost(self.optimum)
         return f"; {what} is {apart} the optimum {optimum}, which {reached} of {len(self.runs)} seeds reached"
-
-
-def exact_cost(value: float) -> str:
-    """Word a cost, or the mean of costs: whole numbers as they are, others with up to six digits."""
-    if float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:,.1f}" if abs(value) >= 1e5 else f"{value:,.6g}"
 
 
 def merge_seeds(family: Sequence[Record]) -> Record:
@@ -100,12 +90,3 @@ def seeds_text(seeds: Sequence[int]) -> str:
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return f"{seeds[0]} to {seeds[-1]}"
     return listed([str(seed) for seed in seeds])
-
-
-def time_deviation(summary: Summary) -> str:
-    """Word mean and sample standard deviation of times in seconds: `2.15 s ± 0.1 s`, in the mean's unit."""
-    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if summary.mean * scale >= 0.9995 or unit == "µs":
-            deviation = "" if summary.deviation is None else f" ± {number(summary.deviation * scale)}"
-            return f"{number(summary.mean * scale)}{deviation} {unit}"
-    raise AssertionError("unreachable")

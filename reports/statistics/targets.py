@@ -23,7 +23,8 @@ import numpy as np
 
 from reports.records.files import Record
 from reports.statistics.medians import CONFIDENCE, LEAST_FOR_INTERVAL, RESAMPLES, SEED, Estimate
-from reports.statistics.seeds import exact_cost, seeds_text
+from reports.statistics.seeds import seeds_text
+from reports.text.formatting import cost
 
 EffortMeasure = Literal["seconds", "evaluations"]
 GAPS = (0.01, 0.05)
@@ -63,8 +64,8 @@ class CostHistory:
 
     def until(self, target: float) -> SearchEffort:
         """What was spent until the best cost was the target or better."""
-        for evaluations, seconds, cost in zip(self.evaluations, self.seconds, self.costs, strict=True):
-            if cost <= target:
+        for evaluations, seconds, best in zip(self.evaluations, self.seconds, self.costs, strict=True):
+            if best <= target:
                 return SearchEffort(True, seconds, evaluations)
         return self.end
 
@@ -107,9 +108,9 @@ def _history_problem(rows: Sequence[Any] | None, best_cost: float) -> str:
     costs = [row[3] for row in rows]
     for number, (before, now) in enumerate(zip(costs, costs[1:], strict=False), 2):
         if now > before:
-            return f"the best cost of its history rises from {exact_cost(before)} to {exact_cost(now)} in row {number}"
+            return f"the best cost of its history rises from {cost(before)} to {cost(now)} in row {number}"
     if not math.isclose(costs[-1], best_cost, rel_tol=EQUAL_COSTS):
-        return f"its history ends at {exact_cost(costs[-1])} and not at the best cost {exact_cost(best_cost)}"
+        return f"its history ends at {cost(costs[-1])} and not at the best cost {cost(best_cost)}"
     return ""
 
 
@@ -126,7 +127,7 @@ class Target:
     @property
     def words(self) -> str:
         """Its name and the cost."""
-        return f"{self.name} ({exact_cost(self.cost)})"
+        return f"{self.name} ({cost(self.cost)})"
 
 
 @dataclass(frozen=True)
@@ -156,21 +157,19 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
         A cost.
     """
     if asked is not None:
-        return Targets((Target(asked, "the target"),), f"Target: the cost {exact_cost(asked)}, as given by `--target`")
+        return Targets((Target(asked, "the target"),), f"Target: the cost {cost(asked)}, as given by `--target`")
     best = min(run.best_cost for run in runs)
     optimum = next((run.details["optimum"] for run in runs if run.details.get("optimum") is not None), None)
     if optimum is not None and best <= optimum:
-        first, name, why = optimum, "the optimum", f"the known optimum {exact_cost(optimum)}, which a run reached"
+        first, name, why = optimum, "the optimum", f"the known optimum {cost(optimum)}, which a run reached"
     else:
         first, name = best, "the best found"
-        unknown = (
-            "no optimum is known" if optimum is None else f"no run reached the known optimum {exact_cost(optimum)}"
-        )
-        why = f"the best cost {exact_cost(best)} of all runs, since {unknown}"
+        unknown = "no optimum is known" if optimum is None else f"no run reached the known optimum {cost(optimum)}"
+        why = f"the best cost {cost(best)} of all runs, since {unknown}"
     stops = [stop for run in runs if (stop := stop_cost(run)) is not None]
     if stops and max(stops) > first:
         first, name = max(stops), "the stop"
-        why = f"{exact_cost(first)}, the cost at which runs stopped"
+        why = f"{cost(first)}, the cost at which runs stopped"
     whole = all(isinstance(run.best_cost, int) for run in runs)
     others = [Target(_above(first, gap, whole), f"{name} + {gap:.0%}".replace("%", " %")) for gap in GAPS]
     # Small costs have no whole number between them and one per cent more.

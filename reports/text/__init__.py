@@ -1,5 +1,5 @@
-"""Numbers, times and ratios as text, and tables that become Markdown or LaTeX.
+"""Numbers, times and ratios as text, and tables that become Markdown, LaTeX or text for a terminal.
 
-Imported by all reports and by drivers: `formatting`, `tables`, `plain_table`. It imports no other part of reports.
+Imported by all reports and by drivers: `formatting`, `tables`. It imports no other part of reports.
 Whole pages and their contents do not belong here: see `reports.pages`.
 """

@@ -1,84 +1,67 @@
-"""Format of numbers, times, ratios and machines in all reports."""
+"""Format of numbers, times, rates, ratios, intervals, costs and machines in all reports and programs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-
-def seconds(value: float) -> str:
-    """Word a time in the unit that keeps it readable, three digits long."""
-    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if value * scale >= 0.9995 or unit == "µs":
-            return f"{number(value * scale)} {unit}"
-    raise AssertionError("unreachable")
+TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
+LONG_UNITS = ((365.25 * 86400, "years"), (86400.0, "days"), (3600.0, "h"), (60.0, "min"))
+MOST_GROUPED = 1e15
+ROUNDS_UP = 0.9995
+"""Smallest part of a unit that three or four digits round to one."""
 
 
-def number(value: float | None) -> str:
-    """Word a number: three significant digits, thousands grouped, no exponent; empty for None."""
+# --- numbers ---
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number with some significant digits, thousands grouped, no exponent below 1e15; empty for None."""
     if value is None:
         return ""
-    if abs(value) >= 999.5:
+    if abs(value) >= MOST_GROUPED:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}e{int(exponent)}"
+    if abs(value) >= 10**digits - 0.5:
         return f"{value:,.0f}"
     if value == 0 or abs(value) >= 1e-3:
-        return f"{value:#.3g}".rstrip(".") if value else "0"
-    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
-
-
-def rate(per_second: float | None) -> str:
-    """Word how many things are done in a second, with the prefix that keeps it readable: `61.3 M`; empty for None."""
-    if per_second is None:
-        return ""
-    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if per_second >= 0.9995 * scale:
-            return f"{number(per_second / scale)} {prefix}"
-    return number(per_second)
-
-
-def per_cent(share: float) -> str:
-    """Word a part of one: with two digits at least, and none behind the point from 10 % on."""
-    return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
+        return f"{value:#.{digits}g}".rstrip(".") if value else "0"
+    return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
 
 
 def grouped(value: Any) -> str:
-    """Word a number with its thousands grouped; other things as they are, empty for None."""
+    """Return a number with its thousands grouped; other things as they are, empty for None."""
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
 
 
-def cost(value: Any) -> str:
-    """Word a cost: integers with their thousands grouped, others with six digits."""
-    return grouped(value) if isinstance(value, int) else f"{value:,.6g}"
+def counted(count: int, what: str) -> str:
+    """Return a number of things: 1 run, 1,200 runs."""
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
 
 
-def letters(place: int) -> str:
-    """Return the letters of a place, counted from 0: a to z, aa, ab and so on."""
-    head, last = divmod(place, 26)
-    return (letters(head - 1) if head else "") + chr(ord("a") + last)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Word a list: a, b and c."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def cell(text: Any) -> str:
-    """Text that stays inside its cell of a Markdown table."""
-    return " ".join(str(text).split()).replace("|", "\\|")
-
-
-def gap(cost: float, optimum: float | None) -> str:
-    """Word how far a cost is from the optimum; empty where none is known."""
-    if not optimum:
+def rate(per_second: float | None, digits: int = 3) -> str:
+    """Return a number with a metric prefix, ready for a unit: `61.3 M`; empty for None."""
+    if per_second is None:
         return ""
-    if cost == optimum:
-        return "the optimum"
-    return f"{100 * abs(cost / optimum - 1):.2f} % {'above' if cost > optimum else 'below'}"
+    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if per_second >= ROUNDS_UP * scale:
+            return f"{number(per_second / scale, digits)} {prefix}"
+    return number(per_second, digits)
+
+
+def per_cent(share: float) -> str:
+    """Return a part of one in per cent: two digits below 10 %, none behind the point from there on."""
+    return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def signed(share: float) -> str:
+    """Return a relative difference in per cent."""
+    return f"{100 * share:+.1f} %"
 
 
 def size(count: int | None) -> str:
-    """Word a number of bytes in the unit that keeps it readable; empty for None."""
+    """Return a number of bytes in the unit that keeps it readable; empty for None."""
     if count is None:
         return ""
     size, unit = float(count), "B"
@@ -89,8 +72,107 @@ def size(count: int | None) -> str:
     return f"{count} B" if unit == "B" else f"{number(size)} {unit}"
 
 
+# --- times ---
+
+
+def time_unit(value: float) -> tuple[str, float]:
+    """Return the largest unit in which a time is at least one, and that unit's number in a second."""
+    return next((one for one in TIME_UNITS if value * one[1] >= ROUNDS_UP), TIME_UNITS[-1])
+
+
+def seconds(value: float | None, digits: int = 3) -> str:
+    """Return a time in s, ms or µs; empty for None."""
+    if value is None:
+        return ""
+    unit, scale = time_unit(value)
+    return f"{number(value * scale, digits)} {unit}"
+
+
+def duration(value: float) -> str:
+    """Return a rough time in the largest unit of which it has two: 150 ms, 45 s, 2.5 min, 3.0 days."""
+    size, unit = next((one for one in LONG_UNITS if value >= 2 * one[0]), (0.0, ""))
+    return f"{number(value / size, 2)} {unit}" if unit else seconds(value, 2)
+
+
+def time_deviation(times: Any) -> str:
+    """Return mean and sample standard deviation of a `Summary` of seconds, in the mean's unit: `2.15 ± 0.100 s`."""
+    unit, scale = time_unit(times.mean)
+    deviation = "" if times.deviation is None else f" ± {number(times.deviation * scale)}"
+    return f"{number(times.mean * scale)}{deviation} {unit}"
+
+
+# --- estimates ---
+
+
+def interval(estimate: Any, form: Callable[[float], str], ends: Callable[[float], str] | None = None) -> str:
+    """Return an `Estimate` with its interval, if it has one; `ends` is the form of the interval, if another."""
+    text = form(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return text
+    low, high = ((ends or form)(end) if math.isfinite(end) else "∞" for end in (estimate.low, estimate.high))
+    return f"{text} [{low}, {high}]"
+
+
+def seconds_interval(estimate: Any) -> str:
+    """Return a time with its interval."""
+    return interval(estimate, seconds)
+
+
+def ratio(value: Any) -> str:
+    """Return a ratio such as a speed-up, a number or an `Estimate`; empty for None."""
+    if value is None:
+        return ""
+    return f"{number(value if isinstance(value, (int, float)) else value.value)}x"
+
+
+def ratio_interval(estimate: Any) -> str:
+    """Return a ratio with its interval; empty for None."""
+    return "" if estimate is None else interval(estimate, ratio, number)
+
+
+def probability(p: float) -> str:
+    """Return a probability with two digits, and a very small one as a bound."""
+    if p < 1e-4:
+        return "< 0.0001"
+    return f"{p:.2g}" if p < 0.995 else "1"
+
+
+# --- costs ---
+
+
+def cost(value: float) -> str:
+    """Return a cost or the mean of costs: whole numbers as they are, others with up to six digits."""
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 1e5 else f"{value:,.6g}"
+
+
+def gap(cost: float, optimum: float | None) -> str:
+    """Return the distance of a cost from the optimum; empty if none is known."""
+    if not optimum:
+        return ""
+    if cost == optimum:
+        return "the optimum"
+    return f"{100 * abs(cost / optimum - 1):.2f} % {'above' if cost > optimum else 'below'}"
+
+
+# --- words ---
+
+
+def letters(place: int) -> str:
+    """Return the letters of a place, counted from 0: a to z, aa, ab and so on."""
+    head, last = divmod(place, 26)
+    return (letters(head - 1) if head else "") + chr(ord("a") + last)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return a list in words: a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def machine(environment: Mapping[str, Any]) -> str:
-    """Word an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
+    """Return an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
     hosts = environment.get("host_count") or 1
     return ", ".join(
         [

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from reports.text.tables import TextTable
+import unicodedata
+from collections.abc import Iterable, Sequence
 
 ESCAPES = str.maketrans(
     {
@@ -23,49 +22,82 @@ ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         "`": r"\textasciigrave{}",
         '"': r"\textquotedbl{}",
-        "\N{MICRO SIGN}": r"\textmu{}",
-        "\N{PLUS-MINUS SIGN}": r"\textpm{}",
+        "µ": r"\textmu{}",
+        "±": r"\textpm{}",
+        "×": r"\ensuremath{\times}",
+        "∞": r"\ensuremath{\infty}",
+        "≤": r"\ensuremath{\leq}",
+        "≥": r"\ensuremath{\geq}",
+        "≈": r"\ensuremath{\approx}",
+        "→": r"\ensuremath{\rightarrow}",
+        "−": r"\ensuremath{-}",
+        "·": r"\ensuremath{\cdot}",
+        "°": r"\textdegree{}",
+        "®": r"\textregistered{}",
+        "™": r"\texttrademark{}",
+        "…": r"\dots{}",
+        "–": "--",
+        "—": "---",
         "[": "{[}",  # behind a line's end or a rule these three would be read as belonging to it
         "]": "{]}",
         "*": "{*}",
     }
 )
-"""What stands for each character that LaTeX would take for something else, or print as another."""
+"""Text for each character that LaTeX would take for something else, print as another, or refuse."""
+LAST_OF_T1 = "\u017f"
+"""Last letter of those that the encoding T1 prints as they are."""
 
-HEAD = r"""% Made by onekernel. A document that reads this file with \input needs \usepackage[T1]{fontenc}
-% and \usepackage{booktabs}.
+HEAD = r"""% Made by onekernel. A document that reads this file with \input needs \usepackage[T1]{fontenc},
+% \usepackage{booktabs} and \usepackage{graphicx}.
 """
+FITTED = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
 def escape(text: str) -> str:
-    """Return text that LaTeX prints as it is, in one line: white space becomes single spaces."""
+    """Return text that LaTeX prints as it is, in one line; a letter that it does not know becomes the nearest, or ?."""
+    plain = "".join(map(_known, " ".join(text.split())))
     # Two hyphens would become a dash.
-    return " ".join(text.split()).translate(ESCAPES).replace("--", "-{}-").replace("--", "-{}-")
+    return plain.replace("--", "-\0-").replace("--", "-\0-").translate(ESCAPES).replace("\0", "{}")
 
 
-def table(content: TextTable) -> str:
-    """Return a table with its caption, a row per line."""
-    sides = "".join("r" if right else "l" for right in content.right)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape(content.caption)}}}",
-        rf"\begin{{tabular}}{{{sides}}}",
-        r"\toprule",
-        _line(content.titles),
-        r"\midrule",
-        *map(_line, content.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
+def _known(letter: str) -> str:
+    if ord(letter) in ESCAPES or letter <= LAST_OF_T1:
+        return letter
+    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or "?"
 
 
-def document(tables: Sequence[TextTable]) -> str:
+def cell(lines: Sequence[str], right: bool) -> str:
+    """Return the text of a cell; several lines are stacked."""
+    if len(lines) == 1:
+        return escape(lines[0])
+    side = "r" if right else "l"
+    return rf"\shortstack[{side}]{{" + r" \\ ".join(map(escape, lines)) + "}"
+
+
+def table(caption: str, sides: str, lines: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    """Return a table that is no wider than the text: headings first, a row per line, notes below."""
+    headings, *rows = [" & ".join(line) + r" \\" for line in lines]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape(caption)}}}",
+            FITTED,
+            rf"\begin{{tabular}}{{{sides}}}",
+            r"\toprule",
+            headings,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *([r"\par\medskip\footnotesize\raggedright\sloppy"] if notes else []),
+            *(rf"{escape(note)}.\par" for note in notes),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def document(tables: Iterable[str]) -> str:
     """Return the text of a file with these tables."""
-    return "\n".join([HEAD, *map(table, tables)])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " & ".join(map(escape, cells)) + r" \\"
+    return "\n".join([HEAD, *tables])

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record
-from reports.statistics.interval_text import seconds_interval
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
-from reports.text.formatting import listed, number, seconds
+from reports.text.formatting import listed, number, seconds, seconds_interval
 from reports.twelve_rules.inputs import (
     ARITHMETIC,
     HARMONIC,

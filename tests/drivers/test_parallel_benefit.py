@@ -85,7 +85,7 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
     assert one.verdict.all_ranks_s > one.verdict.one_rank_s
     assert capsys.readouterr().err == (
-        "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 us; rank 0 "
+        "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 µs; rank 0 "
         "does all the work (--distribute always distributes it)\n"
     )
 
@@ -176,7 +176,7 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
     assert several.repeat() == 0
     assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()
-    assert said.out.count("none: found") == 1 and "all ranks take 2.1 ms, rank 0 alone 100 us" in said.err
+    assert said.out.count("none: found") == 1 and "all ranks take 2.1 ms, rank 0 alone 100 µs" in said.err
 
 
 def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):

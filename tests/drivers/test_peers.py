@@ -26,7 +26,7 @@ from drivers.peers import (
     tours,
 )
 from drivers.peers.peer import this_search
-from drivers.peers.table import duration, format_table
+from drivers.peers.table import format_table
 from drivers.workload.matrix_files import MatrixInstance
 from tests.drivers import stand_ins as codes
 from tests.drivers.records import length_of
@@ -382,10 +382,10 @@ NOT_FOUND = PeerMeasurement(
 def test_a_whole_process_of_ours_stands_above_the_programs():
     own = this_search(8806, [0.4], proved=True, startup_s=1.25, own_process_s=1.7)
     said = format_table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
-    assert [line.split("  ")[0] for line in said[1:5]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
-    assert said[3].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
-    assert said[4].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
-    assert said[5:] == [
+    assert [line.split("  ")[0] for line in said[2:6]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
+    assert said[4].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
+    assert said[5].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
+    assert said[6:] == [
         "warm: one call in a running process, without imports and start-up",
         "process: a whole process, with start-up and input",
         "concorde: 3.050 s by its own clock",
@@ -394,36 +394,24 @@ def test_a_whole_process_of_ours_stands_above_the_programs():
     ]
 
 
-def test_no_line_is_longer_than_a_terminal_and_versions_give_way():
+def test_no_line_is_longer_than_a_terminal():
     long = FAST_ROW._replace(name="solver of tours", version="2026.11.22", cost=2**31)
     said = format_table(OWN, [long, NOT_FOUND])
     assert max(map(len, said)) <= 80
-    assert said[2].startswith("solver of tours  2147483648")
-    assert len({len(line) for line in said[:3]}) == 1
+    assert said[3].split()[:4] == ["solver", "of", "tours", "2147483648"] and said[4] == " 2026.11.22"
 
 
 def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
     said = format_table(
         OWN, [FAST_ROW._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI_ROW._replace(costs=(9400, 9400))]
     )
-    assert said[3].endswith("2.500 s  20.00 ms  not reached   warm")
-    assert said[5:] == ["fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"]
+    assert said[4].endswith("2.500 s  20.00 ms  not reached   warm")
+    assert said[6:] == ["fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"]
     said = format_table(OWN, [FAST_ROW._replace(cost=11, costs=(11, 12))])
     assert said[-1] == "fast-tsp: its cost is the worst of 2 repetitions; the best, 12, was found in 1"
 
 
 def test_a_search_without_times_shows_the_others_all_the_same():
     said = format_table(this_search(None, []), [FAST_ROW._replace(time_to_cost_s=None)])
-    assert said[1].split() == ["this", "search", "no", "warm"]
-    assert said[2].split()[-3:] == ["12.00", "ms", "warm"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (None, ""), (0.0, "0.000 us"), (12.3456e-6, "12.35 us"), (0.0009996, "1.000 ms"), (0.4049, "404.9 ms"),
-        (0.99996, "1.000 s"), (9.9996, "10.00 s"), (99.996, "100.0 s"), (61.5, "61.50 s"), (12345.6, "12346 s"),
-    ],
-)  # fmt: skip
-def test_a_time_has_four_digits_and_a_unit(seconds, text):
-    assert duration(seconds) == text
+    assert said[2].split() == ["this", "search", "no", "warm"]
+    assert said[3].split()[-3:] == ["12.00", "ms", "warm"]

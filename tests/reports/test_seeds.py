@@ -5,7 +5,8 @@ import statistics
 import pytest
 
 from reports.statistics.medians import summarise
-from reports.statistics.seeds import SeedQuality, merge_seeds, seeds_text, time_deviation
+from reports.statistics.seeds import SeedQuality, merge_seeds, seeds_text
+from reports.text.formatting import time_deviation
 
 COSTS = (21282, 21300, 21282, 21400)
 

@@ -6,7 +6,7 @@ from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import experiment
 from reports.pages.terminal import lines
-from reports.text.plain_table import COLUMNS
+from reports.text.tables import TERMINAL
 
 MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
 
@@ -29,7 +29,7 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
         make_record(times=[1.0, 1.9, 1.1], execution=others, workload="aco", ranks=64),
     ]
     told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
-    assert max(map(len, told)) <= COLUMNS
+    assert max(map(len, told)) <= TERMINAL
     assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
     assert " (data_memory = readonly," in "".join(told)
 

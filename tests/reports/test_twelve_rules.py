@@ -8,8 +8,7 @@ from msgspec import structs
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
 from reports.records.files import append
 from reports.records.schema import Repetition
-from reports.statistics.interval_text import ratio_interval, seconds_interval
-from reports.text.formatting import seconds
+from reports.text.formatting import ratio_interval, seconds, seconds_interval
 from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, ReportProperties
 from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES
 from reports.twelve_rules.verdicts import decide_rules

@@ -124,10 +124,10 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (format_spread([2.0, 3.0, 10.0]), "3 s (2 .. 10)"),
+        (format_spread([2.0, 3.0, 10.0]), "3.000 s (2.000 .. 10.00)"),
         (format_spread([0.0123456]), "12.35 ms (12.35 .. 12.35)"),
-        (format_spread([0.0]), "0 us (0 .. 0)"),
-        (format_rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
+        (format_spread([0.0]), "0 µs (0 .. 0)"),
+        (format_rate(3e9, 2.0, "cells"), "1.500 G cells/s"),
         (format_rate(5, 0.0, "cells"), "too short to count cells/s"),
     ],
 )
