@@ -15,9 +15,11 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cli.messages import print_note, print_status, set_quiet

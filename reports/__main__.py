@@ -15,7 +15,7 @@ from core.standard_output import run_watched
 from reports.pages import experiment, paper, ranks, rules, search_statistics
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
-from reports.records import csv_file, iohprofiler
+from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 from reports.records.parameters import parameters_text
 from reports.twelve_rules.rules import BROKEN
@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         "csv",
         help="comma-separated values, a row per repetition",
         description="Write comma-separated values, a row per repetition. Values without a record are empty.",
-        epilog=f"columns:\n{csv_file.documentation()}",
+        epilog=f"columns:\n{frame.documentation()}",
     )
     _add_files(command, out=None, what="file to write to (standard output)")
     command = commands.add_parser(
@@ -140,7 +140,7 @@ def _cost(text: str) -> int | float:
 def _write_csv(records: Sequence[Record], out: Path | None) -> int:
     if not records:
         raise RecordError("no records in the files")
-    text = csv_file.text_of(records)
+    text = frame.csv_text(records)
     if out is None:
         return run_watched(lambda: _print(text))
     try:

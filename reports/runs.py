@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.arguments import path
 from core.errors import UserError
 from reports.comparison.sections import ComparedSection
-from reports.records import csv_file, files
+from reports.records import files, frame
 from reports.records.schema import Record
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Runs(list[Record]):
     """Records of runs, see `reports.records.schema.Record`."""
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A `pandas.DataFrame` with a row for each repetition; ``python -m reports csv --help`` explains its columns.
 
         Raises
@@ -24,12 +27,7 @@ class Runs(list[Record]):
             pandas is not installed.
 
         """
-        try:
-            import pandas
-        except ImportError:
-            raise UserError("to_pandas needs pandas: pip install pandas") from None
-        heading, *rows = csv_file.rows_of(self)
-        return pandas.DataFrame(rows, columns=heading)
+        return frame.frame(self)
 
     def compared(self) -> list[ComparedSection]:
         """The runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.

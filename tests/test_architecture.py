@@ -35,7 +35,7 @@ for layer, name in enumerate(LAYERS):
     MAY_IMPORT[f"drivers.{name}"] = (*PACKAGES[:-1], *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
-    *("matplotlib", "scipy", "rich", "jinja2"),
+    *("matplotlib", "scipy", "pandas", "rich", "jinja2"),
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (

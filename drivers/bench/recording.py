@@ -68,7 +68,7 @@ class BenchmarkRecorder:
 
         result = dict(finding.result)
         details = result.pop("details")
-        record = Record(
+        record = Record.checked(
             workload=subject.workload,
             instance=subject.instance.name,
             instance_sha256=subject.instance.sha256,

@@ -467,7 +467,7 @@ class Repetitions:
         }
         append(
             self.options.record,
-            Record(
+            Record.checked(
                 **self.identified(),
                 instance=self.run.problem.name,
                 device_kind=device.kind,

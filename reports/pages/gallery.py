@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from reports.comparison.cautions import single_rank_text, used_single_rank
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem

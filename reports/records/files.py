@@ -13,8 +13,9 @@ import stat
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from core.atomic_files import atomic_write
 from core.errors import UserError

@@ -89,10 +89,10 @@ def cost_rows(record: Record) -> CostRows:
     history = next((repetition.history for repetition in record.repetitions if repetition.history), None)
     counted = record.evaluations
     if history:
-        rows = [(max(1, evaluations), cost) for _, evaluations, _, cost in history]
+        rows: CostRows = [(max(1, int(evaluations)), cost) for _, evaluations, _, cost in history]
     else:
         start = record.details.get(START)
-        if not _is_number(start) or counted <= 1:
+        if not isinstance(start, int | float) or isinstance(start, bool) or counted <= 1:
             return []
         rows = [(1, start)]
     if rows[0][0] > 1:
@@ -101,10 +101,6 @@ def cost_rows(record: Record) -> CostRows:
         rows.append((counted, record.best_cost))
     # Of several costs at one number of evaluations the last is the best.
     return sorted(dict(rows).items())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:

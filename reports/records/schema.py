@@ -1,4 +1,4 @@
-"""Schema version 3 of a run record: the fields of a measured run; `reports.records.check` checks them.
+"""Schema version 3 of a run record: the fields of a measured run, whose types are in `reports.records.check`.
 
 An optional value that is absent was not recorded. No report shows it as 0.
 """
@@ -8,27 +8,49 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, structs, to_builtins
 
 from reports.records.check import (
     HASH_SCOPES,
+    HISTORY_ROW,
+    MOMENT,
     MOST_NESTED,
-    OPTIONAL_REPETITION,
     SCHEMA,
+    AtLeastOne,
+    BytesMoved,
+    ConditionValues,
+    Count,
+    DetailValues,
+    DeviceKind,
+    Digest,
+    EnvironmentValues,
+    Hash,
+    HashScope,
+    History,
+    Integer,
+    Joules,
+    Moment,
+    Name,
+    Number,
+    Plain,
+    RankSeconds,
     RecordError,
-    check_record,
-    is_integer,
+    Seconds,
+    Share,
+    Text,
+    YesOrNo,
+    check_plain,
+    convert,
     short_text,
 )
 
 __all__ = ["HASH_SCOPES", "SCHEMA", "Record", "RecordError", "Repetition", "identity"]
 
-_OPTIONAL = ("details", "schema", "origin")
 
-
-@dataclass(frozen=True)
-class Repetition:
+class Repetition(Struct, frozen=True, omit_defaults=True):
     """One repetition: its times, in seconds of wall-clock time, and other measurements; None: not recorded.
 
     Over several ranks, which compile first and then start to run together: `compile_s` is the longest compilation of
@@ -62,17 +84,17 @@ class Repetition:
         since the start without compilation, and the best cost that was known then.
     """
 
-    compile_s: float
-    transfer_s: float
-    kernel_s: float
-    total_s: float
-    started_at: str | None = None
-    conditions: Mapping[str, Any] | None = None
-    energy_j: Mapping[str, float] | None = None
-    rank_s: list[float] | None = None
-    bytes_moved: Mapping[str, int] | None = None
-    communication_share: float | None = None
-    history: list[list[Any]] | None = None
+    compile_s: Seconds
+    transfer_s: Seconds
+    kernel_s: Seconds
+    total_s: Seconds
+    started_at: Moment | None = None
+    conditions: Plain | None = None
+    energy_j: Joules | None = None
+    rank_s: RankSeconds | None = None
+    bytes_moved: BytesMoved | None = None
+    communication_share: Share | None = None
+    history: History | None = None
 
     @property
     def running_s(self) -> float:
@@ -80,8 +102,7 @@ class Repetition:
         return self.total_s - self.compile_s
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True, eq=False):
     """One run: instance, parameters, device, the times of all repetitions, and the result.
 
     Attributes
@@ -136,38 +157,52 @@ class Record:
         Where the record was read, for messages; not written.
     """
 
-    workload: str
-    instance: str
-    instance_sha256: str
-    parameters: Mapping[str, Any]
-    execution: Mapping[str, Any]
-    seed: int
-    backend: str
-    device: str
-    device_kind: str
-    ranks: int
-    repetitions: tuple[Repetition, ...]
-    best_cost: int | float
-    best_index: int
-    evaluations: int
-    evaluation_unit: str
-    hash: str
-    hash_scope: str
-    environment: Mapping[str, Any]
-    verified: bool
-    details: Mapping[str, Any] = field(default_factory=dict)
-    schema: int = SCHEMA
-    origin: str = field(default="", compare=False)
+    schema: Annotated[Literal[3], Meta(description="the number 3")] = 3
+    workload: Name
+    instance: Name
+    instance_sha256: Digest
+    parameters: Plain
+    execution: Plain
+    seed: Integer
+    backend: Name
+    device: Text
+    device_kind: DeviceKind
+    ranks: AtLeastOne
+    repetitions: Annotated[tuple[Repetition, ...], Meta(description="a list of repetitions")]
+    best_cost: Number
+    best_index: Count
+    evaluations: Count
+    evaluation_unit: Name
+    hash: Hash
+    hash_scope: HashScope
+    environment: Plain
+    verified: YesOrNo
+    details: Plain = {}
+    origin: str = ""
 
-    def __post_init__(self) -> None:
-        """Check every field.
+    @classmethod
+    def checked(cls, **values: Any) -> Record:
+        """Return a record of these values.
 
         Raises
         ------
         RecordError
-            Names the key, what was found and what was expected.
+            A value is missing or wrong: names the key, what was found and what was expected.
         """
-        check_record(self)
+        return convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
+
+    def __post_init__(self) -> None:
+        """Check what types do not say; see `checked`."""
+        values = structs.asdict(self)
+        check_plain({name: value for name, value in values.items() if name != "repetitions"}, Record)
+        convert(self.environment, EnvironmentValues, "environment.")
+        convert(self.details, DetailValues, "details.")
+        for position, repetition in enumerate(self.repetitions):
+            _check_repetition(repetition, self.ranks, f"repetitions[{position}]")
+
+    def __eq__(self, other: object) -> bool:
+        """Return True if two records say the same, wherever they were read."""
+        return isinstance(other, Record) and self._content() == other._content()
 
     @property
     def running_seconds(self) -> list[float]:
@@ -230,12 +265,10 @@ class Record:
 
     def to_line(self) -> str:
         """Return the record as one line of JSON, newline included; `schema` comes first."""
-        content = asdict(self)
-        del content["origin"]
-        content["repetitions"] = [
-            {name: value for name, value in one.items() if value is not None} for one in content["repetitions"]
-        ]
-        return json.dumps({"schema": content.pop("schema"), **content}, allow_nan=False) + "\n"
+        return json.dumps(self._content(), allow_nan=False) + "\n"
+
+    def _content(self) -> dict[str, Any]:
+        return {name: value for name, value in to_builtins(self).items() if name != "origin"}
 
     @classmethod
     def from_line(cls, line: str, origin: str = "") -> Record:
@@ -246,25 +279,14 @@ class Record:
         RecordError
             No JSON object, another schema version, a missing key or a wrong value.
         """
-        content = _json_object(line, origin)
-        required = [name for name in cls.__dataclass_fields__ if name not in _OPTIONAL]
-        missing = [name for name in required if name not in content]
-        if missing:
-            raise RecordError(f"{origin}: expected the key {missing[0]!r}, found only {sorted(content)}")
         try:
-            repetitions = tuple(map(_repetition, _require_list(content["repetitions"])))
-            return cls(
-                **{name: content[name] for name in required if name != "repetitions"},
-                repetitions=repetitions,
-                details=content.get("details", {}),
-                origin=origin,
-            )
+            return convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:
             raise RecordError(f"{origin}: {error}") from None
 
     def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
         """Return the same run with other repetitions."""
-        return replace(self, repetitions=repetitions, verified=verified)
+        return structs.replace(self, repetitions=repetitions, verified=verified)
 
 
 def identity(
@@ -289,30 +311,40 @@ def identity(
     )
 
 
-def _json_object(line: str, origin: str) -> dict[str, Any]:
+def _json_object(line: str) -> dict[str, Any]:
     """Return the JSON object of a line of this schema version."""
     try:
         content = json.loads(line)
     except RecursionError:
-        raise RecordError(f"{origin}: expected at most {MOST_NESTED} nested levels, found {line[:40]!r}") from None
+        raise RecordError(f"expected at most {MOST_NESTED} nested levels, found {line[:40]!r}") from None
     except ValueError:
         content = None
     if not isinstance(content, dict) or "schema" not in content:
-        raise RecordError(f"{origin}: expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
-    if not is_integer(content["schema"]) or content["schema"] != SCHEMA:
-        raise RecordError(f"{origin}: found schema version {short_text(content['schema'])}, expected {SCHEMA}")
+        raise RecordError(f"expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
+    if type(content["schema"]) is not int or content["schema"] != SCHEMA:
+        raise RecordError(f"found schema version {short_text(content['schema'])}, expected {SCHEMA}")
     return content
 
 
-def _require_list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise RecordError(f"repetitions: expected a list of repetitions, found {short_text(value)}")
-    return value
-
-
-def _repetition(value: Any) -> Repetition:
-    names = [name for name in Repetition.__dataclass_fields__ if name not in OPTIONAL_REPETITION]
-    if not isinstance(value, dict) or not set(names) <= set(value):
-        raise RecordError(f"repetitions: expected the keys {', '.join(names)} in each, found {short_text(value)}")
-    found: dict[str, Any] = {name: value.get(name) for name in (*names, *OPTIONAL_REPETITION)}
-    return Repetition(**found)
+def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:
+    """Check rules between the values of a repetition, and what its types do not say."""
+    check_plain(structs.asdict(repetition), Repetition, f"{where}.")
+    convert(repetition.conditions or {}, ConditionValues, f"{where}.conditions.")
+    if repetition.compile_s > repetition.total_s:
+        raise RecordError(
+            f"{where}: expected total_s to include compile_s, found {repetition.total_s!r} "
+            f"below compile_s {repetition.compile_s!r}"
+        )
+    if repetition.rank_s is not None and len(repetition.rank_s) != ranks:
+        raise RecordError(f"{where}.rank_s: expected the time of each of {ranks} ranks, found {len(repetition.rank_s)}")
+    try:
+        datetime.fromisoformat(repetition.started_at or "2026-11-22T10:27:52Z")
+    except ValueError:
+        found = short_text(repetition.started_at)
+        raise RecordError(f"{where}.started_at: expected {MOMENT}, found {found}") from None
+    before: list[float] = [0, 0, 0]
+    for position, row in enumerate(repetition.history or ()):
+        falls = any(now < earlier for now, earlier in zip(row[:3], before, strict=True))
+        if falls or isinstance(row[0], float) or isinstance(row[1], float):
+            raise RecordError(f"{where}.history[{position}]: expected {HISTORY_ROW}, found {short_text(str(row))}")
+        before = row[:3]

@@ -59,7 +59,7 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
         "verified": True,
         "details": {"iterations": ITERATIONS, "device_name": "Test"},
     }
-    return Record(**(fields | changes))
+    return Record.checked(**(fields | changes))
 
 
 def truth(instance, ranks, network):

@@ -73,7 +73,7 @@ def make_record():
         fields |= changes
         settings = SETTINGS.get(fields["workload"], {})
         fields["execution"] = fields["execution"] | {k: v for k, v in settings.items() if k not in fields["execution"]}
-        return Record(**fields)
+        return Record.checked(**fields)
 
     return make
 

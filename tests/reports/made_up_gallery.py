@@ -1,8 +1,9 @@
 """A gallery of records that nobody measured: hill climbing of O'Neil et al., and two workloads of an overview."""
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from reports.records.files import append
 

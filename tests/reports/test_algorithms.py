@@ -1,8 +1,7 @@
 """Records sorted by work and device, and which of them are tested against each other."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reports.comparison.algorithms import group_by_instance, name_algorithms
 from reports.records.files import RecordError, UnequalWorkError

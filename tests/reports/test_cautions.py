@@ -1,8 +1,7 @@
 """What a report warns of, each with the figure that says how much."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reports.comparison.cautions import BASELINE_PREFIX, cautions, doubts, is_short, ratio_doubts
 from reports.comparison.speedups import compare

@@ -3,8 +3,8 @@
 import csv
 import io
 
-from reports.records.csv_file import text_of
 from reports.records.files import Repetition, append
+from reports.records.frame import csv_text
 from tests.reports.conftest import MEASURED
 
 
@@ -15,7 +15,7 @@ def read(text):
 def test_every_repetition_is_a_row_with_what_it_measured(make_record):
     measured = MEASURED | {"rank_s": [0.75, 1.0]}
     samples = (Repetition(0.5, 0.125, 0.75, 1.5, **measured), Repetition(0.0, 0.125, 0.75, 2.0, **measured))
-    first, second = read(text_of([make_record(repetitions=samples, ranks=2, evaluations=3000)]))
+    first, second = read(csv_text([make_record(repetitions=samples, ranks=2, evaluations=3000)]))
     assert (first["repetition"], second["repetition"]) == ("1", "2")
     assert (first["running_s"], second["running_s"]) == ("1.0", "2.0")
     assert (first["evaluations_per_s"], second["evaluations_per_s"]) == ("3000.0", "1500.0")
@@ -32,7 +32,7 @@ def test_every_repetition_is_a_row_with_what_it_measured(make_record):
 
 
 def test_what_was_not_recorded_is_empty_and_not_0(make_record):
-    (row,) = read(text_of([make_record(evaluations=0)]))
+    (row,) = read(csv_text([make_record(evaluations=0)]))
     empty = {name for name, value in row.items() if value == ""}
     assert {"evaluations_per_s", "started_at", "gpu_j", "host", "rank_most_s", "bytes_between_ranks"} <= empty
     assert row["transfer_s"] == "0.0"
@@ -40,12 +40,12 @@ def test_what_was_not_recorded_is_empty_and_not_0(make_record):
 
 def test_repetitions_of_a_run_are_numbered_over_all_its_lines(make_record):
     runs = [make_record(times=[1.0, 2.0]), make_record(seed=1), make_record(times=[3.0])]
-    assert [row["repetition"] for row in read(text_of(runs))] == ["1", "2", "1", "3"]
+    assert [row["repetition"] for row in read(csv_text(runs))] == ["1", "2", "1", "3"]
 
 
 def test_any_name_comes_back_as_it_was(make_record):
     name = 'a,"b"\n\rc; généré'
-    assert read(text_of([make_record(instance=name)]))[0]["instance"] == name
+    assert read(csv_text([make_record(instance=name)]))[0]["instance"] == name
 
 
 def test_the_table_goes_to_standard_output_or_to_a_file(tmp_path, make_record, reports):

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import UserError
 from reports.pages import experiment
-from reports.records import csv_file, iohprofiler
+from reports.records import frame, iohprofiler
 from reports.records.files import RecordError, append, find_run, load, merge_lines
 from tests.reports.conftest import MEASURED
 
@@ -67,15 +67,15 @@ def check(path, content, good):
             return False
         assert path.read_bytes() == content
         try:
+            merge_lines(path, good.identity)
             find_run(path, good.identity)
             if records:
                 assert records[0].to_line().isascii()
-                csv_file.text_of(records).encode()
+                frame.csv_text(records).encode()
                 iohprofiler.write(records, path.with_suffix(".ioh"))
                 experiment.write(experiment.compare_records(records), path.with_suffix(".out"), records[0].workload)
         except UserError as error:
             assert "\n" not in str(error), str(error)[:300]
-        merge_lines(path, good.identity)
         append(path, good)
         assert load(path)[-1].identity == good.identity
     return True
@@ -133,7 +133,7 @@ def in_repetitions(**values):
         (
             "repetitions",
             in_repetitions(kernel_s=None),
-            "repetitions: expected the keys compile_s, transfer_s, kernel_s, ",
+            "repetitions[0]: expected the key 'kernel_s', found only ['compile_s', 'total_s', 'transfer_s']",
         ),
         ("environment", '{"host": 4}', "environment.host: expected a name, found 4"),
         ("details", '{"cities": -1}', "details.cities: expected an integer of at least 0, found -1"),

@@ -7,7 +7,7 @@ from drivers.workload.registry import NAMES, get_workload
 from reports.comparison.execution_settings import HASH_MEANINGS, SETTING_MEANINGS, explain_setting, setting_sentences
 from reports.comparison.speedups import BaselineSelection, compare
 from reports.pages.terminal import lines
-from reports.records.check import HASH_SCOPES
+from reports.records.schema import HASH_SCOPES
 
 FULL, PRUNED = {"scan": "full"}, {"scan": "pruned"}
 

@@ -1,7 +1,5 @@
 """Pictures of papers' tables and figures: which curves they have, and that they are written and stay the same."""
 
-from dataclasses import replace
-
 import pytest
 from msgspec import structs
 
@@ -70,8 +68,8 @@ def test_a_picture_of_published_figures_or_of_ours_alone_says_so(ants, qap):
 
 def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
     spread = qap()
-    spread = replace(
-        spread, repetitions=(*spread.repetitions[:2], replace(spread.repetitions[2], kernel_s=1.5, total_s=1.5))
+    spread = structs.replace(
+        spread, repetitions=(*spread.repetitions[:2], structs.replace(spread.repetitions[2], kernel_s=1.5, total_s=1.5))
     )
     found = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
     assert [curve.name for curve in found[0].curves][-1] == "ours, native mapping: cuda*"

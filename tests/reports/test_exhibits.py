@@ -1,8 +1,7 @@
 """Runs of ours in the rows and columns of papers' tables: which run stands where, and what its cell says."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence, processors, runs_without_exhibit
 from reports.papers.files import load

@@ -1,8 +1,7 @@
 """The whole report of a comparison: of several instances, seeds, devices, ranks and solvers; and its files."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reports.comparison.sections import InstanceSection
 from reports.pages import comparison, experiment

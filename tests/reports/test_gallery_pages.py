@@ -3,10 +3,10 @@
 import json
 import shlex
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options

@@ -1,8 +1,7 @@
 """What further ranks bring: works in pairs, their ratio, and the share of communication."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.pages import ranks

@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+from msgspec import structs
 
 from reports.statistics.medians import summarise
 from reports.statistics.seeds import SeedQuality, merge_seeds, seeds_text
@@ -46,7 +47,7 @@ def test_equal_costs_need_no_deviation(make_record):
 
 
 def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
-    wrong = [make_record(**(vars(run) | {"backend": "threads", "verified": run.seed != 2})) for run in runs]
+    wrong = [make_record(**(structs.asdict(run) | {"backend": "threads", "verified": run.seed != 2})) for run in runs]
     section = section_of([*runs, *wrong])
     assert [row.name for row in section.comparison.rows] == ["cpu"]
     assert [one.backend for one in section.comparison.not_run if one.wrong] == ["threads"]

@@ -108,7 +108,7 @@ def alone(**environment):
 )
 def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     left = [name for name in runs if changes.get(name, {}) is not None]
-    changed = [replace(runs[name], **changes.get(name, {})) for name in left]
+    changed = [structs.replace(runs[name], **changes.get(name, {})) for name in left]
     found = verdicts([compare(changed)])
     assert found[rule].verdict == BROKEN
     assert said in found[rule].reason
@@ -189,7 +189,7 @@ def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, 
 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
-    shown = [replace(runs["cpu"], environment=NODE | {"cores": None})]
+    shown = [structs.replace(runs["cpu"], environment=NODE | {"cores": None})]
     found = verdicts(shown)[2]
     assert found.verdict == CANNOT_TELL
     assert found.reason == "The number of cores of the machine is not recorded of cpu."
@@ -203,7 +203,7 @@ def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
 
 
 def test_what_a_report_does_not_have_needs_no_rule(runs):
-    once = replace(runs["cpu"], repetitions=samples(1))
+    once = structs.replace(runs["cpu"], repetitions=samples(1))
     found = verdicts([compare([once])])
     none = {number for number, one in found.items() if one.verdict == NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
@@ -216,7 +216,7 @@ def test_why_a_part_of_the_machine_was_used_may_be_said(runs):
         verdicts([compare([runs["cpu"]])], structs.replace(BOUNDED, parts="Efficiency is over the ideal"))[2].verdict
         == KEPT
     )
-    gpu = replace(runs["cpu"], backend="cuda", device_kind="gpu")
+    gpu = structs.replace(runs["cpu"], backend="cuda", device_kind="gpu")
     assert verdicts([compare([gpu])])[2].verdict == KEPT
 
 
@@ -230,15 +230,15 @@ def test_tests_of_ranks_compare_runs_too(runs):
 
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
-    other = replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, repetitions=samples(3))
-    found = verdicts([compare(runs.values()), other, ("mine", replace(other, repetitions=samples(2)))])
+    other = structs.replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, repetitions=samples(3))
+    found = verdicts([compare(runs.values()), other, ("mine", structs.replace(other, repetitions=samples(2)))])
     assert "cpu on b and mine on b have 2 to 3 repetitions" in found[5].reason
     reasons = structs.replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
     assert "why b was chosen" in verdicts([compare(runs.values()), other], reasons)[2].reason
 
 
 def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
-    few = [(f"run {number}", replace(runs["cpu"], repetitions=samples(2))) for number in range(9)]
+    few = [(f"run {number}", structs.replace(runs["cpu"], repetitions=samples(2))) for number in range(9)]
     assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
 
 
@@ -256,7 +256,7 @@ def report(tmp_path, runs):
     (tmp_path / "wrong.toml").write_text('reason = "none"')
     for name, changes in {"good": {}, "few": {"repetitions": samples(2)}, "refused": {"verified": False}}.items():
         for run in [runs["cpu"]] if changes else runs.values():
-            append(tmp_path / name, replace(run, **changes))
+            append(tmp_path / name, structs.replace(run, **changes))
     return tmp_path
 
 
