@@ -22,6 +22,7 @@ SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 KINDS = (*backends.NAMES, "wide")
 # Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
 CONFORMANCE = (*KINDS, "pocl")
+MPIRUN_S = 200
 STARTS_RANKS = {"mpirun", "hosts", "slurm"}
 """Fixtures."""
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
@@ -205,14 +206,22 @@ def mpirun(environment):
 
     def run(ranks, *arguments, crowd=True, options=()):
         policy = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"} if crowd else {}
-        return subprocess.run(
+        process = subprocess.Popen(
             [launcher, *options, "-n", str(ranks), sys.executable, *map(str, arguments)],
             env=environment | policy,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            timeout=200,
         )
+        try:
+            said = process.communicate(timeout=MPIRUN_S)
+        except subprocess.TimeoutExpired:
+            # A launcher that is killed would leave its folder behind.
+            process.terminate()
+            said = process.communicate(timeout=MPIRUN_S)
+            pytest.fail(f"this job did not end within {MPIRUN_S} s: " + "".join(said))
+        return subprocess.CompletedProcess(process.args, process.returncode, *said)
 
     return run

@@ -21,6 +21,11 @@ USER_ERROR = 2
 INTERRUPTED = 130
 # By then the launcher has ended the ranks of all hosts.
 HOLD_S = 2.0
+# Open MPI's launcher ends its daemons and waits for them; at the third signal it leaves, or may not.
+END_LAUNCHER = "for one in 1 2 3; do kill -TERM {0}; sleep 0.2; done; sleep 0.5; kill -KILL {0}"
+END_LOCAL_RANKS = "kill -KILL $(cat /proc/{0}/task/{0}/children); sleep 0.5"
+# A launcher may need so long to pass on what ranks have said.
+READ_S = 1
 # How long rank 0 has to name a mistake that all ranks see: on a crowded host ranks start over a second apart.
 FIRST_RANK_S = 2.0
 # Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
@@ -61,7 +66,20 @@ def end_job(code: int) -> None:
         if launcher.over_several_hosts():
             hold_connections()
         os._exit(code)
+    if launcher.survives_lost_ranks():
+        # Such a launcher mostly ends this rank alone (Open MPI 5.0.11), and no call of another tells of it.
+        end_launcher(END_LOCAL_RANKS, END_LAUNCHER)
     mpi.COMM_WORLD.Abort(code)
+
+
+def end_launcher(*commands: str) -> None:
+    """Run shell commands with the launcher's number a second from now, in a process that outlives this one."""
+    import subprocess
+
+    script = "; ".join((f"sleep {READ_S}", *commands)).format(os.getppid())
+    # The launcher waits for the end of streams that it reads.
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(["/bin/sh", "-c", script], start_new_session=True, stdout=nothing, stderr=nothing)
 
 
 def end_without_mpi() -> None:

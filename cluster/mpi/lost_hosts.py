@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cluster.mpi import launcher
+from cluster.mpi import abort, launcher
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 CONNECTED = "01"
@@ -25,11 +25,7 @@ MOST_UNANSWERED = 7
 """So many questions without an answer: the host is lost. An outage of 10 s is survived."""
 MOST_REPEATED = 6
 """What is on its way is sent again after 0.2, 0.4, 0.8 s ...: the sixth time after 13 s."""
-READ_S = 1.0
-"""The launcher may be slow to pass on what a rank has said, and shall not be ended before."""
 LOST_S = QUIET_S + MOST_UNANSWERED
-ENDS = "for one in 1 2 3; do kill -TERM {0}; sleep 0.2; done; sleep 0.5; kill -KILL {0}"
-"""Told to end, Open MPI's launcher ends its daemons and waits for them; at the third time it leaves, or may not."""
 LAUNCHERS = ("prterun", "mpirun", "prte")
 
 
@@ -87,7 +83,7 @@ def _keep_watching(process: int) -> None:
                 names[connection.address] = _host_at(format_address(connection.address))
         lost = sorted({names[one.address] for one in theirs.values() if one.is_lost})
         if lost:
-            _end(process, lost)
+            _end(lost)
             return
 
 
@@ -117,11 +113,8 @@ def _host_at(address: str) -> str:
     return socket.getnameinfo((address, 0), 0)[0]
 
 
-def _end(process: int, lost: list[str]) -> None:
-    """Say which hosts are lost, and end the launcher; it ends whatever it still reaches, the others end themselves."""
-    import subprocess
-    import time
-
+def _end(lost: list[str]) -> None:
+    """Say which hosts are lost, and end the launcher; processes that it does not reach end themselves."""
     verb = "has" if len(lost) == 1 else "have"
     print(
         f"error: {', '.join(lost)} {verb} not answered for {LOST_S} s, so this job ends; expected a network that joins "
@@ -129,8 +122,7 @@ def _end(process: int, lost: list[str]) -> None:
         file=sys.stderr,
         flush=True,
     )
-    time.sleep(READ_S)
-    subprocess.Popen(["/bin/sh", "-c", ENDS.format(process)], start_new_session=True)
+    abort.end_launcher(abort.END_LAUNCHER)
 
 
 def _name(process: int) -> str:

@@ -106,11 +106,15 @@ class Mpi(SharedWordFactory):
         return (high << 64) + low, where
 
     def sum(self, summand: Summand) -> Summand:
-        """Reduce in one Allreduce; see `Communicator`."""
+        """Reduce in one Allreduce; see `Communicator`.
+
+        Python integers are gathered: mpi4py reduces objects by messages in a communicator of its own, in which no rank
+        hears of a lost one that it does not itself wait for.
+        """
         check_summand(summand)
         self._liveness.together()
         if isinstance(summand, int):
-            return self.world.allreduce(summand, self._mpi.SUM)
+            return sum(self.world.allgather(summand))
         mine = np.array(summand, order="C")
         total: Any = np.empty_like(mine)
         self.world.Allreduce(mine, total, self._mpi.SUM)
