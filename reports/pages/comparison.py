@@ -101,6 +101,7 @@ def _section(one: RenderedSection) -> dict[str, Any]:
         "targets": _targets(section),
         "verdicts": section.beside.verdicts() if section.beside else [],
         "baseline": comparison.baseline,
+        "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
         "published": list(comparison_tables.published(comparison)),
         "stands_in": paper_places(comparison),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from reports.comparison.cautions import condition, marks
 from reports.comparison.sections import ComparedSection
@@ -35,7 +36,7 @@ def tables(one: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
     `results`, `times` and `conditions` are always there; `mixed`, `strong` and `weak` (each with a number), `targets`,
-    `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
+    `peers`, `seeds` and `published PAPER` where they have rows.
     """
     comparison = one.comparison
     found = {"results": results(one)}
@@ -48,8 +49,6 @@ def tables(one: ComparedSection) -> dict[str, TextTable]:
         found["peers"] = one.beside.table()
     for paper, marked in published(comparison):
         found[f"published {paper.name}"] = marked.table
-    if comparison.not_run:
-        found["not_run"] = not_run(comparison)
     found |= {"times": times(comparison), "conditions": conditions(comparison)}
     if one.quality:
         found["seeds"] = seeds(one)
@@ -96,7 +95,8 @@ def results(one: ComparedSection) -> TextTable:
         "notes": [marks(one.cautions, comparison.label(row)) for row in comparison.rows],
     }
     caption = f"{comparison.work.workload} on {comparison.work.instance}"
-    return _table_of(caption, columns, (">in communication", ">energy, median"))
+    shown = _table_of(caption, columns, (">in communication", ">energy, median"))
+    return replace(shown, notes=[f"Not run: {missing}" for missing in comparison.not_run])
 
 
 def per_second(row: ComparedRun) -> str:
@@ -212,13 +212,7 @@ def seeds(one: ComparedSection) -> TextTable:
     return _table_of(f"{_table_title(comparison)}: a row per seed", columns, ("gap",))
 
 
-# --- what did not run, and papers ---
-
-
-def not_run(comparison: ComparedRuns) -> TextTable:
-    """What has no row, and why."""
-    rows = [[one.backend, one.device, str(one.ranks), one.reason] for one in comparison.not_run]
-    return TextTable("Not run", ("backend", "device", ">ranks", "why"), rows)
+# --- papers ---
 
 
 def published(comparison: ComparedRuns) -> Iterator[tuple[Paper, AnnotatedTable]]:

@@ -201,7 +201,7 @@ def differences(folder: Path) -> list[str]:
             there = folder / path.name
             if not there.exists():
                 found.append(f"{there}: missing; `python -m reports gallery` makes it")
-            elif path.suffix == ".md":
+            elif path.suffix in (".md", ".tex"):
                 found += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
     return found
 
@@ -309,7 +309,8 @@ def _part(
     entry: GalleryReport, records: Sequence[Record], headline: str, files: Sequence[Path]
 ) -> Mapping[str, object]:
     """What the index says of a report."""
-    report, *pictures = [path.name for path in files]
+    report = files[0].name
+    pictures = [path.name for path in files if path.suffix == ".svg"]
     wanted = f"{entry.picture}.svg"
     return {
         "entry": entry,

@@ -1,9 +1,10 @@
-"""The report of a paper: its tables and figures with ours beside the published figures, as Markdown with plots."""
+"""The report of a paper: its tables and figures with our runs, as Markdown, LaTeX and pictures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
 from reports.statistics.startup import MOST_STARTUP
+from reports.text import latex
 from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
 from reports.twelve_rules import inputs, verdicts
@@ -108,10 +110,12 @@ def write(
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
         before = listed([one.name for one in earlier]) if earlier else ""
+        in_latex = folder / f"{paper.name}.tex"
+        in_latex.write_text(latex.document(part["latex"].latex() for part in parts if part["latex"]), encoding="utf-8")
         path.write_text(_text(paper, exhibits, parts, found, made_by, before, partial), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
-    return [path, *drawn]
+    return [path, in_latex, *drawn]
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
@@ -156,7 +160,8 @@ def remove(folder: Path, paper: Paper) -> None:
     for form in FORMATS:
         for stale in folder.glob(f"{paper.name}-*.{form}"):
             stale.unlink()
-    (folder / f"{paper.name}.md").unlink(missing_ok=True)
+    for form in ("md", "tex"):
+        (folder / f"{paper.name}.{form}").unlink(missing_ok=True)
 
 
 def _file_name(exhibit: Exhibit) -> str:
@@ -203,15 +208,17 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
     """What the template needs of an exhibit."""
     drawing = bool(exhibit.of)
     marked = None if drawing else make_table(filled)
+    missing = () if drawing else filled.missing
     return {
         "title": caption(exhibit),
         "exhibit": exhibit,
         "drawn_from": filled.exhibit.name if drawing else "",
         "table": marked and marked.table,
+        "latex": marked and replace(marked.table, notes=[*map(": ".join, marked.notes), *map(": ".join, missing)]),
         "notes": marked.notes if marked else (),
         "picture": pictures[0].name if pictures else "",
         "common": "" if drawing or not filled.ours else parameters_text(filled.common),
-        "missing": () if drawing else filled.missing,
+        "missing": missing,
         "rows": [] if drawing else filled.rows,
         "data": filled.ours,
         "ran": bool(filled.ours),

@@ -66,28 +66,32 @@ def _known(letter: str) -> str:
     return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or "?"
 
 
-def cell(lines: Sequence[str], right: bool) -> str:
-    """Return the text of a cell; several lines are stacked."""
-    if len(lines) == 1:
-        return escape(lines[0])
-    side = "r" if right else "l"
-    return rf"\shortstack[{side}]{{" + r" \\ ".join(map(escape, lines)) + "}"
+def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[str]]], notes: Sequence[str]) -> str:
+    """Return a table that is no wider than the text.
 
-
-def table(caption: str, sides: str, lines: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    """Return a table that is no wider than the text: headings first, a row per line, notes below."""
-    headings, *rows = [" & ".join(line) + r" \\" for line in lines]
+    Parameters
+    ----------
+    caption
+    right
+        True for columns aligned on the right.
+    rows
+        Lines of each cell, headings first.
+    notes
+        Sentences below it, without full stops.
+    """
+    sides = ["r" if one else "l" for one in right]
+    headings, *body = [" & ".join(map(_cell, row, sides)) + r" \\" for row in rows]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{escape(caption)}}}",
             FITTED,
-            rf"\begin{{tabular}}{{{sides}}}",
+            rf"\begin{{tabular}}{{{''.join(sides)}}}",
             r"\toprule",
             headings,
             r"\midrule",
-            *rows,
+            *body,
             r"\bottomrule",
             r"\end{tabular}}",
             *([r"\par\medskip\footnotesize\raggedright\sloppy"] if notes else []),
@@ -96,6 +100,11 @@ def table(caption: str, sides: str, lines: Sequence[Sequence[str]], notes: Seque
             "",
         ]
     )
+
+
+def _cell(lines: Sequence[str], side: str) -> str:
+    stacked = r" \\ ".join(map(escape, lines))
+    return stacked if len(lines) == 1 else rf"\shortstack[{side}]{{{stacked}}}"
 
 
 def document(tables: Iterable[str]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
 from reports.text import latex
@@ -13,11 +14,13 @@ from reports.text import latex
 TERMINAL = 80
 """Columns of a terminal."""
 NARROWEST = 12
-"""Columns of a terminal that a wrapped column keeps."""
+"""Letters that a wrapped column keeps."""
 LINE_BREAK = "<br>"
 """Separates lines inside a cell."""
-MOST_LATEX_LINES = 45
-"""Lines of a LaTeX table that fit on a page."""
+LATEX_WIDTH, MOST_LATEX_LINES = 110, 45
+"""Letters and lines of a LaTeX table that fit on a page; a wider one would be too small to read."""
+
+NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=[mµ]?s\b|%)")
 
 Item = TypeVar("Item")
 
@@ -81,56 +84,57 @@ class TextTable:
         return "\n".join([*lines, *(f"| {' | '.join(map(_in_markdown, row))} |" for row in self.rows)])
 
     def terminal(self, width: int = TERMINAL) -> str:
-        """Return aligned columns, two spaces apart; cells that do not fit into the width are wrapped."""
-        widths = [
-            max(len(line) for cell in column for line in cell.split(LINE_BREAK))
-            for column in zip(self.titles, *self.rows, strict=True)
-        ]
+        """Return aligned columns, two spaces apart, with a line below the headings; cells are wrapped to the width."""
+        headings, *rows = self._wrapped(width)
+        widths = [max(map(len, chain(*column))) for column in zip(headings, *rows, strict=True)]
+        rule = [["-" * wide] for wide in widths]
+        sides = [">" if right else "<" for right in self.right]
+        lines = [line for row in (headings, rule, *rows) for line in zip_longest(*row, fillvalue="")]
+        return "\n".join(
+            "  ".join(f"{part:{side}{wide}}" for part, side, wide in zip(line, sides, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def latex(self) -> str:
+        """Return LaTeX tables no wider than the text, with the rules of booktabs; several for more than a page."""
+        headings, *rows = self._wrapped(LATEX_WIDTH)
+        pages: list[list[list[list[str]]]] = [[]]
+        for row in rows:
+            if sum(max(map(len, one)) for one in (*pages[-1], row)) > MOST_LATEX_LINES:
+                pages.append([])
+            pages[-1].append(row)
+        return "\n".join(
+            latex.table(
+                self.caption + (", continued" if place else ""),
+                self.right,
+                [headings, *page],
+                self.notes if place == len(pages) - 1 else (),
+            )
+            for place, page in enumerate(pages)
+        )
+
+    def _wrapped(self, width: int) -> list[list[list[str]]]:
+        """Return the lines of all cells, headings first; the widest columns of words, then of numbers, are wrapped."""
+        table = [[cell.split(LINE_BREAK) for cell in row] for row in (self.titles, *self.rows)]
+        widths = [max(map(len, chain(*column))) for column in zip(*table, strict=True)]
         while sum(widths) + 2 * (len(widths) - 1) > width:
             shrinkable = [(not self.right[k], wide, -k) for k, wide in enumerate(widths) if wide > NARROWEST]
             if not shrinkable:
                 break
             widths[-max(shrinkable)[2]] -= 1
-        rule = ["-" * wide for wide in widths]
-        return "\n".join(line for row in (self.titles, rule, *self.rows) for line in self._terminal_row(row, widths))
-
-    def _terminal_row(self, row: Sequence[str], widths: Sequence[int]) -> list[str]:
-        cells = [
-            [line for part in cell.split(LINE_BREAK) for line in _wrapped(part, wide, "" if right else " ")]
-            for cell, wide, right in zip(row, widths, self.right, strict=True)
-        ]
-        sides = [">" if right else "<" for right in self.right]
         return [
-            "  ".join(f"{part:{side}{wide}}" for part, side, wide in zip(line, sides, widths, strict=True)).rstrip()
-            for line in zip_longest(*cells, fillvalue="")
+            [
+                [line for part in cell for line in _lines(part, wide, "" if right else " ")]
+                for cell, wide, right in zip(row, widths, self.right, strict=True)
+            ]
+            for row in table
         ]
 
-    def latex(self) -> str:
-        """Return LaTeX tables no wider than the text, with the rules of booktabs; several for more than a page."""
-        pages: list[list[Sequence[str]]] = [[]]
-        lines = 0
-        for row in self.rows:
-            lines += max(cell.count(LINE_BREAK) + 1 for cell in row)
-            if lines > MOST_LATEX_LINES and pages[-1]:
-                pages.append([])
-                lines = 0
-            pages[-1].append(row)
-        return "\n".join(
-            latex.table(
-                self.caption + (", continued" if place else ""),
-                "".join("r" if right else "l" for right in self.right),
-                [
-                    [latex.cell(cell.split(LINE_BREAK), side) for cell, side in zip(row, self.right, strict=True)]
-                    for row in (self.titles, *rows)
-                ],
-                self.notes if place == len(pages) - 1 else (),
-            )
-            for place, rows in enumerate(pages)
-        )
 
-
-def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+def _lines(text: str, width: int, indent: str) -> list[str]:
+    kept = NUMBER_AND_UNIT.sub("\xa0", text)  # textwrap breaks no line there
+    lines = textwrap.wrap(kept, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _in_markdown(cell: str) -> str:

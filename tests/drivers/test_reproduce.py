@@ -67,7 +67,8 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     given = f"{tmp_path / 'made-up.toml'} --scale quick --out {out}"
     assert f"\nMade by `python -m drivers.reproduce {given}`.\n" in report
     before = files(out)
-    assert sorted(before) == ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md"]
+    made = ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md", "made-up.tex"]
+    assert sorted(before) == made
     assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [2] * 4
     assert reproduce(parts=parts) == (0, [])
     assert "4 runs, 4 recorded already" in capsys.readouterr().out

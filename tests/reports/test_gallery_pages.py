@@ -49,7 +49,14 @@ def test_the_index_tells_of_every_report_what_its_records_say(made, is_golden):
 
 
 def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made):
-    pages = ["index.md", "oneil2011-figure-1.svg", "oneil2011-figure-2.svg", "oneil2011.md", "overview.md"]
+    pages = [
+        "index.md",
+        "oneil2011-figure-1.svg",
+        "oneil2011-figure-2.svg",
+        "oneil2011.md",
+        "oneil2011.tex",
+        "overview.md",
+    ]
     records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]
     assert set(contents(made)) == {*pages, "overview.svg", *records}
     both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"

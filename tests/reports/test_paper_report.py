@@ -66,6 +66,7 @@ def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
         "luong2013-table-2.svg",
         "menezes2019.jsonl",
         "menezes2019.md",
+        "menezes2019.tex",
     ]
 
 
