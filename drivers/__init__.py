@@ -2,12 +2,15 @@
 
 Other packages do not import `drivers`; `onekernel.py` takes the library from `drivers.library`.
 A module that is no program belongs in a package: workload, options, runs, experiments, library, cli, peers, cluster.
+Programs of further problems are in the folder `more`, from where `drivers.labs` and its like are imported.
 """
 
 import atexit
 import gc
 import os
 import sys
+
+__path__.append(os.path.join(__path__[0], "more"))
 
 
 def prepare_process() -> None:

@@ -8,7 +8,6 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 """
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,17 +15,15 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.ant_colony import AntOptions
 from drivers.runs.parallel_benefit import report_idle_ranks
 from drivers.runs.workload_main import driver
-from drivers.workload import tour_files, tours
+from drivers.workload import tours
 from drivers.workload.declaration import (
     PreparedRun,
     RepetitionResult,
     Task,
-    VerifierVerdict,
-    Workload,
     describe_gap,
     describe_time_limit,
 )
-from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records, save_history
+from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
@@ -37,87 +34,6 @@ CLIMBS = {
 }
 
 
-def load(options: AntOptions, ranks: int) -> Task:
-    """The instance, after a look at the settings."""
-    settled = options.settled()
-    refuse_clocked_records(settled)
-    task = tours.available_instance(settled)
-    tour_files.refuse_blank_drawing(options, task.problem)
-    settings = settled.settings()
-    # Before the distances are computed, which takes a minute for 46,000 cities.
-    settings.check(task.problem.n)
-    if settings.colonies > 1:
-        report_idle_ranks(settings.colonies, "colonies", ranks)
-    else:
-        report_idle_ranks(settings.ants, "ants", ranks)
-    return task
-
-
-def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
-    """The colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
-    from core.search.ant_colony import AntColony
-
-    colony = AntColony(
-        backend,
-        Rehearsal(ranks),
-        problem.distances,
-        options.settings(),
-        strategy=options.strategy,
-        mapping=options.mapping,
-        seed=options.seed,
-    )
-    colony.warm_up()
-    return colony
-
-
-def once(run: PreparedRun[AntOptions], callback: Any) -> Any:
-    """Run the colonies until a stop criterion holds."""
-    stop, history = run.options.chosen_stop(), keeps_history(run.options)
-    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer)
-
-
-def shorter(run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
-    """So few iterations, and no clock."""
-    given = run.options
-    return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
-
-
-def work(run: PreparedRun[AntOptions]) -> RepetitionWork | None:
-    """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
-
-    A target may cut it short; None where the clock does.
-    """
-    n, settings, options = run.problem.n, run.options.settings(), run.options
-    if options.iterations is None or options.seconds is not None:
-        return None
-    ants = settings.colonies * settings.ants * options.iterations
-    return RepetitionWork(
-        ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None
-    )
-
-
-def parameters(run: PreparedRun[AntOptions]) -> dict[str, Any]:
-    """The settings, and the limits beside the number of iterations."""
-    limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
-    return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
-
-
-def headline(run: PreparedRun[AntOptions]) -> str:
-    """What runs, and on what."""
-    settings, colony, ranks = run.options.settings(), run.search, run.ranks
-    ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
-    choice = f", {settings.candidates} candidates" if settings.candidates else ""
-    lanes = colony.team_size // colony.ants_per_team
-    where = f"{colony.backend.name} ({colony.backend.device.name})"
-    mapping = " as published" if run.options.mapping == "published" else ""
-    return (
-        f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-        f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
-        + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
-    )
-
-
 def describe_stop(options: AntOptions) -> str:
     """What ends the search, in words."""
     limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
@@ -125,68 +41,122 @@ def describe_stop(options: AntOptions) -> str:
     return ", ".join(words.format(limit) for limit, words in given if limit is not None)
 
 
-def result(run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
-    """The best tour of all colonies."""
-    colony = run.search
-    of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
-    length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
-    return RepetitionResult.of(
-        outcome,
-        f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
-        outcome,
-        index=outcome.ant,
-        details={
-            **tours.instance_details(run.problem),
-            "evaluation_definition": "cities that an ant weighs before it chooses one",
-            "best_colony": outcome.colony,
-            "best_iteration": outcome.iteration,
-            "improvements": improvement_points(outcome.curve.tolist()),
-            "lanes_per_ant": colony.team_size // colony.ants_per_team,
-            "ants_per_team": colony.ants_per_team,
-            "team_size": colony.team_size,
-            "device_bytes": colony.bytes_needed,
-        },
-    )
+class AntColonyWorkload(tours.TourWorkload[AntOptions]):
+    """Ants, of which the shortest tour counts."""
+
+    name = "aco"
+    title = "ant colony optimisation for the TSP"
+    options = AntOptions
+    unit = "selections"
+    hash_scope = "tours"
+    doing = "touring"
+    standard = ("--ants", "256", "--iterations", "400")
+    scaled = "ants"
+
+    def load(self, options: AntOptions, ranks: int) -> Task:
+        """The instance, after a look at the settings."""
+        settled = options.settled()
+        if settled.seconds is not None:
+            refuse_clocked_records(settled, "another limit")
+        task = tours.available_instance(settled)
+        tours.refuse_blank_drawing(options, task.problem)
+        settings = settled.settings()
+        # Before the distances are computed, which takes a minute for 46,000 cities.
+        settings.check(task.problem.n)
+        if settings.colonies > 1:
+            report_idle_ranks(settings.colonies, "colonies", ranks)
+        else:
+            report_idle_ranks(settings.ants, "ants", ranks)
+        return task
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
+        """The colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        from cluster.mpi.proxies import Rehearsal
+        from core.search.ant_colony import AntColony
+
+        colony = AntColony(
+            backend,
+            Rehearsal(ranks),
+            problem.distances,
+            options.settings(),
+            strategy=options.strategy,
+            mapping=options.mapping,
+            seed=options.seed,
+        )
+        colony.warm_up()
+        return colony
+
+    def once(self, run: PreparedRun[AntOptions], callback: Any) -> Any:
+        """Run the colonies until a stop criterion holds."""
+        stop, history = run.options.chosen_stop(), keeps_history(run.options)
+        return run.searched(callback, stop, history=history)
+
+    def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
+        """So few iterations, and no clock."""
+        given = run.options
+        return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+
+    def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
+        """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
+
+        A target may cut it short; None where the clock does.
+        """
+        n, settings, options = run.problem.n, run.options.settings(), run.options
+        if options.iterations is None or options.seconds is not None:
+            return None
+        ants = settings.colonies * settings.ants * options.iterations
+        return RepetitionWork(
+            ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None
+        )
+
+    def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
+        """The settings, and the limits beside the number of iterations."""
+        limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
+        return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
+
+    def headline(self, run: PreparedRun[AntOptions]) -> str:
+        """What runs, and on what."""
+        settings, colony, ranks = run.options.settings(), run.search, run.ranks
+        ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
+        choice = f", {settings.candidates} candidates" if settings.candidates else ""
+        lanes = colony.team_size // colony.ants_per_team
+        where = f"{colony.backend.name} ({colony.backend.device.name})"
+        mapping = " as published" if run.options.mapping == "published" else ""
+        return (
+            f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
+            f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
+            + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
+        )
+
+    def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
+        """The best tour of all colonies."""
+        colony = run.search
+        of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
+        length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
+        return RepetitionResult.of(
+            outcome,
+            f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
+            outcome,
+            index=outcome.ant,
+            details={
+                **tours.instance_details(run.problem),
+                "evaluation_definition": "cities that an ant weighs before it chooses one",
+                "best_colony": outcome.colony,
+                "best_iteration": outcome.iteration,
+                "improvements": improvement_points(outcome.curve.tolist()),
+                "lanes_per_ant": colony.team_size // colony.ants_per_team,
+                "ants_per_team": colony.ants_per_team,
+                "team_size": colony.team_size,
+                "device_bytes": colony.bytes_needed,
+            },
+        )
+
+    def fitted(self, instance: Any) -> tuple[str, ...]:
+        """About a second of one core's work: an ant's tour takes the square of the number of cities."""
+        return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
 
 
-def verdicts(run: PreparedRun[AntOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer."""
-    yield tours.tour_verdict(run.problem, outcome.tour, outcome.length)
-
-
-def save(run: PreparedRun[AntOptions], outcome: Any) -> None:
-    """The best tour, and how the search came to it."""
-    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.aco")
-    save_history(run, outcome, unit=ACO.unit, noun=ACO.noun)
-
-
-def fitted(instance: Any) -> tuple[str, ...]:
-    """About a second of one core's work: an ant's tour takes the square of the number of cities."""
-    return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
-
-
-ACO = Workload(
-    "aco",
-    "ant colony optimisation for the TSP",
-    AntOptions,
-    unit="selections",
-    hash_scope="tours",
-    doing="touring",
-    load=load,
-    search=search,
-    once=once,
-    result=result,
-    judges=verdicts,
-    noun="length",
-    standard=("--ants", "256", "--iterations", "400"),
-    fitted=fitted,
-    scaled="ants",
-    shorter=shorter,
-    work=work,
-    parameters=parameters,
-    headline=headline,
-    save=save,
-)
+ACO = AntColonyWorkload()
 main = driver(ACO, __doc__)
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from core.search.exact import ENUMERATIONS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.exact import DEFAULT_INSTANCE, GENERATED_INSTANCE, ExactOptions
 from drivers.runs.workload_main import driver
-from drivers.workload import tour_files, tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
-from drivers.workload.history import keeps_history, save_history
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict
+from drivers.workload.history import keeps_history
 from drivers.workload.run_time import RepetitionWork
 
 GAVE_UP = "the search stopped early; this is its incumbent"
@@ -27,130 +27,124 @@ MOST_BY_EDGES = 17
 """Cities up to which the thesis' bound takes seconds on one core."""
 
 
-def load(options: ExactOptions, ranks: int) -> Task:
-    """The instance, after a look at options that would change nothing."""
-    options.refuse_idle()
-    task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
-    options.refuse_checks_of(task.problem)
-    tour_files.refuse_blank_drawing(options, task.problem)
-    return task
+class ExactWorkload(tours.TourWorkload[ExactOptions]):
+    """Branch and bound, which proves the shortest tour."""
 
+    name = "exact"
+    title = "a shortest tour of up to 30 cities, proved by branch and bound"
+    options = ExactOptions
+    unit = "nodes"
+    hash_scope = "result"
+    doing = "searching"
+    standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
 
-def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
-    from core.search.exact import ExactSearch
+    def load(self, options: ExactOptions, ranks: int) -> Task:
+        """The instance, after a look at options that would change nothing."""
+        options.refuse_idle()
+        task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
+        options.refuse_checks_of(task.problem)
+        tours.refuse_blank_drawing(options, task.problem)
+        return task
 
-    made = ExactSearch(
-        backend,
-        Rehearsal(ranks),
-        problem.distances,
-        bound=options.bound,
-        enumerate=options.enumerate or ENUMERATIONS[0],
-        depth=options.depth,
-        mapping=options.mapping,
-        unrolled=options.unrolled is not False,
-        count=options.count,
-    )
-    made.warm_up()
-    return made
+    def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
+        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        from cluster.mpi.proxies import Rehearsal
+        from core.search.exact import ExactSearch
 
-
-def execution_settings(run: PreparedRun[ExactOptions]) -> dict[str, Any]:
-    """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
-    options, search = run.options, run.search
-    chosen = options.enumerate or ENUMERATIONS[0]
-    found = {
-        "bound": "host" if search.on_host else search.bound,
-        "enumerate": chosen if options.bound == "none" else None,
-        "unrolled": None,
-    }
-    if options.mapping == "published":
-        worklist = not search.on_host and chosen == "worklist"
-        found["depth"] = search.method.depth if worklist else None
-        found["unrolled"] = search.method.unrolled if worklist else None
-    return found
-
-
-def result(run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
-    """The shortest tour; the number of nodes depends on when the incumbent improved."""
-    known = " (the optimum)" if run.problem.optimum == outcome.length else ""
-    counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
-    root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
-    best = "shortest length" if outcome.proved else "incumbent of length"
-    return RepetitionResult.of(
-        outcome,
-        f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
-        outcome,
-        gave_up="" if outcome.finished else GAVE_UP,
-        details={
-            **tours.instance_details(run.problem),
-            "evaluation_definition": "nodes; their number differs from run to run",
-            "tour": outcome.tour.tolist(),
-            "bound": run.search.bound,
-            "nodes_per_depth": outcome.nodes.tolist(),
-            "root_bound": outcome.root_bound,
-            "start_cost": outcome.start_length,
-            "optimal_tours": outcome.optimal_tours,
-        },
-    )
-
-
-def verdicts(run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
-    yield tours.tour_verdict(run.problem, outcome.tour, outcome.length)
-    yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
-    if run.options.verify and outcome.proved:
-        from core.problems.tsp.small_tours import enumerate_tours, held_karp
-
-        small = run.problem.n <= MOST_ENUMERATED
-        name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
-        length, _, optimal_tours = run.once(
-            name, lambda: (enumerate_tours if small else held_karp)(run.problem.distances)
+        made = ExactSearch(
+            backend,
+            Rehearsal(ranks),
+            problem.distances,
+            bound=options.bound,
+            enumerate=options.enumerate or ENUMERATIONS[0],
+            depth=options.depth,
+            mapping=options.mapping,
+            unrolled=options.unrolled is not False,
+            count=options.count,
         )
-        if length != outcome.length:
-            yield VerifierVerdict(name, f"{name} finds length {length}")
-        elif outcome.optimal_tours not in (None, optimal_tours):
-            yield VerifierVerdict(name, f"{name} finds {optimal_tours} shortest tours")
-        else:
-            yield VerifierVerdict(name)
+        made.warm_up()
+        return made
+
+    def execution(self, run: PreparedRun[ExactOptions]) -> dict[str, Any]:
+        """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
+        options, search = run.options, run.search
+        chosen = options.enumerate or ENUMERATIONS[0]
+        found = {
+            "bound": "host" if search.on_host else search.bound,
+            "enumerate": chosen if options.bound == "none" else None,
+            "unrolled": None,
+        }
+        if options.mapping == "published":
+            worklist = not search.on_host and chosen == "worklist"
+            found["depth"] = search.method.depth if worklist else None
+            found["unrolled"] = search.method.unrolled if worklist else None
+        return found
+
+    def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
+        """The shortest tour; the number of nodes depends on when the incumbent improved."""
+        known = " (the optimum)" if run.problem.optimum == outcome.length else ""
+        counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
+        root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
+        best = "shortest length" if outcome.proved else "incumbent of length"
+        return RepetitionResult.of(
+            outcome,
+            f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
+            outcome,
+            gave_up="" if outcome.finished else GAVE_UP,
+            details={
+                **tours.instance_details(run.problem),
+                "evaluation_definition": "nodes; their number differs from run to run",
+                "tour": outcome.tour.tolist(),
+                "bound": run.search.bound,
+                "nodes_per_depth": outcome.nodes.tolist(),
+                "root_bound": outcome.root_bound,
+                "start_cost": outcome.start_length,
+                "optimal_tours": outcome.optimal_tours,
+            },
+        )
+
+    def judges(
+        self, run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
+        yield from super().judges(run, outcome, result)
+        yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
+        if run.options.verify and outcome.proved:
+            from core.problems.tsp.small_tours import enumerate_tours, held_karp
+
+            small = run.problem.n <= MOST_ENUMERATED
+            name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
+            length, _, optimal_tours = run.once(
+                name, lambda: (enumerate_tours if small else held_karp)(run.problem.distances)
+            )
+            if length != outcome.length:
+                yield VerifierVerdict(name, f"{name} finds length {length}")
+            elif outcome.optimal_tours not in (None, optimal_tours):
+                yield VerifierVerdict(name, f"{name} finds {optimal_tours} shortest tours")
+            else:
+                yield VerifierVerdict(name)
+
+    def fitted(self, instance: Any) -> tuple[str, ...]:
+        """The thesis' bound as far as it takes seconds, which keeps every device busy; beyond, 1-trees."""
+        return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
+
+    def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
+        """Search once."""
+        return run.searched(callback, history=keeps_history(run.options))
+
+    def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
+        """All tours, which are slower to come by where each is a number; nobody can tell how many a bound leaves."""
+        return RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7)
+
+    def on_one_core(self, options: ExactOptions) -> bool:
+        """Return True for 1-trees, which leave so few nodes that one core is done before a GPU has begun.
+
+        It takes 0.7 ms for bays29, a GPU 10 to 18.
+        """
+        return options.bound in (None, "one-tree")
 
 
-def fitted(instance: Any) -> tuple[str, ...]:
-    """The thesis' bound as far as it takes seconds, which keeps every device busy; beyond, 1-trees."""
-    return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
-
-
-def save(run: PreparedRun[ExactOptions], outcome: Any) -> None:
-    """The shortest tour, and the incumbents before it."""
-    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
-    save_history(run, outcome, unit=EXACT.unit, noun=EXACT.noun)
-
-
-EXACT = Workload(
-    "exact",
-    "a shortest tour of up to 30 cities, proved by branch and bound",
-    ExactOptions,
-    unit="nodes",
-    hash_scope="result",
-    doing="searching",
-    load=load,
-    search=search,
-    once=lambda run, callback: run.search.run(
-        history=keeps_history(run.options), callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
-    ),
-    result=result,
-    judges=verdicts,
-    noun="length",
-    standard=("--instance", "uniform:16:seed=1", "--bound", "edges"),
-    fitted=fitted,
-    # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
-    work=lambda run: RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
-    execution=execution_settings,
-    save=save,
-    # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
-    on_one_core=lambda options: options.bound in (None, "one-tree"),
-)
+EXACT = ExactWorkload()
 main = driver(EXACT, __doc__)
 
 

@@ -15,107 +15,11 @@ from typing import Any
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.held_karp import HeldKarpOptions
-from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
-from drivers.workload import tour_files, tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
+from drivers.workload.dynamic_programming import DpWorkload
 from drivers.workload.run_time import RepetitionWork
-
-
-def load(options: HeldKarpOptions, ranks: int) -> Task:
-    """The instance, and whether the search is restricted."""
-    options.refuse_idle()
-    task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
-    tour_files.refuse_blank_drawing(options, task.problem)
-    return task._replace(options=options.settled(task.problem).by_mapping())
-
-
-def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
-
-    alone = Rehearsal(ranks)
-    tiling, room = options.tiling, options.device_memory
-    made: Any
-    if options.k is None:
-        from core.search.dp.held_karp.search import HeldKarp
-
-        tiling = "published" if options.published else tiling
-        made = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
-        if options.trace:
-            made.make_room()
-    else:
-        from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-        from core.search.dp.held_karp.neighbourhood import RestrictedSettings
-
-        settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, tiling, room)
-        made = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
-    made.warm_up()
-    return made
-
-
-def once(run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
-    """Search once; the tour of a restricted search is always traced."""
-    traced = {"trace": run.options.trace} if run.options.k is None else {}
-    return run.search.run(callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, **traced)
-
-
-def work(run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-    """All transitions, of one pass if the search is restricted; waves are many launches for few cells."""
-    usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
-    return RepetitionWork.of(run.search, usual)
-
-
-def headline(run: PreparedRun[HeldKarpOptions]) -> str | None:
-    """How many cities the device has room for."""
-    search = run.search
-    if run.options.k is not None or run.options.tiling != "auto":
-        return None
-    lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
-    device, devices = search.backend.device.name, search.devices
-    where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
-    return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
-
-
-def result(run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
-    """The shortest tour of all, or of a neighbourhood."""
-    instance, k = run.problem, run.options.k
-    if k is None:
-        known = " (the optimum)" if instance.optimum == outcome.length else ""
-        words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
-        if run.options.published and run.options.trace:
-            words += f", {outcome.streamed_bytes:,} bytes streamed"
-    else:
-        words = (
-            f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length "
-            f"{outcome.length}{describe_gap(outcome.length, instance.optimum)}, start length {outcome.start_length}, "
-            f"{outcome.passes} passes"
-        )
-    return RepetitionResult.of(
-        outcome,
-        words,
-        details={
-            **tours.instance_details(instance),
-            "evaluation_definition": "steps from a path to one that is a city longer",
-            "proved": k is None,
-            "tour": None if outcome.tour is None else outcome.tour.tolist(),
-            "start_cost": outcome.start_length,
-            **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
-        },
-    )
-
-
-def verdicts(run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer, the published optimum, the start tour, and another algorithm if it is asked."""
-    instance, restricted = run.problem, run.options.k is not None
-    if outcome.tour is not None:
-        yield tours.tour_verdict(instance, outcome.tour, outcome.length)
-    yield from tours.optimum_verdicts(instance, outcome.length, exactly=not restricted)
-    if restricted and outcome.length > outcome.start_length:
-        yield VerifierVerdict("", f"the start tour has length {outcome.start_length}")
-    if run.options.verify:
-        name, length = run.once("second opinion", lambda: cross_check(instance))
-        yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
 
 def cross_check(instance: Any) -> tuple[str, int]:
@@ -131,28 +35,117 @@ def cross_check(instance: Any) -> tuple[str, int]:
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
 
-HELDKARP = Workload(
-    "heldkarp",
-    "a shortest tour by Held and Karp's dynamic programming",
-    HeldKarpOptions,
-    unit="transitions",
-    hash_scope="result",
-    doing=lambda run: "layers" if run.options.k is None else "passes",
-    load=load,
-    search=search,
-    once=once,
-    result=result,
-    judges=verdicts,
-    noun="length",
-    standard=("--instance", "uniform:24:seed=1"),
-    work=work,
-    execution=lambda run: run.options.execution(),
-    headline=headline,
-    save=lambda run, tour: tour_files.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
-    details=lambda task, ranks, argv: profile_details(
-        task, ranks, argv, "heldkarp", sized=bool(task.options.instance or task.options.matrix)
-    ),
-)
+class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
+    """All subsets of cities, or tours near a start tour."""
+
+    name = "heldkarp"
+    title = "a shortest tour by Held and Karp's dynamic programming"
+    options = HeldKarpOptions
+    unit = "transitions"
+    doing = "layers"
+    noun = "length"
+    standard = ("--instance", "uniform:24:seed=1")
+
+    def load(self, options: HeldKarpOptions, ranks: int) -> Task:
+        """The instance, and whether the search is restricted."""
+        options.refuse_idle()
+        task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
+        tours.refuse_blank_drawing(options, task.problem)
+        return task._replace(options=options.settled(task.problem).by_mapping())
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
+        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        from cluster.mpi.proxies import Rehearsal
+
+        alone = Rehearsal(ranks)
+        tiling, room = options.tiling, options.device_memory
+        made: Any
+        if options.k is None:
+            from core.search.dp.held_karp.search import HeldKarp
+
+            tiling = "published" if options.published else tiling
+            made = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
+            if options.trace:
+                made.make_room()
+        else:
+            from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+            from core.search.dp.held_karp.neighbourhood import RestrictedSettings
+
+            settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, tiling, room)
+            made = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
+        made.warm_up()
+        return made
+
+    def once(self, run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
+        """Search once; the tour of a restricted search is always traced."""
+        return super().once(run, callback) if run.options.k is None else run.searched(callback)
+
+    def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
+        """All transitions, of one pass if the search is restricted; waves are many launches for few cells."""
+        usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
+        return RepetitionWork.of(run.search, usual)
+
+    def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
+        """How many cities the device has room for."""
+        search = run.search
+        if run.options.k is not None or run.options.tiling != "auto":
+            return None
+        lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
+        device, devices = search.backend.device.name, search.devices
+        where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
+        return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
+
+    def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
+        """The shortest tour of all, or of a neighbourhood."""
+        instance, k = run.problem, run.options.k
+        if k is None:
+            known = " (the optimum)" if instance.optimum == outcome.length else ""
+            words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
+            if run.options.published and run.options.trace:
+                words += f", {outcome.streamed_bytes:,} bytes streamed"
+        else:
+            gap = describe_gap(outcome.length, instance.optimum)
+            words = (
+                f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length {outcome.length}{gap}, "
+                f"start length {outcome.start_length}, {outcome.passes} passes"
+            )
+        return RepetitionResult.of(
+            outcome,
+            words,
+            details={
+                **tours.instance_details(instance),
+                "evaluation_definition": "steps from a path to one that is a city longer",
+                "proved": k is None,
+                "tour": None if outcome.tour is None else outcome.tour.tolist(),
+                "start_cost": outcome.start_length,
+                **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
+            },
+        )
+
+    def judges(
+        self, run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        """The scorer, the published optimum, the start tour, and another algorithm if it is asked."""
+        instance, restricted = run.problem, run.options.k is not None
+        if outcome.tour is not None:
+            yield tours.tour_verdict(instance, outcome.tour, outcome.length)
+        yield from tours.optimum_verdicts(instance, outcome.length, exactly=not restricted)
+        if restricted and outcome.length > outcome.start_length:
+            yield VerifierVerdict("", f"the start tour has length {outcome.start_length}")
+        if run.options.verify:
+            name, length = run.once("second opinion", lambda: cross_check(instance))
+            yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
+
+    def progress_label(self, run: PreparedRun[HeldKarpOptions]) -> str:
+        """Layers of subsets, or passes over a neighbourhood."""
+        return self.doing if run.options.k is None else "passes"
+
+    def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
+        """The shortest tour."""
+        tours.save_tour(self.name, run.options, run.problem, tour)
+
+
+HELDKARP = HeldKarpWorkload()
 main = driver(HELDKARP, __doc__)
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ python -m drivers.ihc --mapping published                   the paper's mapping:
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options import tours as tour_options
 from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
@@ -18,9 +19,9 @@ from drivers.options.history import curve_option, history_option, plot_option
 from drivers.options.output_files import OutputFile
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
-from drivers.workload import tour_files, tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload, describe_gap
-from drivers.workload.history import keeps_history, save_history
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, describe_gap
+from drivers.workload.history import keeps_history
 from drivers.workload.run_time import RepetitionWork
 
 CLIMBING = OptionGroup("hill climbing")
@@ -33,7 +34,7 @@ class ClimbOptions(Options):
     """What hill climbing understands."""
 
     climbers: int = option(
-        2000, "number of climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work"
+        2000, "number of climbs over all ranks (%(default)s)", positive, "C", CLIMBING, decides="work"
     )
     start: str = option(
         "oneil2011",
@@ -68,105 +69,84 @@ class ClimbOptions(Options):
     plot: OutputFile | None = plot_option(CLIMBING)
 
 
-def load(options: ClimbOptions, ranks: int) -> Task:
-    """The instance, after a look at options that would change nothing, or exclude each other."""
-    from core.errors import UserError
+class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
+    """Climbs from random tours, of which the shortest tour counts."""
 
-    if options.assign and options.mapping != "published":
-        raise UserError("--assign changes nothing here: expected with --mapping published")
-    if options.scan == "pruned" and options.mapping == "published":
-        raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
-    if options.seeds and options.start == "oneil2011":
-        raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
-    task = tours.available_instance(options)
-    tour_files.refuse_blank_drawing(options, task.problem)
-    return task
+    name = "ihc"
+    title = "hill climbing for the TSP: 2-opt climbs from random tours"
+    options = ClimbOptions
+    unit = "moves"
+    hash_scope = "climbs"
+    doing = "climbing"
+    standard = ("--climbers", "2000")
+    scaled = "climbers"
+
+    def load(self, options: ClimbOptions, ranks: int) -> Task:
+        """The instance, after a look at options that would change nothing, or exclude each other."""
+        if options.assign and options.mapping != "published":
+            raise UserError("--assign changes nothing here: expected with --mapping published")
+        if options.scan == "pruned" and options.mapping == "published":
+            raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
+        if options.seeds and options.start == "oneil2011":
+            raise UserError(
+                "--seeds changes nothing here: the paper's start tours have no seed; expected --start philox"
+            )
+        task = tours.available_instance(options)
+        tours.refuse_blank_drawing(options, task.problem)
+        return task
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
+        """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        from cluster.mpi.proxies import Rehearsal
+        from core.search.hill_climbing.search import HillClimbing
+
+        how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
+        published = (options.assign or "auto") if options.mapping == "published" else None
+        climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
+        climbing.warm_up()
+        return climbing
+
+    def once(self, run: PreparedRun[ClimbOptions], callback: Any) -> Any:
+        """Climb; the shortest tour is climbed to again when the clock has stopped (`result`)."""
+        from core.search.stop import Iterations
+
+        stop, history = Iterations(run.options.climbers), keeps_history(run.options)
+        return run.searched(callback, stop, history=history, trace=False)
+
+    def work(self, run: PreparedRun[ClimbOptions]) -> RepetitionWork:
+        """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
+        n = run.problem.n
+        return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
+
+    def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
+        """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
+        steps = outcome.steps / run.options.climbers
+        length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
+        tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
+        return RepetitionResult.of(
+            outcome,
+            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
+            outcome._replace(tour=tour),
+            index=outcome.climber,
+            details={
+                **tours.instance_details(run.problem),
+                "evaluation_definition": run.search.scan.counted,
+                "steps_per_climb": steps,
+            },
+        )
+
+    def fitted(self, instance: Any) -> tuple[str, ...]:
+        """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
+        climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
+        return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
+
+    def execution(self, run: PreparedRun[ClimbOptions]) -> Mapping[str, Any]:
+        """What runs: what is chosen for the device differs from one device to another."""
+        found: Mapping[str, Any] = run.search.scan.execution
+        return found
 
 
-def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
-    """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
-    from core.search.hill_climbing.search import HillClimbing
-
-    how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
-    published = (options.assign or "auto") if options.mapping == "published" else None
-    climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
-    climbing.warm_up()
-    return climbing
-
-
-def once(run: PreparedRun[ClimbOptions], callback: Any) -> Any:
-    """Climb; the shortest tour is climbed to again when the clock has stopped (`result`)."""
-    from core.search.stop import Iterations
-
-    stop, history = Iterations(run.options.climbers), keeps_history(run.options)
-    return run.search.run(
-        stop, history=history, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, trace=False
-    )
-
-
-def work(run: PreparedRun[ClimbOptions]) -> RepetitionWork:
-    """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
-    n = run.problem.n
-    return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
-
-
-def result(run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
-    """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
-    steps = outcome.steps / run.options.climbers
-    length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
-    tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
-    return RepetitionResult.of(
-        outcome,
-        f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
-        outcome._replace(tour=tour),
-        index=outcome.climber,
-        details={
-            **tours.instance_details(run.problem),
-            "evaluation_definition": run.search.scan.counted,
-            "steps_per_climb": steps,
-        },
-    )
-
-
-def verdicts(run: PreparedRun[ClimbOptions], outcome: Any, found: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer."""
-    yield tours.tour_verdict(run.problem, found.solution.tour, outcome.length)
-
-
-def fitted(instance: Any) -> tuple[str, ...]:
-    """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
-    climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
-    return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
-
-
-def save(run: PreparedRun[ClimbOptions], outcome: Any) -> None:
-    """The shortest tour, and how the search came to it."""
-    tour_files.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
-    save_history(run, outcome, unit=IHC.unit, noun=IHC.noun)
-
-
-IHC = Workload(
-    "ihc",
-    "hill climbing for the TSP: 2-opt climbs from random tours",
-    ClimbOptions,
-    unit="moves",
-    hash_scope="climbs",
-    doing="climbing",
-    load=load,
-    search=search,
-    once=once,
-    result=result,
-    judges=verdicts,
-    noun="length",
-    standard=("--climbers", "2000"),
-    fitted=fitted,
-    scaled="climbers",
-    work=work,
-    # What is chosen for the device differs from one to another: what counts is what runs.
-    execution=lambda run: run.search.scan.execution,
-    save=save,
-)
+IHC = HillClimbingWorkload()
 main = driver(IHC, __doc__)
 
 if __name__ == "__main__":

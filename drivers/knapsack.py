@@ -16,7 +16,6 @@ from typing import Any
 from drivers.cli.exit_codes import run_driver
 from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
-from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
 from drivers.workload.declaration import (
     INSTANCE_FILE,
@@ -25,98 +24,10 @@ from drivers.workload.declaration import (
     RepetitionResult,
     Task,
     VerifierVerdict,
-    Workload,
 )
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.dynamic_programming import DpWorkload
 
-SPEEDS = {"auto": 2e9, "none": 1e8}
-"""Cells per second that a core usually reaches with each way to cut the table."""
 GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incumbent"
-
-
-def load(options: KnapsackOptions, ranks: int) -> Task:
-    """The instance, after a look at options that would change nothing or exclude each other."""
-    options.refuse_idle()
-    instance = options.chosen_instance()
-    return Task(options.by_mapping(), instance, instance.source)
-
-
-def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
-    """The search, compiled and warm."""
-    made: Any
-    if options.bounded:
-        from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
-
-        made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
-    else:
-        from cluster.mpi.proxies import Rehearsal
-        from core.search.dp.knapsack.search import KnapsackSearch
-
-        room, folder = options.device_memory, options.spill
-        tiling = "published" if options.published else options.tiling
-        made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
-        if options.trace:
-            made.make_room()
-    made.warm_up()
-    return made
-
-
-def once(run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
-    """Search once; branch and bound may give up."""
-    from core.search.stop import Seconds
-
-    options = run.options
-    if not options.bounded:
-        return run.search.run(callback=callback, ranks=run.ranks, checkpointer=run.checkpointer, trace=options.trace)
-    stop = None if options.seconds is None else Seconds(options.seconds)
-    return run.search.run(stop, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer)
-
-
-def execution_settings(run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
-    """How the table is computed, if there is one."""
-    return {**run.options.execution(), "tiling": None if run.options.bounded else run.options.tiling}
-
-
-def result(run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
-    """The largest value; all cells of the table count, also those that nobody needed."""
-    options, instance = run.options, run.problem
-    packed = streamed = ""
-    if outcome.chosen is not None:
-        packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
-    if not options.bounded and options.trace:
-        streamed = f", {outcome.streamed_bytes:,} bytes streamed"
-    return RepetitionResult.of(
-        outcome,
-        f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
-        gave_up="" if outcome.optimal else GAVE_UP,
-        unit="nodes" if options.bounded else "",
-        details={
-            "optimum": instance.optimum,
-            "evaluation_definition": "cells of the table, one for an item and a capacity; with bb nodes",
-            "items": instance.n,
-            "capacity": instance.capacity,
-            "weight": outcome.weight,
-            "items_taken": None if outcome.chosen is None else int(outcome.chosen.sum()),
-            "proved": outcome.optimal,
-            "cells": outcome.cells,
-            "streamed_bytes": outcome.streamed_bytes,
-        },
-    )
-
-
-def verdicts(run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer of the selection, the file's optimum, and NumPy where it is asked or quick."""
-    options, instance = run.options, run.problem
-    if outcome.chosen is not None:
-        weight, value = instance.weight_and_value(outcome.chosen)
-        wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
-        yield VerifierVerdict(SCORER, f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
-    elif options.trace:
-        yield VerifierVerdict(SCORER, "no selection was found")
-    if instance.optimum is not None:
-        yield VerifierVerdict(INSTANCE_FILE, value_mismatch(outcome, instance.optimum, "the file says"))
-    if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
-        yield VerifierVerdict("NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds"))
 
 
 def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
@@ -125,34 +36,116 @@ def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
     return f"{who} value {best}" if wrong else None
 
 
-def save(run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
-    """The selection as --output says."""
-    path = run.options.output
-    if path is not None and chosen is not None:
-        with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
-            file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
+class KnapsackWorkload(DpWorkload[KnapsackOptions]):
+    """A table of items and capacities, or the paper's branch and bound."""
+
+    name = "knapsack"
+    title = "the 0-1 knapsack problem, by dynamic programming"
+    options = KnapsackOptions
+    unit = "cells"
+    doing = "items"
+    noun = "value"
+    standard = ("--items", "1000", "--capacity", "1000000")
+    speeds = {"auto": 2e9, "none": 1e8}
+
+    def load(self, options: KnapsackOptions, ranks: int) -> Task:
+        """The instance, after a look at options that would change nothing or exclude each other."""
+        options.refuse_idle()
+        instance = options.chosen_instance()
+        return Task(options.by_mapping(), instance, instance.source)
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
+        """The search, compiled and warm."""
+        made: Any
+        if options.bounded:
+            from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+
+            made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
+        else:
+            from cluster.mpi.proxies import Rehearsal
+            from core.search.dp.knapsack.search import KnapsackSearch
+
+            room, folder = options.device_memory, options.spill
+            tiling = "published" if options.published else options.tiling
+            made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
+            if options.trace:
+                made.make_room()
+        made.warm_up()
+        return made
+
+    def once(self, run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
+        """Search once; branch and bound may give up."""
+        from core.search.stop import Seconds
+
+        if not run.options.bounded:
+            return super().once(run, callback)
+        return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
+
+    def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
+        """How the table is computed, if there is one."""
+        return {**super().execution(run), "tiling": None if run.options.bounded else run.options.tiling}
+
+    def result(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
+        """The largest value; all cells of the table count, also those that nobody needed."""
+        options, instance = run.options, run.problem
+        packed = streamed = ""
+        if outcome.chosen is not None:
+            packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
+        if not options.bounded and options.trace:
+            streamed = f", {outcome.streamed_bytes:,} bytes streamed"
+        return RepetitionResult.of(
+            outcome,
+            f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
+            gave_up="" if outcome.optimal else GAVE_UP,
+            unit="nodes" if options.bounded else "",
+            details={
+                "optimum": instance.optimum,
+                "evaluation_definition": "cells of the table, one for an item and a capacity; with bb nodes",
+                "items": instance.n,
+                "capacity": instance.capacity,
+                "weight": outcome.weight,
+                "items_taken": None if outcome.chosen is None else int(outcome.chosen.sum()),
+                "proved": outcome.optimal,
+                "cells": outcome.cells,
+                "streamed_bytes": outcome.streamed_bytes,
+            },
+        )
+
+    def judges(
+        self, run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        """The scorer of the selection, the file's optimum, and NumPy where it is asked or quick."""
+        options, instance = run.options, run.problem
+        if outcome.chosen is not None:
+            weight, value = instance.weight_and_value(outcome.chosen)
+            wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
+            yield VerifierVerdict(SCORER, f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
+        elif options.trace:
+            yield VerifierVerdict(SCORER, "no selection was found")
+        if instance.optimum is not None:
+            yield VerifierVerdict(INSTANCE_FILE, value_mismatch(outcome, instance.optimum, "the file says"))
+        if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
+            yield VerifierVerdict(
+                "NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds")
+            )
+
+    def save(self, run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
+        """The selection as --output says."""
+        path = run.options.output
+        if path is not None and chosen is not None:
+            with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
+
+    def progress_label(self, run: PreparedRun[KnapsackOptions]) -> str:
+        """Nodes of branch and bound, or items of the table."""
+        return "nodes" if run.options.bounded else self.doing
+
+    def on_one_core(self, options: KnapsackOptions) -> bool:
+        """Return True for branch and bound, which runs on one core."""
+        return options.bounded
 
 
-KNAPSACK = Workload(
-    "knapsack",
-    "the 0-1 knapsack problem, by dynamic programming",
-    KnapsackOptions,
-    unit="cells",
-    hash_scope="result",
-    doing=lambda run: "nodes" if run.options.bounded else "items",
-    load=load,
-    search=search,
-    once=once,
-    result=result,
-    judges=verdicts,
-    noun="value",
-    standard=("--items", "1000", "--capacity", "1000000"),
-    work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
-    execution=execution_settings,
-    save=save,
-    details=lambda task, ranks, argv: profile_details(task, ranks, argv, "knapsack", sized=task.options.sized),
-    on_one_core=lambda options: options.bounded,
-)
+KNAPSACK = KnapsackWorkload()
 main = driver(KNAPSACK, __doc__)
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from typing import Any
 from drivers.cli.exit_codes import run_driver
 from drivers.options.lcs import MOST_VERIFIED_CELLS, LcsOptions
 from drivers.options.output_files import reporting_write_errors
-from drivers.runs.kernel_profile import profile_details
 from drivers.runs.workload_main import driver
 from drivers.workload.declaration import (
     GENERATOR,
@@ -24,113 +23,98 @@ from drivers.workload.declaration import (
     RepetitionResult,
     Task,
     VerifierVerdict,
-    Workload,
 )
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.dynamic_programming import DpWorkload
 
-SPEEDS = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
-"""Cells per second that a core usually reaches with each way to cut the table."""
 LINE = 70
 """Letters in a line of a FASTA file."""
 
 
-def load(options: LcsOptions, ranks: int) -> Task:
-    """The strings, after a look at options that would change nothing or exclude each other."""
-    options.refuse_idle()
-    pair = options.chosen_pair()
-    return Task(options.by_mapping(), pair, pair.source)
+class LcsWorkload(DpWorkload[LcsOptions]):
+    """A table of two strings."""
+
+    name = "lcs"
+    title = "a longest common subsequence, by dynamic programming"
+    options = LcsOptions
+    unit = "cells"
+    doing = "waves"
+    noun = "length"
+    standard = ("--instance", "random:120000")
+    speeds = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
+
+    def load(self, options: LcsOptions, ranks: int) -> Task:
+        """The strings, after a look at options that would change nothing or exclude each other."""
+        options.refuse_idle()
+        pair = options.chosen_pair()
+        return Task(options.by_mapping(), pair, pair.source)
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
+        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        from cluster.mpi.proxies import Rehearsal
+        from core.search.dp.lcs.search import LongestCommonSubsequence
+
+        made = LongestCommonSubsequence(
+            backend,
+            Rehearsal(ranks),
+            problem.a,
+            problem.b,
+            tiling="published" if options.published else options.tiling,
+            room=options.device_memory,
+            folder=options.spill,
+        )
+        made.warm_up(options.trace)
+        if options.trace:
+            made.make_room()
+        return made
+
+    def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
+        """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
+        pair = run.problem
+        streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
+        return RepetitionResult.of(
+            outcome,
+            f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
+            details={
+                "optimum": pair.known_length,
+                "evaluation_definition": "cells of the table, one for a letter of each string",
+                "string_lengths": [len(pair.a), len(pair.b)],
+                "method": outcome.method,
+                "cells": outcome.cells,
+                "streamed_bytes": outcome.streamed_bytes,
+            },
+        )
+
+    def judges(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+        """The scorer of the subsequence, the generator, and plain Python if it is requested or quick."""
+        from core.problems.tables.strings import lcs_length
+
+        pair, length = run.problem, outcome.length
+        found = pair.objection(length, outcome.pairs)
+        if run.options.trace and outcome.pairs is None:
+            found = "no subsequence"
+        if found is not None or outcome.pairs is not None:
+            yield VerifierVerdict(SCORER, None if found is None else f"the scorer finds {found}")
+        if pair.known_length == length:  # another length is the scorer's objection
+            yield VerifierVerdict(GENERATOR)
+        if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:
+            again = run.once("again", lambda: lcs_length(pair.a, pair.b))
+            yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
+
+    def save(self, run: PreparedRun[LcsOptions], pairs: Any) -> None:
+        """The subsequence as --output says."""
+        path = run.options.output
+        if path is None or pairs is None:
+            return
+        common = run.problem.a[pairs[:, 0]].tobytes()
+        if path.lower().endswith((".fasta", ".fa")):
+            header = f">longest common subsequence of {run.problem.name}"
+            rows = [common[first : first + LINE] for first in range(0, len(common), LINE)]
+            common = b"\n".join([header.encode(errors="replace"), *rows])
+        with reporting_write_errors(path), open(path, "wb") as file:
+            file.write(common + b"\n")
 
 
-def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
-    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
-    from cluster.mpi.proxies import Rehearsal
-    from core.search.dp.lcs.search import LongestCommonSubsequence
-
-    made = LongestCommonSubsequence(
-        backend,
-        Rehearsal(ranks),
-        problem.a,
-        problem.b,
-        tiling="published" if options.published else options.tiling,
-        room=options.device_memory,
-        folder=options.spill,
-    )
-    made.warm_up(options.trace)
-    if options.trace:
-        made.make_room()
-    return made
-
-
-def result(run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
-    """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
-    pair = run.problem
-    streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
-    return RepetitionResult.of(
-        outcome,
-        f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
-        details={
-            "optimum": pair.known_length,
-            "evaluation_definition": "cells of the table, one for a letter of each string",
-            "string_lengths": [len(pair.a), len(pair.b)],
-            "method": outcome.method,
-            "cells": outcome.cells,
-            "streamed_bytes": outcome.streamed_bytes,
-        },
-    )
-
-
-def verdicts(run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-    """The scorer of the subsequence, the generator, and plain Python if it is requested or quick."""
-    from core.problems.tables.strings import lcs_length
-
-    pair, length = run.problem, outcome.length
-    found = pair.objection(length, outcome.pairs)
-    if run.options.trace and outcome.pairs is None:
-        found = "no subsequence"
-    if found is not None or outcome.pairs is not None:
-        yield VerifierVerdict(SCORER, None if found is None else f"the scorer finds {found}")
-    if pair.known_length == length:  # another length is the scorer's objection
-        yield VerifierVerdict(GENERATOR)
-    if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:
-        again = run.once("again", lambda: lcs_length(pair.a, pair.b))
-        yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
-
-
-def save(run: PreparedRun[LcsOptions], pairs: Any) -> None:
-    """The subsequence as --output says."""
-    path = run.options.output
-    if path is None or pairs is None:
-        return
-    common = run.problem.a[pairs[:, 0]].tobytes()
-    if path.lower().endswith((".fasta", ".fa")):
-        header = f">longest common subsequence of {run.problem.name}"
-        rows = [common[first : first + LINE] for first in range(0, len(common), LINE)]
-        common = b"\n".join([header.encode(errors="replace"), *rows])
-    with reporting_write_errors(path), open(path, "wb") as file:
-        file.write(common + b"\n")
-
-
-LCS = Workload(
-    "lcs",
-    "a longest common subsequence, by dynamic programming",
-    LcsOptions,
-    unit="cells",
-    hash_scope="result",
-    doing="waves",
-    load=load,
-    search=search,
-    once=lambda run, callback: run.search.run(
-        trace=run.options.trace, callback=callback, ranks=run.ranks, checkpointer=run.checkpointer
-    ),
-    result=result,
-    judges=verdicts,
-    noun="length",
-    standard=("--instance", "random:120000"),
-    work=lambda run: RepetitionWork.of(run.search, SPEEDS[run.options.tiling]),
-    execution=lambda run: run.options.execution(),
-    save=save,
-    details=lambda task, ranks, argv: profile_details(task, ranks, argv, "lcs", sized=task.options.sized),
-)
+LCS = LcsWorkload()
 main = driver(LCS, __doc__)
 
 if __name__ == "__main__":

@@ -11,11 +11,12 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import instance_option, option
 from drivers.options.local_search import EXPERIMENTS, SearchOptions, neighbourhood_option
 from drivers.runs.workload_main import driver
-from drivers.workload.local_search import local_search
+from drivers.workload.local_search import LocalSearchWorkload
 
 DEFAULT_INSTANCE = "73-73"
 
@@ -44,8 +45,6 @@ class PppOptions(SearchOptions):
             A layout for histograms that the evaluation does not have.
 
         """
-        from core.errors import UserError
-
         given = super().settled(chosen, ranks)
         by_histograms = self.evaluation == "histogram" or (self.evaluation == "auto" and self.mapping == "published")
         if self.layout is not None and not by_histograms:
@@ -53,32 +52,32 @@ class PppOptions(SearchOptions):
         return replace(given, layout=self.layout or "local") if by_histograms else given
 
 
-def load(options: PppOptions) -> tuple[Any, str]:
-    """The problem, and where its instance came from."""
-    from core.problems.ppp.problem import Ppp
+class PppWorkload(LocalSearchWorkload):
+    """Changes of two signs; an iteration looks at every pair of columns and all rows."""
 
-    problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")
-    return problem, problem.instance.source
+    name = "ppp"
+    title = "local search for the permuted perceptron problem"
+    options = PppOptions
+    chosen = DEFAULT_INSTANCE
+    iterations, usual_size = 160, 73**3
+
+    def load_problem(self, options: PppOptions) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.ppp.problem import Ppp
+
+        problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")
+        return problem, problem.instance.source
+
+    def size(self, problem: Any) -> int:
+        """Pairs of columns, times rows."""
+        return int(problem.instance.n**2 * problem.instance.m)
+
+    def speed(self, problem: Any) -> float:
+        """Neighbours that a core evaluates in a second."""
+        return 1e7
 
 
-def fitted(problem: Any) -> tuple[str, ...]:
-    """About a second of one core's work: an iteration looks at every pair of columns and all rows.
-
-    So many walks keep all cores and a GPU busy.
-    """
-    return ("--walks", "64", "--iterations", str(max(1, 160 * 73**3 // (problem.instance.n**2 * problem.instance.m))))
-
-
-PPP = local_search(
-    "ppp",
-    "local search for the permuted perceptron problem",
-    PppOptions,
-    load=load,
-    chosen=DEFAULT_INSTANCE,
-    standard=("--walks", "64", "--iterations", "160"),
-    fitted=fitted,
-    speed=lambda problem: 1e7,
-)
+PPP = PppWorkload()
 main = driver(PPP, __doc__)
 
 if __name__ == "__main__":

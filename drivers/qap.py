@@ -13,7 +13,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import instance_option
 from drivers.options.local_search import SearchOptions
 from drivers.runs.workload_main import driver
-from drivers.workload.local_search import local_search
+from drivers.workload.local_search import LocalSearchWorkload
 
 DEFAULT_INSTANCE = "tai30a"
 
@@ -25,32 +25,29 @@ class QapOptions(SearchOptions):
     instance: str | None = instance_option("taillard:40:seeds=1,2", DEFAULT_INSTANCE)
 
 
-def load(options: QapOptions) -> tuple[Any, str]:
-    """The problem, and where its instance came from."""
-    from core.problems.qap.problem import Qap
+class QapWorkload(LocalSearchWorkload):
+    """Exchanges of facilities; an iteration takes the square of the size."""
 
-    problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
-    return problem, problem.instance.source
+    name = "qap"
+    title = "local search for the quadratic assignment problem"
+    options = QapOptions
+    chosen = DEFAULT_INSTANCE
+    best_known = "best known"
+    iterations, usual_size = 10_000, 30**2
+
+    def load_problem(self, options: QapOptions) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.qap.problem import Qap
+
+        problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
+        return problem, problem.instance.source
+
+    def size(self, problem: Any) -> int:
+        """The square of the number of facilities."""
+        return int(problem.encoding.n**2)
 
 
-def fitted(problem: Any) -> tuple[str, ...]:
-    """About a second of one core's work: an iteration takes the square of the size.
-
-    So many walks keep all cores and a GPU busy.
-    """
-    return ("--walks", "64", "--iterations", str(max(1, 10_000 * 30**2 // problem.encoding.n**2)))
-
-
-QAP = local_search(
-    "qap",
-    "local search for the quadratic assignment problem",
-    QapOptions,
-    load=load,
-    chosen=DEFAULT_INSTANCE,
-    standard=("--walks", "64", "--iterations", "10000"),
-    fitted=fitted,
-    best_known="best known",
-)
+QAP = QapWorkload()
 main = driver(QAP, __doc__)
 
 if __name__ == "__main__":

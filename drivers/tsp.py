@@ -15,8 +15,9 @@ from drivers.options import tours as tour_options
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
-from drivers.workload import tour_files, tours
-from drivers.workload.local_search import local_search
+from drivers.workload import tours
+from drivers.workload.declaration import PreparedRun
+from drivers.workload.local_search import LocalSearchWorkload
 
 PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """What comparisons run unless they are told otherwise: tabu search by swaps, the work of the paper's tables."""
@@ -32,34 +33,37 @@ class TspOptions(SearchOptions):
     svg: OutputFile | None = tour_options.svg_option(RESULTS)
 
 
-def load(options: TspOptions) -> tuple[Any, str]:
-    """The problem, and where its instance came from."""
-    from core.problems.tsp.problem import TspTour
+class TspWorkload(LocalSearchWorkload):
+    """Moves of tours; an iteration looks at every pair of cities."""
 
-    task = tours.available_instance(options)
-    tour_files.refuse_blank_drawing(options, task.problem)
-    return TspTour(task.problem), task.source
+    name = "tsp"
+    title = "local search for the travelling salesman problem"
+    options = TspOptions
+    arguments = (*PAPER_ARGUMENTS, "--walks", "64")
+    iterations, usual_size = 400, 100**2
+
+    def load_problem(self, options: TspOptions) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.tsp.problem import TspTour
+
+        task = tours.available_instance(options)
+        tours.refuse_blank_drawing(options, task.problem)
+        return TspTour(task.problem), task.source
+
+    def size(self, problem: Any) -> int:
+        """The square of the number of cities."""
+        return int(problem.encoding.n**2)
+
+    def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
+        """The shortest tour."""
+        tours.save_tour(self.name, run.options, self.for_peers(run.problem), solution)
+
+    def for_peers(self, problem: Any) -> Any:
+        """The instance of the tours."""
+        return problem.instance
 
 
-def fitted(problem: Any) -> tuple[str, ...]:
-    """About a second of one core's work: an iteration looks at every pair of cities.
-
-    So many walks keep all cores and a GPU busy.
-    """
-    return ("--walks", "64", "--iterations", str(max(1, 400 * 100**2 // problem.encoding.n**2)))
-
-
-TSP = local_search(
-    "tsp",
-    "local search for the travelling salesman problem",
-    TspOptions,
-    load=load,
-    chosen=None,
-    standard=(*PAPER_ARGUMENTS, "--walks", "64", "--iterations", "400"),
-    fitted=lambda problem: (*PAPER_ARGUMENTS, *fitted(problem)),
-    save=lambda run, tour: tour_files.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
-    for_peers=lambda problem: problem.instance,
-)
+TSP = TspWorkload()
 main = driver(TSP, __doc__)
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from drivers.options.declaration import instance_option, option
 from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
-from drivers.workload.local_search import local_search
+from drivers.workload.local_search import LocalSearchWorkload
 
 DEFAULT_INSTANCE = "10"
 
@@ -25,12 +25,7 @@ class WeierstrassOptions(SearchOptions):
     instance: str | None = instance_option("100 (coordinates)", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("crowns")
     points: int = option(
-        10_000,
-        "number of neighbours drawn for each solution (%(default)s)",
-        positive,
-        "M",
-        group=RESULTS,
-        decides="work",
+        10_000, "number of neighbours drawn for each solution (%(default)s)", positive, "M", RESULTS, decides="work"
     )
     dtype: str = option(
         "float32",
@@ -41,43 +36,40 @@ class WeierstrassOptions(SearchOptions):
     )
 
 
-def load(options: WeierstrassOptions) -> tuple[Any, str]:
-    """The problem, and where its instance came from."""
-    from core.problems.weierstrass.problem import Weierstrass
+class WeierstrassWorkload(LocalSearchWorkload):
+    """Drawn points; a neighbour takes as long as there are coordinates."""
 
-    problem = Weierstrass.load(
-        options.instance or DEFAULT_INSTANCE,
-        options.data,
-        points=options.points,
-        dtype=options.dtype,
-        seed=options.seed,
-    )
-    return problem, problem.instance.source
+    name = "weierstrass"
+    title = "local search for the Weierstrass function's minimum"
+    options = WeierstrassOptions
+    chosen = DEFAULT_INSTANCE
+    arguments = ()
+    iterations, usual_size = 20, 10 * 10_000
+
+    def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.weierstrass.problem import Weierstrass
+
+        given = {"points": options.points, "dtype": options.dtype, "seed": options.seed}
+        problem = Weierstrass.load(options.instance or DEFAULT_INSTANCE, options.data, **given)
+        return problem, problem.instance.source
+
+    def size(self, problem: Any) -> int:
+        """Coordinates of all drawn points."""
+        return int(problem.encoding.n * problem.points)
+
+    def speed(self, problem: Any) -> float:
+        """Points that a core evaluates in a second."""
+        return float(2e6 / problem.encoding.n)
+
+    def in_words(self, cost: int) -> str:
+        """The function's value that a cost stands for."""
+        from core.problems.weierstrass.scorer import COST_UNIT
+
+        return f"{cost * COST_UNIT:.6f}"
 
 
-def function_value(cost: int) -> str:
-    """The function's value that a cost stands for."""
-    from core.problems.weierstrass.scorer import COST_UNIT
-
-    return f"{cost * COST_UNIT:.6f}"
-
-
-def fitted(problem: Any) -> tuple[str, ...]:
-    """About a second of one core's work: a neighbour takes as long as there are coordinates and points."""
-    return ("--iterations", str(max(1, 20 * 10 * 10_000 // (problem.encoding.n * problem.points))))
-
-
-WEIERSTRASS = local_search(
-    "weierstrass",
-    "local search for the Weierstrass function's minimum",
-    WeierstrassOptions,
-    load=load,
-    chosen=DEFAULT_INSTANCE,
-    standard=("--iterations", "20"),
-    fitted=fitted,
-    shown=function_value,
-    speed=lambda problem: 2e6 / problem.encoding.n,
-)
+WEIERSTRASS = WeierstrassWorkload()
 main = driver(WEIERSTRASS, __doc__)
 
 if __name__ == "__main__":

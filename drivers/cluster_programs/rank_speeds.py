@@ -8,7 +8,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,18 +57,19 @@ def measure_rank(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> RankMeasu
     from cluster.measure import compute_rates, serialised_timing
     from core.search.stop import Iterations
     from drivers.options.declaration import options_for_rank
-    from drivers.ppp import PPP
+    from drivers.ppp import PPP, PppWorkload
     from drivers.runs.seeds import broadcast_task, prepare_search
     from reports.records.environment import cores
     from reports.records.meters import Meter
 
     task = broadcast_task(PPP.load(own, 1) if ranks.rank == 0 else None, own, ranks)
 
-    def whole(backend: Any, _: Any, problem: Any, given: Any) -> Any:
-        """Every rank scans all neighbours, as if it were the only one."""
-        return PPP.search(backend, Solo(), problem, given)
+    class WholeScan(PppWorkload):
+        def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
+            """Every rank scans all neighbours, as if it were the only one."""
+            return super().search(backend, Solo(), problem, options)
 
-    search = prepare_search(replace(PPP, search=whole), ranks, task.problem, options_for_rank(task.options, own))
+    search = prepare_search(WholeScan(), ranks, task.problem, options_for_rank(task.options, own))
     search.run(Iterations(1), ranks=Solo())
     device = search.backend.device
     meter = Meter(device.kind, device.index if device.kind == "gpu" else 0)

@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, dataclass, make_dataclass
+from dataclasses import Field, dataclass, make_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -27,7 +27,7 @@ from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, 
 from drivers.options.local_search import SearchOptions, neighbourhood_option
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
-from drivers.workload.local_search import local_search
+from drivers.workload.local_search import LocalSearchWorkload
 from drivers.workload.registry import NAMES
 
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
@@ -100,7 +100,8 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
         return comparison.main(words[1:], workload=workload)
     from drivers.runs import workload_main
 
-    options = workload_main.parse_options(workload, help_description(problem), words)
+    description = inspect.getdoc(problem) or "Local search on a user-defined problem."
+    options: Any = workload_main.parse_options(workload, description, words)
     return check_problem(workload, options) if options.check else workload_main.start(workload, options, words)
 
 
@@ -125,7 +126,7 @@ def check_problem(workload: Workload[Any], options: Any) -> int:
 # --- the declaration ---
 
 
-def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]) -> Workload[Any]:
+def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]) -> CustomProblemWorkload:
     """Declare local search on a problem.
 
     Parameters
@@ -141,39 +142,40 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
         The constructor takes what no option can say.
 
     """
-    owner = type(problem) if isinstance(problem, Problem) else problem
+    owner: Any = type(problem) if isinstance(problem, Problem) else problem
     make = (lambda: problem) if isinstance(problem, Problem) else problem
+    made_by = f"made by {' '.join(started) or 'a program'}"
+    return replace(
+        class_workload(owner),
+        options=declare_options(make),
+        load_problem=lambda given: (make_problem(make, given), made_by),
+        program=started,
+    )
 
-    def load(given: CustomProblemOptions) -> tuple[Problem, str]:
-        return make_problem(make, given), f"made by {' '.join(started) or 'a program'}"
 
-    return declare_search(owner, declare_options(make), load, started)
+@dataclass(frozen=True)
+class CustomProblemWorkload(LocalSearchWorkload):
+    """Local search on a user-defined problem; ``load_problem`` maps options to the problem and its source."""
+
+    name: str
+    title: str
+    options: type[Any]
+    load_problem: Any
+    program: tuple[str, ...] = ()
+    best_known = "best known"
+    standard = ()
+
+    def fitted(self, problem: Problem) -> tuple[str, ...]:
+        """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
+        size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
+        iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
+        return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
 
 
 @cache
-def class_workload(owner: Callable[..., Problem]) -> Workload[Any]:
-    """Declare local search on problems of a class; a `load` that knows the problem takes the place of this one."""
-    return declare_search(owner, CustomProblemOptions, lambda given: (make_problem(owner, given), "a program"), ())
-
-
-def declare_search(
-    owner: ProblemFactory,
-    options: type[CustomProblemOptions],
-    load: Callable[[Any], tuple[Any, str]],
-    started: tuple[str, ...],
-) -> Workload[Any]:
-    """Declare local search on problems of a class or function; see `declare_workload`."""
-    return local_search(
-        workload_name(owner),
-        f"local search on {owner.__name__}",
-        options,
-        load=load,
-        chosen=None,
-        standard=(),
-        fitted=fitted,
-        best_known="best known",
-        program=started,
-    )
+def class_workload(owner: Any) -> CustomProblemWorkload:
+    """Declare local search on problems of a class or function, without the problem."""
+    return CustomProblemWorkload(workload_name(owner), f"local search on {owner.__name__}", CustomProblemOptions, None)
 
 
 @cache
@@ -183,18 +185,6 @@ def workload_name(owner: ProblemFactory) -> str:
     if owner.__module__.startswith("core.problems."):
         return plain
     return f"own-{owner.__name__.lower()}" if plain in NAMES else owner.__name__.lower()
-
-
-def help_description(problem: ProblemFactory | Problem) -> str:
-    """What the help says first."""
-    return inspect.getdoc(problem) or "Local search on a user-defined problem."
-
-
-def fitted(problem: Problem) -> tuple[str, ...]:
-    """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
-    size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
-    iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
-    return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
 
 
 def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem:

@@ -27,13 +27,12 @@ from core.search.protocol import Callback
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
-from drivers.library.custom_problem import CustomProblemOptions, class_workload, fitted
+from drivers.library.custom_problem import CustomProblemOptions, class_workload
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA
 from drivers.runs.seeds import refuse_several_solutions, run_seeds
 from drivers.workload.declaration import Workload
-from drivers.workload.local_search import load_task
 from drivers.workload.registry import NAMES, get_workload
 
 if TYPE_CHECKING:
@@ -249,8 +248,8 @@ def minimize(
     objects = {} if algorithm is None else {"algorithm": values.pop("algorithm")}
     if stop is not None:
         values |= stop_criteria(stop, {name: named[name] for name in CRITERIA if named[name] is not None})
-    load = partial(load_task, None, lambda options: (problem, "made by a program"), fitted)
-    workload = replace(class_workload(type(problem)), load=load)  # type: ignore[arg-type]
+    declared = class_workload(type(problem))  # type: ignore[arg-type]
+    workload = replace(declared, load_problem=lambda _: (problem, "made by a program"))
     runs = run_workload(workload, values, callback, ranks, objects, "minimize")
     return Results(runs) if seeds is not None else runs[0]
 

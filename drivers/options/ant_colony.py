@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 DEFAULTS = Settings()
 ITERATIONS = 100
 """What ends a search that nobody limits."""
-ANTS = OptionGroup("ants")
-STOP = OptionGroup("stop", "the search ends at the first one reached")
-PHEROMONE = OptionGroup("pheromone")
-MMAS = OptionGroup("Max-Min Ant System", "only with --variant mmas")
-COLONIES = OptionGroup("several colonies")
+ANTS = OptionGroup("ants", decides="search")
+STOP = OptionGroup("stop", "the search ends at the first one reached", decides="search")
+PHEROMONE = OptionGroup("pheromone", decides="search")
+MMAS = OptionGroup("Max-Min Ant System", "only with --variant mmas", decides="search")
+COLONIES = OptionGroup("several colonies", decides="search")
 
 NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
     (
@@ -41,23 +41,16 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 class AntOptions(Options):
     """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
 
-    ants: int | None = option(
-        None, f"number of ants of each colony ({DEFAULTS.ants})", positive, "M", group=ANTS, decides="search"
-    )
-    alpha: float | None = option(
-        None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A", group=ANTS, decides="search"
-    )
-    beta: float | None = option(
-        None, f"exponent of 1 / distance ({DEFAULTS.beta:g})", number, "B", group=ANTS, decides="search"
-    )
+    ants: int | None = option(None, f"number of ants of each colony ({DEFAULTS.ants})", positive, "M", ANTS)
+    alpha: float | None = option(None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A", ANTS)
+    beta: float | None = option(None, f"exponent of 1 / distance ({DEFAULTS.beta:g})", number, "B", ANTS)
     candidates: int | None = option(
         None,
         "choose among the K nearest cities while one of them is unvisited, at most 32; 0: all cities "
         f"({DEFAULTS.candidates})",
         natural,
         "K",
-        group=ANTS,
-        decides="search",
+        ANTS,
     )
     local_search: str | None = option(
         None,
@@ -65,7 +58,6 @@ class AntOptions(Options):
         f"times faster (2opt-near) ({DEFAULTS.local_search})",
         choices=LOCAL_SEARCHES,
         group=ANTS,
-        decides="search",
     )
     strategy: str = option(
         STRATEGIES[-1],
@@ -80,12 +72,7 @@ class AntOptions(Options):
         ANTS,
     )
     rho: float | None = option(
-        None,
-        f"fraction of the pheromone that evaporates in an iteration ({DEFAULTS.rho:g})",
-        number,
-        "R",
-        group=PHEROMONE,
-        decides="search",
+        None, f"fraction of the pheromone that evaporates in an iteration ({DEFAULTS.rho:g})", number, "R", PHEROMONE
     )
     variant: str | None = option(
         None,
@@ -93,7 +80,6 @@ class AntOptions(Options):
         f"({DEFAULTS.variant})",
         choices=VARIANTS,
         group=PHEROMONE,
-        decides="search",
     )
     best_every: int | None = option(
         None,
@@ -101,64 +87,45 @@ class AntOptions(Options):
         f"({DEFAULTS.best_every})",
         natural,
         "N",
-        group=MMAS,
-        decides="search",
+        MMAS,
     )
     stagnation: int | None = option(
         None,
         f"smooth the pheromone after every N iterations without a better tour; 0: never ({DEFAULTS.stagnation})",
         natural,
         "N",
-        group=MMAS,
-        decides="search",
+        MMAS,
     )
     smoothing: float | None = option(
         None,
         f"with --stagnation: strength of the smoothing, from 0 to 1 (the upper limit) ({DEFAULTS.smoothing:g})",
         number,
         "D",
-        group=MMAS,
-        decides="search",
+        MMAS,
     )
     colonies: int | None = option(
-        None,
-        f"number of colonies, each with separate pheromone ({DEFAULTS.colonies})",
-        positive,
-        "C",
-        group=COLONIES,
-        decides="search",
+        None, f"number of colonies, each with separate pheromone ({DEFAULTS.colonies})", positive, "C", COLONIES
     )
     exchange: int | None = option(
         None,
         f"with --colonies: every N iterations all colonies adopt the best tour; 0: never ({DEFAULTS.exchange})",
         natural,
         "N",
-        group=COLONIES,
-        decides="search",
+        COLONIES,
     )
     iterations: int | None = option(
         None,
         f"number of iterations, a tour per ant in each (default: {ITERATIONS}, or unlimited with --seconds)",
         positive,
         "N",
-        group=STOP,
+        STOP,
         decides="work",
     )
     seconds: float | None = option(
-        None,
-        "wall-clock time in seconds; runs then end at different iterations",
-        number,
-        "S",
-        group=STOP,
-        decides="search",
+        None, "wall-clock time in seconds; runs then end at different iterations", number, "S", STOP
     )
     target: int | None = option(
-        None,
-        "length at which the search ends, checked after every iteration",
-        int,
-        "LENGTH",
-        group=STOP,
-        decides="search",
+        None, "length at which the search ends, checked after every iteration", int, "LENGTH", STOP
     )
     scaled: int | None = scaled_option("--ants")
     tour: OutputFile | None = tours.tour_option()

@@ -38,10 +38,11 @@ nothing
 
 
 class OptionGroup(NamedTuple):
-    """Options that stand together in the help."""
+    """Options that stand together in the help; ``decides`` is what they decide unless an option says otherwise."""
 
     title: str
     description: str | None = None
+    decides: OptionEffect = "nothing"
 
 
 COMMON = OptionGroup("options")
@@ -69,9 +70,9 @@ def option(
     help: str,
     type: ValueType | type[Any] = str,
     metavar: str | tuple[str, ...] | None = None,
-    *,
     group: OptionGroup = COMMON,
-    decides: OptionEffect = "nothing",
+    *,
+    decides: OptionEffect | None = None,
     choices: Sequence[str] | None = None,
     spelled: str | None = None,
     nargs: int | str | None = None,
@@ -92,7 +93,7 @@ def option(
     group
         Where it stands in the help.
     decides
-        See `OptionEffect`.
+        See `OptionEffect`; by default that of the group.
     choices
         The texts that it takes.
     spelled
@@ -104,29 +105,22 @@ def option(
 
     """
     kind = type if isinstance(type, ValueType) else PLAIN_TYPES[type]
-    declared = OptionDeclaration(
-        help, kind, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs, short
-    )
+    listed = tuple(choices) if choices else None
+    declared = OptionDeclaration(help, kind, metavar, listed, group, decides or group.decides, spelled, nargs, short)
     return field(default=default, metadata={"option": declared})
 
 
 def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -> Any:
     """Declare `--instance`; the help names a generator of instances, and what is chosen without the option."""
     return option(
-        None,
-        f"instance: a file, a known name, or a generator such as {generator} (default: {chosen})",
-        NAME,
-        "NAME",
+        None, f"instance: a file, a known name, or a generator such as {generator} (default: {chosen})", NAME, "NAME"
     )
 
 
 def scaled_option(grows: str) -> Any:
     """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
     return option(
-        None,
-        f"record that {grows} is P times the amount for one rank (set by `drivers.compare --weak`)",
-        positive,
-        "P",
+        None, f"record that {grows} is P times the amount for one rank (set by `drivers.compare --weak`)", positive, "P"
     )
 
 
@@ -198,7 +192,7 @@ class Options:
         "save checkpoints of the search to FILE, regularly and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
         "FILE",
-        group=CHECKPOINTS,
+        CHECKPOINTS,
     )
     resume: bool = option(
         False,
@@ -208,7 +202,7 @@ class Options:
         group=CHECKPOINTS,
     )
     checkpoint_every: float = option(
-        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS", group=CHECKPOINTS
+        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS", CHECKPOINTS
     )
     peers: bool = option(
         False,

@@ -14,7 +14,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 """Bytes of the suffixes of a size."""
 
 
-DP = OptionGroup("dynamic programming")
+DP = OptionGroup("dynamic programming", decides="way")
 AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 
@@ -25,7 +25,6 @@ def tiling_option(tilings: tuple[str, ...]) -> Any:
         "division of the table into launches; none: one launch per wave, as in the paper (%(default)s)",
         choices=tilings,
         group=DP,
-        decides="way",
     )
 
 
@@ -62,8 +61,7 @@ class DpOptions(Options):
         "the computation (default: half of the device's memory)",
         memory_size,
         "SIZE",
-        group=DP,
-        decides="way",
+        DP,
     )
     spill: str | None = option(
         None,
@@ -71,7 +69,7 @@ class DpOptions(Options):
         "memory",
         folder,
         "DIR",
-        group=DP,
+        DP,
         decides="place",
     )
     profile: bool = option(
@@ -82,9 +80,10 @@ class DpOptions(Options):
         group=OptionGroup("profile"),
     )
 
-    def execution(self) -> dict[str, Any]:
-        """Return execution settings in addition to the options that are some: true if files are used, and not which."""
-        return {"spill_to_files": self.spill is not None}
+    @property
+    def sized(self) -> bool:
+        """True if the options say what to compute."""
+        raise NotImplementedError
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing.

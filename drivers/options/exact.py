@@ -15,7 +15,7 @@ from drivers.options.values import positive
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
 """Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
-SEARCH = OptionGroup("search")
+SEARCH = OptionGroup("search", decides="search")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,6 @@ class ExactOptions(Options):
         f"in the thesis (edges), or none (default: {BOUNDS[0]}; up to 7 cities: all tours, on the host)",
         choices=BOUNDS,
         group=SEARCH,
-        decides="search",
     )
     enumerate: str | None = option(
         None,
@@ -40,7 +39,6 @@ class ExactOptions(Options):
         f"number (permutations) ({ENUMERATIONS[0]})",
         choices=ENUMERATIONS,
         group=SEARCH,
-        decides="search",
     )
     depth: int | None = option(
         None,
@@ -48,7 +46,7 @@ class ExactOptions(Options):
         "--mapping published 7, or n - 4 for fewer than 11 cities)",
         positive,
         "D",
-        group=SEARCH,
+        SEARCH,
         decides="way",
     )
     mapping: str = mapping_option(
@@ -61,7 +59,6 @@ class ExactOptions(Options):
         "the thesis's final version does",
         bool,
         group=SEARCH,
-        decides="search",
     )
     count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
     verify: bool = option(

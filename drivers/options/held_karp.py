@@ -16,7 +16,9 @@ DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""
 MOST_ASYMMETRIC = 20
 """Cities up to which `--verify` has another algorithm for asymmetric distances."""
-RESTRICTED = OptionGroup("restricted search", "optimal within a neighbourhood, and never reported as exact")
+RESTRICTED = OptionGroup(
+    "restricted search", "optimal within a neighbourhood, and never reported as exact", decides="work"
+)
 
 
 @dataclass(frozen=True)
@@ -31,22 +33,22 @@ class HeldKarpOptions(DpOptions):
         f"and Simonetti; default: {DEFAULT_K} for instances too large for a proof)",
         positive,
         "K",
-        group=RESTRICTED,
-        decides="work",
+        RESTRICTED,
     )
     rotations: int | None = option(
-        None, "number of cities of the start tour to search from (1)", positive, "R", group=RESTRICTED, decides="work"
+        None, "number of cities of the start tour to search from (1)", positive, "R", RESTRICTED
     )
     improve: bool = option(
-        False,
-        "repeat the search from the best tour until it finds no shorter one",
-        bool,
-        group=RESTRICTED,
-        decides="work",
+        False, "repeat the search from the best tour until it finds no shorter one", bool, group=RESTRICTED
     )
     verify: bool = option(False, "verify the optimum by another algorithm", bool, group=CHECKS)
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
+
+    @property
+    def sized(self) -> bool:
+        """True if an instance is named."""
+        return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing, whatever the instance."""

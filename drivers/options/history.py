@@ -40,10 +40,10 @@ def history_option(group: OptionGroup = RESULTS) -> Any:
 
 def curve_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--curve`, which asks for the history too."""
-    return option(None, "save the whole history as CSV", OutputFile, "FILE", group=group)
+    return option(None, "save the whole history as CSV", OutputFile, "FILE", group)
 
 
 def plot_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--plot`, which asks for the history too."""
     text = "plot the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
-    return option(None, text, plot_file, "FILE", group=group)
+    return option(None, text, plot_file, "FILE", group)

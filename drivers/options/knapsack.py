@@ -17,7 +17,8 @@ ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
 """Cells up to which NumPy computes the value again without being asked; it takes half a second."""
 GENERATED = OptionGroup("generated instances, from --seed")
-SEARCH = OptionGroup("search")
+SEARCH = OptionGroup("search", decides="work")
+"""Branch and bound may find another of several best selections, so the method decides the work."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,9 @@ class KnapsackOptions(DpOptions):
     instance: str | None = option(
         None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", NAME, "NAME"
     )
-    items: int | None = option(None, f"number of items ({ITEMS})", positive, "N", group=GENERATED)
+    items: int | None = option(None, f"number of items ({ITEMS})", positive, "N", GENERATED)
     capacity: int | None = option(
-        None,
-        f"capacity ({CAPACITY}; for Pisinger's classes half of the total weight)",
-        natural,
-        "C",
-        group=GENERATED,
+        None, f"capacity ({CAPACITY}; for Pisinger's classes half of the total weight)", natural, "C", GENERATED
     )
     kind: str | None = option(
         None,
@@ -45,32 +42,21 @@ class KnapsackOptions(DpOptions):
         group=GENERATED,
         spelled="--class",
     )
-    range: int | None = option(
-        None, "largest random number in Pisinger's classes (1000)", positive, "R", group=GENERATED
-    )
+    range: int | None = option(None, "largest random number in Pisinger's classes (1000)", positive, "R", GENERATED)
     method: str = option(
         METHODS[0],
         "dynamic programming (dp), or the paper's baseline: branch and bound on one core (bb) (%(default)s)",
         choices=METHODS,
         group=SEARCH,
-        # Of several best selections branch and bound may find another.
-        decides="work",
     )
-    nodes: int | None = option(
-        None, "with --method bb: largest number of nodes", positive, "N", group=SEARCH, decides="work"
-    )
-    seconds: float | None = option(
-        None, "with --method bb: time limit in seconds", number, "S", group=SEARCH, decides="work"
-    )
+    nodes: int | None = option(None, "with --method bb: largest number of nodes", positive, "N", SEARCH)
+    seconds: float | None = option(None, "with --method bb: time limit in seconds", number, "S", SEARCH)
     tiling: str = tiling_option(TILINGS)
     verify: bool = option(
-        False,
-        f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)",
-        bool,
-        group=CHECKS,
+        False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool, group=CHECKS
     )
     output: OutputFile | None = option(
-        None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE", group=RESULTS
+        None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE", RESULTS
     )
 
     @property

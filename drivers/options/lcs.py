@@ -39,11 +39,7 @@ class LcsOptions(DpOptions):
         group=CHECKS,
     )
     output: OutputFile | None = option(
-        None,
-        "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta",
-        OutputFile,
-        "FILE",
-        group=RESULTS,
+        None, "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta", OutputFile, "FILE", RESULTS
     )
 
     @property

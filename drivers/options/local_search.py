@@ -39,13 +39,13 @@ ALGORITHMS = {
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 """Options of single algorithms."""
 
-SEARCH = OptionGroup("search")
-TABU = OptionGroup("tabu")
-PERTURBATION = OptionGroup("ils, vns")
-ANNEALING = OptionGroup("annealing")
-STOP = OptionGroup("stop", "the search ends at the first one reached")
-PARALLEL = OptionGroup("parallel model")
-EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times")
+SEARCH = OptionGroup("search", decides="search")
+TABU = OptionGroup("tabu", decides="search")
+PERTURBATION = OptionGroup("ils, vns", decides="search")
+ANNEALING = OptionGroup("annealing", decides="search")
+STOP = OptionGroup("stop", "the search ends at the first one reached", decides="search")
+PARALLEL = OptionGroup("parallel model", decides="search")
+EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times", decides="search")
 RESULTS = OptionGroup("results and problem")
 
 
@@ -78,7 +78,7 @@ NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
 def algorithm_option(default: str) -> Any:
     """Declare `--algorithm` with its default."""
     text = "search algorithm (%(default)s)"
-    return option(default, text, ALGORITHM, choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
+    return option(default, text, ALGORITHM, choices=tuple(ALGORITHMS), group=SEARCH)
 
 
 def neighbourhood_option(default: str) -> Any:
@@ -87,7 +87,7 @@ def neighbourhood_option(default: str) -> Any:
         "neighbourhood of the moves (%(default)s; auto: the problem's first); a descent takes up to three, as in "
         "flip1,flip2"
     )
-    return option(default, text, NEIGHBOURHOOD, "NAME", group=SEARCH, decides="search")
+    return option(default, text, NEIGHBOURHOOD, "NAME", SEARCH)
 
 
 def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
@@ -111,59 +111,28 @@ class SearchOptions(Options):
     algorithm: str | Algorithm = algorithm_option("tabu")
     neighbourhood: str | Sequence[str | Neighbourhood] = neighbourhood_option("exchange2")
     evaluation: str = option(
-        "auto",
-        "evaluation of neighbours (%(default)s: the fastest one)",
-        metavar="NAME",
-        group=SEARCH,
-        decides="search",
+        "auto", "evaluation of neighbours (%(default)s: the fastest one)", metavar="NAME", group=SEARCH
     )
     tenure: int | None = option(
-        None,
-        "number of iterations for which a move stays tabu (default: by the problem)",
-        natural,
-        "T",
-        group=TABU,
-        decides="search",
+        None, "number of iterations for which a move stays tabu (default: by the problem)", natural, "T", TABU
     )
     tenure_span: int | None = option(
-        None,
-        "largest random addition to the tenure, in iterations (default: by the problem)",
-        natural,
-        "D",
-        group=TABU,
-        decides="search",
+        None, "largest random addition to the tenure, in iterations (default: by the problem)", natural, "D", TABU
     )
     tabu_memory: str | None = option(
         None,
         "tabu list of moves, or of attributes of solutions (auto: attributes if the problem has them)",
         choices=("auto", "attributes", "moves"),
         group=TABU,
-        decides="search",
     )
     strength: int | None = option(
-        None,
-        "largest number of random moves in a perturbation (ils 3, vns 5)",
-        positive,
-        "K",
-        group=PERTURBATION,
-        decides="search",
+        None, "largest number of random moves in a perturbation (ils 3, vns 5)", positive, "K", PERTURBATION
     )
-    temperature: float | None = option(
-        None, "start temperature (0: derived from random moves)", number, "T", group=ANNEALING, decides="search"
-    )
-    cooling: float | None = option(
-        None, "factor of the temperature after each plateau (0.98)", number, "C", group=ANNEALING, decides="search"
-    )
-    plateau: int | None = option(
-        None, "number of draws at one temperature (1000)", positive, "P", group=ANNEALING, decides="search"
-    )
+    temperature: float | None = option(None, "start temperature (0: derived from random moves)", number, "T", ANNEALING)
+    cooling: float | None = option(None, "factor of the temperature after each plateau (0.98)", number, "C", ANNEALING)
+    plateau: int | None = option(None, "number of draws at one temperature (1000)", positive, "P", ANNEALING)
     batch: int | None = option(
-        None,
-        "number of draws evaluated together (256); same trajectory",
-        positive,
-        "B",
-        group=ANNEALING,
-        decides="search",
+        None, "number of draws evaluated together (256); same trajectory", positive, "B", ANNEALING
     )
     restart: int | None = option(
         None,
@@ -171,8 +140,7 @@ class SearchOptions(Options):
         "each local optimum; default: never)",
         natural,
         "N",
-        group=SEARCH,
-        decides="search",
+        SEARCH,
     )
     iterations: int | None = option(
         None,
@@ -180,25 +148,18 @@ class SearchOptions(Options):
         "option sets the work)",
         positive,
         "N",
-        group=STOP,
-        decides="search",
+        STOP,
     )
     seconds: float | None = option(
         None,
         "wall-clock time in seconds; runs then end at different iterations, with different hashes",
         number,
         "S",
-        group=STOP,
-        decides="search",
+        STOP,
     )
-    target: int | None = option(None, "cost at which the search ends", int, "COST", group=STOP, decides="search")
+    target: int | None = option(None, "cost at which the search ends", int, "COST", STOP)
     patience: int | None = option(
-        None,
-        "number of iterations without improvement at which the search ends",
-        positive,
-        "N",
-        group=STOP,
-        decides="search",
+        None, "number of iterations without improvement at which the search ends", positive, "N", STOP
     )
     level: str | None = option(
         None,
@@ -206,7 +167,6 @@ class SearchOptions(Options):
         "too (solution) (default: iteration for one walk, algorithm for several)",
         choices=("iteration", "algorithm", "solution"),
         group=PARALLEL,
-        decides="search",
     )
     walks: int | None = option(
         None,
@@ -214,16 +174,10 @@ class SearchOptions(Options):
         "rank if no option sets the work)",
         positive,
         "W",
-        group=PARALLEL,
-        decides="search",
+        PARALLEL,
     )
     exchange: int | None = option(
-        None,
-        "every K iterations all walks continue from the best one (default: never)",
-        natural,
-        "K",
-        group=PARALLEL,
-        decides="search",
+        None, "every K iterations all walks continue from the best one (default: never)", natural, "K", PARALLEL
     )
     initial: str | InitialSolutions | None = option(
         None,
@@ -231,8 +185,7 @@ class SearchOptions(Options):
         "random ones)",
         INITIAL,
         "FILE",
-        group=SEARCH,
-        decides="search",
+        SEARCH,
     )
     mapping: str = mapping_option(
         "one lane per neighbour in teams of 256, the evaluation of section 6, and selection on the host",
@@ -243,7 +196,6 @@ class SearchOptions(Options):
         "processor that lists the neighbours (section 6.6; %(default)s)",
         choices=("device", "host"),
         group=EXPERIMENTS,
-        decides="search",
     )
     select: str | None = option(
         None,
@@ -251,7 +203,6 @@ class SearchOptions(Options):
         "default: as --generate, or host with --mapping published)",
         choices=("device", "host"),
         group=EXPERIMENTS,
-        decides="search",
     )
     shape: str = option(
         "fixed",
@@ -259,18 +210,16 @@ class SearchOptions(Options):
         "paper's thread control, algorithm 3, section 6.5) (default: %(default)s)",
         choices=("fixed", "tuned"),
         group=EXPERIMENTS,
-        decides="search",
     )
     data_memory: str = option(
         "global",
         "memory for the problem's data (section 5; image exists only in OpenCL) (%(default)s)",
         choices=("global", "readonly", "shared", "image"),
         group=EXPERIMENTS,
-        decides="search",
     )
     scaled: int | None = scaled_option("--walks")
     solution: OutputFile | None = option(
-        None, "save the best solution, one number per line", OutputFile, "FILE", group=RESULTS
+        None, "save the best solution, one number per line", OutputFile, "FILE", RESULTS
     )
     history: bool = history_option(RESULTS)
     curve: OutputFile | None = curve_option(RESULTS)

@@ -20,12 +20,12 @@ def matrix_option(directed: bool) -> Any:
 
 def tour_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--tour`."""
-    return option(None, "save the best tour as a TSPLIB .tour file", OutputFile, "FILE", group=group)
+    return option(None, "save the best tour as a TSPLIB .tour file", OutputFile, "FILE", group)
 
 
 def svg_option(group: OptionGroup = RESULTS) -> Any:
     """Declare `--svg`."""
-    return option(None, "draw the best tour as SVG", OutputFile, "FILE", group=group)
+    return option(None, "draw the best tour as SVG", OutputFile, "FILE", group)
 
 
 def refuse_seed(options: Options) -> None:

@@ -19,8 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from drivers.workload.declaration import Task
-
 TOOL = "ncu"
 PAPER = "oconnell2014"
 METRICS = {
@@ -107,14 +105,9 @@ def run_profiled(
     return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
 
 
-def profile_details(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
-    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
-
-    `sized` says whether the command line names what to compute.
-    """
-    if not task.options.profile:
-        return {}
-    found = run_profiled(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
+def profile_details(workload: str, options: Any, ranks: int, argv: Sequence[str]) -> Mapping[str, Any]:
+    """Return a profile of the kernels for a record's ``details``, if there is one; ``options`` ask for it."""
+    found = run_profiled(workload, argv, backend=options.backend, ranks=ranks, sized=options.sized)
     return {} if found is None else {"profile": found}
 
 

@@ -130,7 +130,7 @@ class ParallelBenefitCheck:
 
         Where ranks work apart, say how many of them have nothing to do.
         """
-        apart = self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None
+        apart = self.workload.shorter(self.shared, 1) is None
         parts = getattr(self.shared.options, self.workload.scaled or "none", None)
         if apart and self.ranks.rank == 0 and parts:
             report_idle_ranks(parts, self.workload.scaled, self.ranks.size)
@@ -261,8 +261,7 @@ class ParallelBenefitCheck:
 
     def rehearsed(self, steps: int | None) -> Any:
         """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
-        shorter = self.workload.shorter
-        return self.shared.options if steps is None or shorter is None else shorter(self.shared, steps)
+        return self.shared.options if steps is None else self.workload.shorter(self.shared, steps)
 
     def has_more(self, steps: int) -> bool:
         """Whether the run has more iterations than these."""

@@ -266,7 +266,7 @@ class Repetitions:
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
         workload = self.workload
-        doing = workload.doing if isinstance(workload.doing, str) else workload.doing(self.run)
+        doing = workload.progress_label(self.run)
         meter = self.meter()
         with (
             make_progress_display(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar,

@@ -104,7 +104,11 @@ def prepare_repetitions(
     first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
     task = first if first is not None and ranks.size == 1 else share_task(first, own, ranks)
     options = task.options
-    details = workload.details(task, ranks, argv) if workload.details and ranks.rank == 0 else {}
+    details: Mapping[str, Any] = {}
+    if getattr(options, "profile", False) and ranks.rank == 0:
+        from drivers.runs.kernel_profile import profile_details
+
+        details = profile_details(workload.name, options, ranks.size, argv)
     placed = pin_ranks(ranks, options) if options.pin_cores else {}
     build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
     search = build(workload, ranks, task.problem, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
@@ -116,7 +116,7 @@ class VerifierVerdict(NamedTuple):
 
 @dataclass
 class PreparedRun(Generic[AnyOptions]):
-    """A search that is compiled and warm on this rank: the argument of most functions of a workload.
+    """A search that is compiled and warm on this rank: the argument of most methods of a workload.
 
     Attributes
     ----------
@@ -147,18 +147,15 @@ class PreparedRun(Generic[AnyOptions]):
             self.found_before[name] = compute()
         return self.found_before[name]
 
-
-def no_headline(run: PreparedRun[Any]) -> None:
-    """Return no line before the first repetition."""
-
-
-def unknown_work(run: PreparedRun[Any]) -> None:
-    """Return None: the amount of work is not known in advance."""
+    def searched(self, callback: Callback | None, *stop: Any, **more: Any) -> Any:
+        """Return the outcome of the search with this run's ranks and checkpoints; ``more`` goes to its ``run`` too."""
+        return self.search.run(*stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
 
 
-@dataclass(frozen=True)
 class Workload(Generic[AnyOptions]):
     """Declaration of a workload, of which `drivers.runs.workload_main.driver` makes a program.
+
+    A workload is a subclass with these attributes, and with the methods below where it differs.
 
     Attributes
     ----------
@@ -172,51 +169,18 @@ class Workload(Generic[AnyOptions]):
         Unit of its work and its rates, plural.
     hash_scope : str
         Meaning of equal hashes, a key of `reports.records.schema.HASH_SCOPES`.
-    doing : str or callable
-        Text before the progress bar, or a function of the run that returns it.
-    load : callable
-        (options, number of ranks) -> `Task`, on the first rank: refuses options that change nothing or exclude each
-        other before it reads a file.
-    search : callable
-        (backend, ranks, problem, options) -> the search on this rank's device, compiled and warm, with the attribute
-        ``backend``. It does not communicate with other ranks.
-    once : callable
-        (run, callback or None) -> outcome: searches once, on all ranks: calls the search's ``run`` as
-        `core.search.protocol.Search` has it, with the callback, which a bar waits for, the ranks and the checkpointer.
-    result : callable
-        (run, outcome) -> `RepetitionResult`, on the first rank.
-    judges : callable
-        (run, outcome, result) -> a `VerifierVerdict` of each verifier that is independent of the search, the plain
-        scorer first.
+    doing : str
+        Text before the progress bar.
     noun : str
         Word for the cost in messages: length, value.
-    in_words : callable
-        (cost) -> text, for the progress bar.
+    best_known : str
+        Word for the problem's ``optimum``.
     standard : tuple of str
         Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
         the problem, also if the user names no instance.
-    fitted : callable
-        (problem) -> such options for a problem.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; its options have
         `drivers.options.declaration.scaled_option` then. Empty: there is no weak scaling.
-    shorter : callable, optional
-        (run, iterations) -> its options with at most these iterations and no time limit, for a rehearsal of all ranks;
-        it returns None if ranks do not synchronise in every iteration. None: a run has no iterations.
-    work : callable
-        (run) -> the work of one repetition on all ranks; None if it is not known in advance.
-    parameters, execution : callable
-        (run) -> parameters and execution settings in addition to those that options declare.
-    headline : callable
-        (run) -> a line before the first repetition, or None.
-    save : callable
-        (run, solution): writes the output files that the options name.
-    details : callable, optional
-        (task, ranks, arguments) -> further entries for the record's ``details``, computed before a device is opened.
-    on_one_core : callable
-        (options) -> True if one core is the fastest device for them, so that `--backend auto` takes it.
-    for_peers : callable
-        (problem) -> the problem in the form that `drivers.peers` takes.
     program : tuple of str
         Arguments by which Python starts its program; by default the module of its name in `drivers`.
 
@@ -227,27 +191,88 @@ class Workload(Generic[AnyOptions]):
     options: type[AnyOptions]
     unit: str
     hash_scope: str
-    doing: str | Callable[[PreparedRun[AnyOptions]], str]
-    load: Callable[[AnyOptions, int], Task]
-    search: Callable[[Any, Any, Any, AnyOptions], Any]
-    once: Callable[[PreparedRun[AnyOptions], Callback | None], Any]
-    result: Callable[[PreparedRun[AnyOptions], Any], RepetitionResult]
-    judges: Callable[[PreparedRun[AnyOptions], Any, RepetitionResult], Iterator[VerifierVerdict]]
-    noun: str = "cost"
-    in_words: Callable[[int], str] = str
+    doing: str
+    noun = "cost"
+    best_known = "optimum"
     standard: tuple[str, ...] = ()
-    fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
-    scaled: str = ""
-    shorter: Callable[[PreparedRun[AnyOptions], int], AnyOptions | None] | None = None
-    work: Callable[[PreparedRun[AnyOptions]], RepetitionWork | None] = unknown_work
-    parameters: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
-    execution: Callable[[PreparedRun[AnyOptions]], Mapping[str, Any]] = lambda run: {}
-    headline: Callable[[PreparedRun[AnyOptions]], str | None] = no_headline
-    save: Callable[[PreparedRun[AnyOptions], Any], None] = lambda run, solution: None
-    details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] | None = None
-    on_one_core: Callable[[AnyOptions], bool] = lambda options: False
-    for_peers: Callable[[Any], Any] = lambda problem: problem
+    scaled = ""
     program: tuple[str, ...] = ()
+
+    # --- every workload has its own ---
+
+    def load(self, options: AnyOptions, ranks: int) -> Task:
+        """Return the task of a run with so many ranks; the first rank calls this.
+
+        Options that change nothing or exclude each other are refused before a file is read.
+        """
+        raise NotImplementedError
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: AnyOptions) -> Any:
+        """Return the search on this rank's device, compiled and warm, with the attribute ``backend``.
+
+        It does not communicate with other ranks before it runs.
+        """
+        raise NotImplementedError
+
+    def result(self, run: PreparedRun[AnyOptions], outcome: Any) -> RepetitionResult:
+        """Return the result of an outcome of `once`; the first rank calls this."""
+        raise NotImplementedError
+
+    def judges(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+        """Yield the verdict of each verifier that is independent of the search, the plain scorer first."""
+        raise NotImplementedError
+
+    # --- defaults ---
+
+    def once(self, run: PreparedRun[AnyOptions], callback: Callback | None) -> Any:
+        """Search once on all ranks and return the outcome; the callback gets the progress."""
+        return run.searched(callback)
+
+    def progress_label(self, run: PreparedRun[AnyOptions]) -> str:
+        """Return the text before the progress bar."""
+        return self.doing
+
+    def in_words(self, cost: int) -> str:
+        """Return a cost as text."""
+        return str(cost)
+
+    def fitted(self, problem: Any) -> tuple[str, ...]:
+        """Return options as `standard` has them, for a problem."""
+        return ()
+
+    def shorter(self, run: PreparedRun[AnyOptions], iterations: int) -> AnyOptions | None:
+        """Return the options with at most these iterations and no time limit, for a rehearsal of all ranks.
+
+        None: a run has no iterations, or ranks do not synchronise in every one.
+        """
+        return None
+
+    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
+        """Return the work of one repetition on all ranks; None if it is not known in advance."""
+        return None
+
+    def parameters(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
+        """Return parameters in addition to those that options declare."""
+        return {}
+
+    def execution(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
+        """Return execution settings in addition to those that options declare."""
+        return {}
+
+    def headline(self, run: PreparedRun[AnyOptions]) -> str | None:
+        """Return a line before the first repetition, or None."""
+        return None
+
+    def save(self, run: PreparedRun[AnyOptions], solution: Any) -> None:
+        """Write the output files that the options name."""
+
+    def on_one_core(self, options: AnyOptions) -> bool:
+        """Return True if one core is the fastest device for these options, so that `--backend auto` takes it."""
+        return False
+
+    def for_peers(self, problem: Any) -> Any:
+        """Return the problem in the form that `drivers.peers` takes."""
+        return problem
 
     @property
     def started(self) -> tuple[str, ...]:

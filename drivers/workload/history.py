@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from core.errors import UserError
 from drivers.options.output_files import reporting_write_errors
-from drivers.workload.declaration import PreparedRun
+from drivers.workload.declaration import PreparedRun, Workload
 
 MOST_ROWS = 10_000
 """Rows of a history that a record keeps; `--curve` writes all."""
@@ -23,29 +23,8 @@ def keeps_history(options: Any) -> bool:
     return any(getattr(options, name, None) for name in ("history", "curve", "plot"))
 
 
-def save_history(
-    run: PreparedRun[Any],
-    outcome: Any,
-    *,
-    unit: str,
-    noun: str = "cost",
-    in_words: Callable[[int], str] = str,
-    best_known: str = "optimum",
-) -> None:
-    """Write the history of an outcome as CSV, and draw it, where the user asked for it.
-
-    Parameters
-    ----------
-    run
-        Whose options say where; its problem may know an optimum.
-    outcome
-        What the search found.
-    unit, noun, in_words
-        See `drivers.workload.declaration.Workload`.
-    best_known
-        What the problem's ``optimum`` is called.
-
-    """
+def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -> None:
+    """Write the history of an outcome as CSV, and draw it, where the options say so."""
     curve, plot, rows = run.options.curve, run.options.plot, outcome.history
     if curve and rows is not None:
         with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
@@ -54,28 +33,30 @@ def save_history(
     if plot and rows is not None:
         from reports.plots.history import draw_history, save_figure
 
+        noun, in_words, optimum = workload.noun, workload.in_words, run.problem.optimum
         title = f"{run.problem.name}: best {noun} {in_words(outcome.cost)}"
-        known = {best_known: run.problem.optimum} if run.problem.optimum is not None else {}
+        known = {workload.best_known: optimum} if optimum is not None else {}
+        evaluated = outcome.evaluations
         figure = draw_history(
-            rows, unit, title, noun=noun, in_words=in_words, known=known, evaluations=outcome.evaluations
+            rows, workload.unit, title, noun=noun, in_words=in_words, known=known, evaluations=evaluated
         )
         with reporting_write_errors(plot):
             save_figure(figure, plot)
 
 
-def refuse_clocked_records(options: Any) -> None:
-    """Refuse repetitions that a clock ends, in one record.
+def refuse_clocked_records(options: Any, expected: str) -> None:
+    """Refuse repetitions of a run that a clock ends, in one record; ``expected`` names the other limits.
 
     Raises
     ------
     UserError
-        There is a clock, a record, and more than one repetition.
+        There are a record and more than one repetition.
 
     """
-    if options.record and options.seconds is not None and options.repeats > 1:
+    if options.record and options.repeats > 1:
         raise UserError(
             f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "
-            "iteration, but repetitions of a record must do equal work; expected another limit instead of --seconds"
+            f"iteration, but repetitions of a record must do equal work; expected {expected} instead of --seconds"
         )
 
 

@@ -1,4 +1,4 @@
-"""Instances and verifiers that the workloads of the travelling salesman share."""
+"""Instances, verifiers and output files that the workloads of the travelling salesman share."""
 
 from __future__ import annotations
 
@@ -6,8 +6,34 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.errors import UserError
-from drivers.options.declaration import Options
-from drivers.workload.declaration import PUBLISHED_OPTIMUM, SCORER, Task, VerifierVerdict
+from drivers.options.declaration import AnyOptions, Options
+from drivers.options.output_files import reporting_write_errors
+from drivers.workload.declaration import (
+    PUBLISHED_OPTIMUM,
+    SCORER,
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    VerifierVerdict,
+    Workload,
+)
+from drivers.workload.history import save_history
+
+
+class TourWorkload(Workload[AnyOptions]):
+    """A search for a shortest tour, whose outcome has a ``tour``, a ``length`` and a history."""
+
+    noun = "length"
+
+    def judges(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+        """The scorer."""
+        yield tour_verdict(run.problem, result.solution.tour, outcome.length)
+
+    def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
+        """The shortest tour, and how the search came to it."""
+        save_tour(self.name, run.options, run.problem, outcome.tour)
+        save_history(self, run, outcome)
+
 
 # --- instances ---
 
@@ -71,3 +97,42 @@ def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[V
         yield VerifierVerdict("", f"the optimum is known to be {optimum}")
     elif exactly:
         yield VerifierVerdict(PUBLISHED_OPTIMUM)
+
+
+# --- files ---
+
+
+def refuse_blank_drawing(options: Any, instance: Any) -> None:
+    """Refuse `--svg` for an instance that cannot be drawn.
+
+    Raises
+    ------
+    UserError
+        It has distances and no coordinates.
+
+    """
+    if options.svg is not None and instance.display is None:
+        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
+
+
+def save_tour(workload: str, options: Any, instance: Any, tour: Any) -> None:
+    """Write the best tour, if there is one, where the options say so; its file names the program that found it.
+
+    Raises
+    ------
+    UserError
+        The disk refuses.
+
+    """
+    if tour is None:
+        return
+    if options.tour:
+        from core.problems.tsp import tour_files
+
+        with reporting_write_errors(options.tour):
+            tour_files.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, drivers.{workload}")
+    if options.svg:
+        from reports.plots.tour import draw_tour
+
+        with reporting_write_errors(options.svg), open(options.svg, "w", encoding="utf-8") as file:
+            file.write(draw_tour(instance.display, tour, instance.name))

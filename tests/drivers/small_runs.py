@@ -69,21 +69,30 @@ class Clock:
         return self.now
 
 
-def idle(options, once=lambda run, callback: "found"):
+class Idle(Workload):
     """A workload of no work."""
-    return Workload(
-        "nothing",
-        "repetitions of no work",
-        options,
-        unit="steps",
-        hash_scope="result",
-        doing="resting",
-        load=lambda options, ranks: Task(options, None, "made here"),
-        search=lambda backend, ranks, problem, options: None,
-        once=once,
-        result=lambda run, outcome: RepetitionResult(0, 0, 0, outcome),
-        judges=lambda run, outcome, result: iter(()),
-    )
+
+    name = "nothing"
+    title = "repetitions of no work"
+    unit = "steps"
+    hash_scope = "result"
+    doing = "resting"
+
+    def __init__(self, options, once=lambda run, callback: "found"):
+        self.options = options
+        self.once = once
+
+    def load(self, options, ranks):
+        return Task(options, None, "made here")
+
+    def search(self, backend, ranks, problem, options):
+        return None
+
+    def result(self, run, outcome):
+        return RepetitionResult(0, 0, 0, outcome)
+
+    def judges(self, run, outcome, result):
+        return iter(())
 
 
 def idle_backend(seconds_in_collectives=lambda: 0.0):

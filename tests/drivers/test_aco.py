@@ -158,5 +158,5 @@ def test_ranks_without_ants_are_told(capsys):
         ({"ants": 6, "colonies": 2}, "note: 2 colonies for 3 ranks: 1 of them has no work\n"),
         ({"ants": 2, "colonies": 3}, ""),
     ):
-        aco.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **given), 3)
+        aco.ACO.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **given), 3)
         assert capsys.readouterr().err == told

@@ -29,7 +29,7 @@ from drivers.options.values import OUTPUT_FILE, positive, seeds
 from drivers.runs import rank_start, workload_main
 from drivers.workload.registry import all_workloads
 from tests.conftest import ROOT
-from tests.drivers.small_runs import idle
+from tests.drivers.small_runs import Idle
 
 BAKING = OptionGroup("baking", "in an oven")
 
@@ -161,7 +161,7 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     monkeypatch.setattr("cluster.require_equal_arguments", lambda ranks, given: compared.update(given))
     monkeypatch.setattr("cluster.require_equal_content", lambda *_: None)
     two = SimpleNamespace(rank=0, size=2, local_rank=0)
-    rank_start.check_argument_consistency(two, idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
+    rank_start.check_argument_consistency(two, Idle(CakeOptions), CakeOptions(layers=5, kitchen="small"))
     expected = {option_flag(one) for one, declared in CakeOptions.declared() if declared.decides != "place"}
     assert compared.keys() == {"program", "--help", *expected}
     assert compared["--layers"] == "5"

@@ -16,7 +16,7 @@ from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import PreparedRun
 from drivers.workload.registry import get_workload
 from reports.records.files import load
-from tests.drivers.small_runs import Clock, idle, idle_backend
+from tests.drivers.small_runs import Clock, Idle, idle_backend
 
 DRIVER = exact
 SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
@@ -60,12 +60,17 @@ def work(run, callback):
     return "found"
 
 
-WHOLE = idle(Options, work)
-STEPWISE = replace(
-    WHOLE,
-    options=Steps,
-    shorter=lambda run, iterations: replace(run.options, iterations=min(iterations, run.options.iterations)),
-)
+WHOLE = Idle(Options, work)
+
+
+class Stepwise(Idle):
+    """The same in iterations."""
+
+    def shorter(self, run, iterations):
+        return replace(run.options, iterations=min(iterations, run.options.iterations))
+
+
+STEPWISE = Stepwise(Steps, work)
 
 
 def search(working_s, meeting_s=0.0):

@@ -8,7 +8,7 @@ from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetitions import Repetitions, RepetitionTimes, combine_rank_times, overall_verdict
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict
-from tests.drivers.small_runs import idle, idle_backend
+from tests.drivers.small_runs import Idle, idle_backend
 
 FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
 
@@ -41,7 +41,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
     options = Options(progress=False, repeats=repeats)
     return Repetitions(
-        idle(Options), PreparedRun(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {}
+        Idle(Options), PreparedRun(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {}
     )
 
 
@@ -154,7 +154,7 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
         timings.copied_bytes += 40
         return "found"
 
-    several.workload = idle(Options, once)
+    several.workload = Idle(Options, once)
     _, spent = several.measure()
     assert spent.read["bytes_moved"] == {"host_device": 45, "between_ranks": 10}
     assert spent.read["energy_j"]["gpu"] == 2.0

@@ -1,0 +1,60 @@
+"""Local search for the permutation flow shop, on any backend and over any number of ranks.
+
+python -m drivers.flowshop                                    iterated local search on ta021, in seconds
+python -m drivers.flowshop --instance ta001 --target 1278     until its shortest makespan is found
+python -m drivers.flowshop --instance taillard:30:10:seed=7   30 jobs on 10 machines
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import option
+from drivers.options.local_search import SearchOptions, algorithm_option, neighbourhood_option
+from drivers.options.values import NAME
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import LocalSearchWorkload
+
+
+@dataclass(frozen=True)
+class FlowShopOptions(SearchOptions):
+    """What local search for the permutation flow shop understands."""
+
+    instance: str | None = option(
+        None, "one of Taillard's, ta001 to ta120, or a generator, taillard:30:10:seed=7 (default: ta021)", NAME, "NAME"
+    )
+    algorithm: str = algorithm_option("ils")
+    neighbourhood: str = neighbourhood_option("insert")
+
+
+class FlowShopWorkload(LocalSearchWorkload):
+    """Insertions of one job."""
+
+    name = "flowshop"
+    title = "local search for the permutation flow shop"
+    options = FlowShopOptions
+    chosen = "ta021"
+    iterations, usual_size = 250, 20 * 20 * 20**2
+
+    def load_problem(self, options: Any) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.more.flow_shop.problem import FlowShop
+
+        problem = FlowShop(options.instance)
+        return problem, problem.instance.source
+
+    def size(self, problem: Any) -> int:
+        """Operations, for each insertion."""
+        return int(problem.instance.times.size * problem.instance.jobs**2)
+
+    def speed(self, problem: Any) -> float:
+        """Neighbours that a core evaluates in a second."""
+        return float(5e8 / problem.instance.times.size)
+
+
+FLOWSHOP = FlowShopWorkload()
+main = driver(FLOWSHOP, __doc__)
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

@@ -1,0 +1,60 @@
+"""Local search for the linear ordering problem, on any backend and over any number of ranks.
+
+python -m drivers.linearordering                                      tabu search on a random matrix, in seconds
+python -m drivers.linearordering --instance be75eec --data FOLDER     a file of LOLIB
+python -m drivers.linearordering --instance random:100:seed=1 --algorithm ils
+
+The cost is minus the sum of the weights above the diagonal.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import instance_option
+from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.runs.workload_main import driver
+from drivers.workload.local_search import LocalSearchWorkload
+
+DEFAULT_INSTANCE = "random:100:seed=1"
+
+
+@dataclass(frozen=True)
+class LinearOrderingOptions(SearchOptions):
+    """What local search for the linear ordering problem understands."""
+
+    instance: str | None = instance_option("random:40:seed=1", DEFAULT_INSTANCE)
+    neighbourhood: str = neighbourhood_option("insert")
+
+
+class LinearOrderingWorkload(LocalSearchWorkload):
+    """Insertions of one row."""
+
+    name = "linearordering"
+    title = "local search for the linear ordering problem"
+    options = LinearOrderingOptions
+    chosen = DEFAULT_INSTANCE
+    iterations, usual_size = 600, 100**2
+
+    def load_problem(self, options: Any) -> tuple[Any, str]:
+        """The problem, and where its instance came from."""
+        from core.problems.more.linear_ordering.problem import LinearOrdering
+
+        problem = LinearOrdering(options.instance, options.data)
+        return problem, problem.instance.source
+
+    def size(self, problem: Any) -> int:
+        """The square of the number of rows."""
+        return int(problem.encoding.n**2)
+
+    def speed(self, problem: Any) -> float:
+        """Neighbours that a core evaluates in a second."""
+        return 3e8
+
+
+LINEARORDERING = LinearOrderingWorkload()
+main = driver(LINEARORDERING, __doc__)
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))
