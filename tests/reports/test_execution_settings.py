@@ -4,7 +4,7 @@ import pytest
 
 from drivers.options.declaration import read_parsed
 from drivers.workload.registry import NAMES, get_workload
-from reports.comparison.execution_settings import HASH_MEANINGS, SETTING_MEANINGS, explain_setting, setting_sentences
+from reports.comparison.execution_settings import HASH_MEANINGS, explain_setting, setting_meanings, setting_sentences
 from reports.comparison.speedups import BaselineSelection, compare
 from reports.pages.terminal import lines
 from reports.records.schema import HASH_SCOPES
@@ -88,7 +88,7 @@ def test_every_evaluation_of_the_problems_has_words():
     ):
         task = get_workload(workload).load(read_parsed(get_workload(workload).options, {"instance": spec}), 1)
         offered = task.problem.evaluations(neighbourhood)
-        assert offered and offered.keys() <= SETTING_MEANINGS["evaluation"].keys(), workload
+        assert offered and offered.keys() <= setting_meanings()["evaluation"].keys(), workload
 
 
 def test_other_ways_that_drivers_record_have_words():
