@@ -141,7 +141,9 @@ class InstanceRuns:
         for entry in self.entries:
             key = f"{entry.work}, {entry.place}" if is_time_limited(entry.record) else entry.work
             held = chosen.setdefault(key, entry)
-            if len(entry.family.runs) > len(held.family.runs) or (entry.family.courses and not held.family.courses):
+            if len(entry.family.runs) > len(held.family.runs) or (
+                entry.family.has_histories and not held.family.has_histories
+            ):
                 chosen[key] = entry
         return list(chosen.values())
 
@@ -161,10 +163,12 @@ class InstanceRuns:
     def _after_equal_evaluations(self) -> RankTestFamily | None:
         """Costs after as many evaluations as the run with the fewest made, where histories say them."""
         entries = self._one_of_each()
-        if not self._budgets_differ() or not all(entry.family.courses for entry in entries):
+        if not self._budgets_differ() or not all(entry.family.has_histories for entry in entries):
             return None
         budget = min(entry.budget[0] for entry in entries)
-        values = [Values(self._named(entry), tuple(entry.family.costs_at(budget, "evaluations"))) for entry in entries]
+        values = [
+            Values(self._named(entry), tuple(entry.family.costs_at([budget], "evaluations")[0])) for entry in entries
+        ]
         if any(math.isnan(cost) for sample in values for cost in sample.values):
             return None
         unit = self.units[0]
@@ -181,7 +185,7 @@ class InstanceRuns:
                 continue
             samples = []
             for entry, tries in ((one, ours), (other, theirs)):
-                times = tuple(spent.seconds if spent.reached else math.inf for spent in tries.spent)
+                times = tuple(tries.spent["seconds"].where(tries.spent["reached"], math.inf))
                 samples.append(Values(f"{entry.work}, {entry.place}", times))
             pairs.append((samples[0], samples[1]))
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
@@ -189,7 +193,7 @@ class InstanceRuns:
 
     def _telling_target(self) -> Target:
         """The hardest target that half the runs of some row reached: mostly unknown times would tell little."""
-        families = [entry.family for entry in self.entries if entry.family.courses]
+        families = [entry.family for entry in self.entries if entry.family.has_histories]
         telling = (
             target
             for target in self.targets.all

@@ -78,7 +78,7 @@ class ComparedSection:
             SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
             for row in self.comparison.rows
         ]
-        if self.quality is None or not any(family.courses for family in found):
+        if self.quality is None or not any(family.has_histories for family in found):
             return None
         return choose_targets(self.quality.runs), found
 

@@ -50,7 +50,7 @@ def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[li
     str
         What was left out, in words; empty where nothing was.
     """
-    known = [family for family in families if family.courses]
+    known = [family for family in families if family.has_histories]
     if len(known) <= MOST_CURVES:
         return known, ""
     target = next((one for one in targets.all if any(family.reached(one) for family in known)), targets.first)
@@ -154,7 +154,7 @@ def _draw_distributions(axes: Any, families: Sequence[SeedFamily], target: Targe
         heights = [0.0, *high, high[-1] if high else 0.0]
         style = {"color": colour, "linestyle": line, "linewidth": 1.6}
         axes.plot(steps, heights, drawstyle="steps-post", label=family.label, **style)
-        ends = [reach(getattr(one, measure)) for one in found.spent if not one.reached]
+        ends = [reach(amount) for amount in found.amounts(measure, reached=False)]
         # The height that the distribution has where a run ended.
         crosses = [max((h for a, h in zip(at, high, strict=True) if a <= end), default=0.0) for end in ends]
         axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=colour)
@@ -206,13 +206,12 @@ def cost_bands(family: SeedFamily, measure: EffortMeasure) -> tuple[np.ndarray, 
         Amounts of the measure, evenly spread by their logarithms; lower quartile, median and upper quartile. A run
         that has ended keeps its best cost, and one that knows none yet counts as the worst that any knew.
     """
-    begins = [getattr(one, measure)[0] for run in family.courses for one in run]
-    ends = [getattr(one.end, measure) for run in family.courses for one in run]
-    first = _at_least(min(begins), measure)
-    at = np.geomspace(first, max(*ends, first), POINTS)
+    first = _at_least(float(family.samples[measure].min()), measure)
+    last = max(float(family.samples[measure].max()), first)
+    at = np.geomspace(first, last, POINTS)
     # Rounding must not put an end before the row that it is made of.
-    at[0], at[-1] = first, max(*ends, first)
-    costs = np.array([family.costs_at(float(amount), measure) for amount in at])
+    at[0], at[-1] = first, last
+    costs = family.costs_at(at, measure)
     unknown = np.isnan(costs)
     low, middle, high = np.quantile(np.where(unknown, np.nanmax(costs), costs), (0.25, 0.5, 0.75), axis=1)
     known = unknown.mean(axis=1) <= 1 / 4

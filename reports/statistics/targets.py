@@ -13,11 +13,9 @@ of the American Statistical Association 53 (282), 1958, pp. 457-481 (`scipy.stat
 from __future__ import annotations
 
 import math
-import statistics
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,7 +24,12 @@ from reports.statistics.medians import CONFIDENCE, LEAST_FOR_INTERVAL, RESAMPLES
 from reports.statistics.seeds import seeds_text
 from reports.text.formatting import cost
 
+if TYPE_CHECKING:
+    import pandas
+
 EffortMeasure = Literal["seconds", "evaluations"]
+SAMPLES = ("seed", "repetition", "seconds", "evaluations", "cost", "ended")
+"""Columns of the samples of a search: the best cost after so many seconds and evaluations, and if it ended there."""
 GAPS = (0.01, 0.05)
 """How far above the first target the others are, as parts of its absolute value."""
 EQUAL_COSTS = 1e-9
@@ -36,67 +39,30 @@ EQUAL_COSTS = 1e-9
 # --- one run ---
 
 
-@dataclass(frozen=True)
-class SearchEffort:
-    """What a run spent until it knew a target, or until its end if it never did."""
-
-    reached: bool
-    seconds: float
-    evaluations: float
-
-
-@dataclass(frozen=True)
-class CostHistory:
-    """How the best cost of one repetition came to improve.
-
-    Attributes
-    ----------
-    evaluations, seconds, costs : tuple
-        As the rows of `reports.records.schema.Repetition.history` have them; at least one row.
-    end : Spent
-        What the whole repetition spent.
-    """
-
-    evaluations: tuple[int, ...]
-    seconds: tuple[float, ...]
-    costs: tuple[float, ...]
-    end: SearchEffort
-
-    def until(self, target: float) -> SearchEffort:
-        """What was spent until the best cost was the target or better."""
-        for evaluations, seconds, best in zip(self.evaluations, self.seconds, self.costs, strict=True):
-            if best <= target:
-                return SearchEffort(True, seconds, evaluations)
-        return self.end
-
-    def best_at(self, amount: float, measure: EffortMeasure) -> float:
-        """The best cost that was known after so many seconds or evaluations; not a number before the first row."""
-        known = bisect_right(getattr(self, measure), amount)
-        return self.costs[known - 1] if known else math.nan
-
-
-def cost_histories(run: Record) -> tuple[tuple[CostHistory, ...], list[str]]:
+def read_samples(run: Record) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Read the histories of a run's repetitions.
 
     Returns
     -------
-    tuple of Course
-        Of the repetitions whose history can be used.
+    list of tuple
+        Rows of `SAMPLES` in the order of time: those of each history that can be used, and one of its end.
     list of str
-        What is the matter with each of the others, in words.
+        The problem of each other history, in words.
     """
-    courses, troubles = [], []
+    rows: list[tuple[Any, ...]] = []
+    troubles = []
     for number, repetition in enumerate(run.repetitions, 1):
-        rows = repetition.history
-        trouble = _history_problem(rows, run.best_cost)
-        if trouble or not rows:
+        history = repetition.history
+        trouble = _history_problem(history, run.best_cost)
+        if trouble or not history:
             troubles.append(f"seed {run.seed}, repetition {number}: {trouble}")
             continue
-        _, evaluations, seconds, costs = zip(*rows, strict=True)
+        rows += [(run.seed, number, seconds, count, cost, False) for _, count, seconds, cost in history]
         # An exact search counts no work in some records, and clocks of several ranks differ a little.
-        end = SearchEffort(False, max(repetition.running_s, seconds[-1]), max(run.evaluations, evaluations[-1]))
-        courses.append(CostHistory(evaluations, seconds, costs, end))
-    return tuple(courses), troubles
+        _, count, seconds, cost = history[-1]
+        end = max(repetition.running_s, seconds), max(run.evaluations, count)
+        rows.append((run.seed, number, *end, cost, True))
+    return rows, troubles
 
 
 def _history_problem(rows: Sequence[Any] | None, best_cost: float) -> str:
@@ -194,19 +160,20 @@ def _above(cost: float, gap: float, whole: bool) -> float:
 
 @dataclass(frozen=True)
 class TargetAttempts:
-    """What the runs of a family spent on one target, a run per seed."""
+    """Seconds and evaluations until the runs of a family reached a target, or until their end; a row per seed."""
 
     target: Target
-    spent: tuple[SearchEffort, ...]
+    spent: pandas.DataFrame
 
     @property
     def reached(self) -> int:
-        """How many runs reached the target."""
-        return sum(one.reached for one in self.spent)
+        """Number of runs that reached the target."""
+        return int(self.spent["reached"].sum())
 
-    def amounts(self, measure: EffortMeasure) -> list[float]:
-        """Seconds or evaluations of all runs, by seed."""
-        return [getattr(one, measure) for one in self.spent]
+    def amounts(self, measure: EffortMeasure, reached: bool | None = None) -> list[float]:
+        """Return seconds or evaluations by seed: of all runs, or of those that reached the target or did not."""
+        chosen = self.spent if reached is None else self.spent[self.spent["reached"] == reached]
+        return [float(amount) for amount in chosen[measure]]
 
     def expected(self, measure: EffortMeasure) -> Estimate | None:
         """Expected running time: what all runs spent until the target or their end, over how many reached it.
@@ -220,7 +187,7 @@ class TargetAttempts:
         if not self.reached:
             return None
         spent = np.array(self.amounts(measure), dtype=np.float64)
-        reached = np.array([one.reached for one in self.spent], dtype=np.float64)
+        reached = self.spent["reached"].to_numpy(np.float64)
         value = float(spent.sum() / reached.sum())
         if spent.size < LEAST_FOR_INTERVAL:
             return Estimate(value)
@@ -245,20 +212,11 @@ class TargetAttempts:
 
         if not self.reached:
             return [], []
-        amounts = [(one.reached, getattr(one, measure)) for one in self.spent]
-        data = CensoredData(
-            uncensored=[amount for reached, amount in amounts if reached],
-            right=[amount for reached, amount in amounts if not reached],
-        )
+        data = CensoredData(uncensored=self.amounts(measure, True), right=self.amounts(measure, False))
         found = ecdf(data).cdf
-        at: list[float] = []
-        high: list[float] = []
-        for amount, probability in zip(found.quantiles, found.probabilities, strict=True):
-            # Where runs only ended, nothing rises.
-            if probability > (high[-1] if high else 0.0):
-                at.append(float(amount))
-                high.append(float(probability))
-        return at, high
+        # Where runs only ended, nothing rises.
+        rises = np.diff(found.probabilities, prepend=0.0) > 0
+        return found.quantiles[rises].tolist(), found.probabilities[rises].tolist()
 
 
 def success_rate(reached: int, runs: int) -> Estimate:
@@ -275,36 +233,40 @@ def success_rate(reached: int, runs: int) -> Estimate:
 
 @dataclass(frozen=True)
 class SeedFamily:
-    """Runs that differ in their seeds alone, with their courses.
+    """Runs that differ in their seeds alone, with their histories.
 
     Attributes
     ----------
     label : str
     runs : tuple of Record
         In the order of their seeds.
-    courses : tuple of tuple of Course
-        Of each run's repetitions; empty where a run has no history that can be used: what the others spent is then
-        no fair sample.
+    samples : pandas.DataFrame
+        The columns `SAMPLES`; without rows where a run has no history that can be used: the times of the others are
+        then no fair sample.
     notes : tuple of str
-        What is the matter with histories, in sentences without their full stops.
+        Problems of histories, in sentences without their full stops.
     """
 
     label: str
     runs: tuple[Record, ...]
-    courses: tuple[tuple[CostHistory, ...], ...]
+    samples: pandas.DataFrame
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, label: str, runs: Sequence[Record]) -> SeedFamily:
         """Read the histories of runs."""
-        read = [cost_histories(run) for run in runs]
-        without = [run.seed for run, (courses, _) in zip(runs, read, strict=True) if not courses]
-        return cls(
-            label,
-            tuple(runs),
-            () if without else tuple(courses for courses, _ in read),
-            tuple(_history_notes(label, runs, without, [trouble for _, troubles in read for trouble in troubles])),
-        )
+        import pandas
+
+        read = [read_samples(run) for run in runs]
+        without = [run.seed for run, (rows, _) in zip(runs, read, strict=True) if not rows]
+        samples = pandas.DataFrame([] if without else [row for rows, _ in read for row in rows], columns=list(SAMPLES))
+        notes = _history_notes(label, runs, without, [trouble for _, troubles in read for trouble in troubles])
+        return cls(label, tuple(runs), samples, tuple(notes))
+
+    @property
+    def has_histories(self) -> bool:
+        """True if times to targets are known."""
+        return not self.samples.empty
 
     @property
     def costs(self) -> list[int | float]:
@@ -312,29 +274,30 @@ class SeedFamily:
         return [run.best_cost for run in self.runs]
 
     def reached(self, target: Target) -> int:
-        """How many runs found the target's cost or better; their best costs say it, with histories or without."""
+        """Count the runs that found the target's cost or better, with histories or without."""
         return sum(run.best_cost <= target.cost for run in self.runs)
 
     def tries(self, target: Target) -> TargetAttempts | None:
-        """What the runs spent on a target; None where that is not known."""
-        if not self.courses:
+        """Return the effort of each run, the median of its repetitions, for a target; None without histories."""
+        if not self.has_histories:
             return None
-        return TargetAttempts(
-            target, tuple(_median_effort([one.until(target.cost) for one in run]) for run in self.courses)
-        )
+        samples = self.samples.assign(reached=self.samples["cost"] <= target.cost)
+        first = samples[samples["reached"] | samples["ended"]].groupby(["seed", "repetition"]).first()
+        efforts = first.groupby("seed").agg({"reached": "all", "seconds": "median", "evaluations": "median"})
+        return TargetAttempts(target, efforts)
 
-    def costs_at(self, amount: float, measure: EffortMeasure) -> list[float]:
-        """The best cost that each run knew after so many seconds or evaluations, the median of its repetitions."""
-        return [statistics.median(one.best_at(amount, measure) for one in run) for run in self.courses]
+    def costs_at(self, amounts: Sequence[float] | np.ndarray, measure: EffortMeasure) -> np.ndarray:
+        """Return the best cost that each run knew after each amount, the median of its repetitions.
 
-
-def _median_effort(repetitions: Sequence[SearchEffort]) -> SearchEffort:
-    """The median of what repetitions of one run spent; all of them end at the same cost."""
-    return SearchEffort(
-        all(one.reached for one in repetitions),
-        statistics.median(one.seconds for one in repetitions),
-        statistics.median(one.evaluations for one in repetitions),
-    )
+        Returns
+        -------
+        float64[amounts, runs]
+            Not a number before the first sample of a run.
+        """
+        samples = self.samples[~self.samples["ended"]]
+        known = samples.pivot_table("cost", measure, ["seed", "repetition"], aggfunc="last").ffill()
+        costs = known.reindex(amounts, method="ffill").T.groupby("seed").median().T
+        return np.asarray(costs, dtype=np.float64)
 
 
 def _history_notes(

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from reports.records.schema import Repetition
-from reports.statistics.targets import SeedFamily, Target, choose_targets, cost_histories, stop_cost, success_rate
+from reports.statistics.targets import SeedFamily, Target, choose_targets, read_samples, stop_cost, success_rate
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def tries(runs, cost):
 
 def test_expected_time_is_all_that_was_spent_over_how_many_succeeded(three):
     found = tries(three, 5)
-    spent = [(one.reached, one.seconds, one.evaluations) for one in found.spent]
+    spent = list(found.spent.itertuples(index=False, name=None))
     assert spent == [(True, 2.0, 200), (True, 4.0, 300), (False, 10.0, 1000)]
     assert found.expected("seconds").value == pytest.approx((2.0 + 4.0 + 10.0) / 2)
     assert found.expected("evaluations").value == pytest.approx((200 + 300 + 1000) / 2)
@@ -90,14 +90,14 @@ def test_a_runs_time_is_the_median_of_its_repetitions_and_a_run_counts_once(sear
         return [[0, 0, 0.1, 20], [1, 100, seconds, 5]]
 
     found = tries([searched(history(1.0), history(2.0), history(9.0))], 5)
-    assert [(one.seconds, one.evaluations) for one in found.spent] == [(2.0, 100)]
+    assert (found.amounts("seconds"), found.amounts("evaluations")) == ([2.0], [100])
 
 
 def test_costs_hold_until_the_next_improvement(three):
     family = SeedFamily.of("row", three)
-    assert family.costs_at(250, "evaluations") == [5, 20, 20]
-    assert family.costs_at(3.0, "seconds") == [5, 20, 7]
-    assert all(math.isnan(cost) for cost in family.costs_at(0.4, "seconds"))
+    assert family.costs_at([250, 0], "evaluations").tolist() == [[5, 20, 20], [20, 20, 20]]
+    assert family.costs_at([3.0], "seconds").tolist() == [[5, 20, 7]]
+    assert all(math.isnan(cost) for cost in family.costs_at([0.4], "seconds")[0])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,8 @@ def test_costs_hold_until_the_next_improvement(three):
 )
 def test_a_history_that_cannot_be_used_is_left_out_and_told(searched, history, said):
     run = searched([[0, 0, 0.0, 20], [1, 5, 0.1, 9]], history, best_cost=9, seed=3)
-    (_,), (trouble,) = cost_histories(run)
+    rows, (trouble,) = read_samples(run)
+    assert {row[1] for row in rows} == {1}
     assert trouble.startswith("seed 3, repetition 2: ") and said in trouble
     family = SeedFamily.of("row", [run])
     assert family.tries(Target(9, "the target")).reached == 1
@@ -130,8 +131,8 @@ def test_times_are_not_known_if_one_seed_is_without_history_but_successes_are(se
 
 def test_the_end_of_a_run_is_never_before_its_last_row(searched):
     run = searched([[0, 0, 0.0, 9], [1, 5000, 11.0, 8]])
-    (course,), _ = cost_histories(run)
-    assert (course.end.seconds, course.end.evaluations) == (11.0, 5000)
+    rows, _ = read_samples(run)
+    assert rows[-1] == (0, 1, 11.0, 5000, 8, True)
 
 
 # --- which targets ---
