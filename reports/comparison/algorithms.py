@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, filterfalse
 from typing import Any
 
 from reports.comparison.execution_settings import value_text
 from reports.comparison.speedups import configuration_name, letter_machines
-from reports.records.files import Record, RecordError, families, merge, require_equal_work
+from reports.records.files import Record, RecordError, families, group_by, merge, require_equal_work
 from reports.records.iohprofiler import MAXIMISED
 from reports.statistics.medians import Summary, summarise
 from reports.statistics.rank_tests import PairTest, Values, compare_pairs
@@ -240,10 +240,8 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
         raise RecordError(
             f"found records of {', '.join(computed)}, where every run has the same answer: expected records of searches"
         )
-    grouped: dict[str, list[Record]] = {}
-    for record in records:
-        grouped.setdefault(record.instance_sha256, []).append(record)
-    fields = [field for group in grouped.values() if (field := _instance_runs(group, asked)) is not None]
+    instances = group_by(records, lambda record: record.instance_sha256)
+    fields = [field for group in instances if (field := _instance_runs(group, asked)) is not None]
     if not fields:
         raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if records else ""))
     return fields
@@ -259,7 +257,9 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
         for run in runs
         if not run.verified
     ]
-    _require_equal_costs(counted)
+    # Runs of one work and seed that the clock ended may have found different things.
+    for alike in group_by(filterfalse(is_time_limited, counted), lambda run: [_algorithm_key(run), run.seed]):
+        require_equal_work(alike)
     machines = letter_machines(counted)
     grouped = families(counted)
     works = name_algorithms([family[0] for family in grouped])
@@ -274,16 +274,6 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
             notes.append(f"{entry.family.label}: simulated, so its time is not that of a device")
     described = {entry.work: entry.record.parameters for entry in entries}
     return InstanceRuns(tuple(entries), described, choose_targets(counted, asked), machines, tuple(notes))
-
-
-def _require_equal_costs(runs: Sequence[Record]) -> None:
-    """Refuse runs of one work and seed that found different things; those that the clock ended may."""
-    alike: dict[str, list[Record]] = {}
-    for run in runs:
-        if not is_time_limited(run):
-            alike.setdefault(json.dumps([_algorithm_key(run), run.seed]), []).append(run)
-    for group in alike.values():
-        require_equal_work(group)
 
 
 def _algorithm_key(run: Record) -> str:

@@ -81,8 +81,9 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
         Runs of the same experiment, which explain a load that was there before.
     """
     found: dict[str, dict[str, str]] = {}
+    ours = [*nearby, *(row.record for row in comparison.rows)]
     for row in comparison.rows:
-        for text, figure in _of_row(row, comparison, nearby):
+        for text, figure in (*_of_row(row, ours), *_slow_clock(row, comparison)):
             found.setdefault(text, {})[comparison.label(row)] = figure
     return [
         Caution(letters(place), text, figures, len(figures) == len(comparison.rows) > 1)
@@ -104,18 +105,8 @@ def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    repetitions, known = row.record.repetitions, [*nearby, row.record]
-    found = (
-        _single_rank(row.record),
-        _interrupted(repetitions),
-        _spread(row),
-        _other_medians(row),
-        _too_fast(row),
-        _load(row, known),
-        _throttled(repetitions),
-        _of_baseline(row, known),
-    )
-    return [text for one in found for text, _ in one]
+    found = [text for text, _ in _of_row(row, [*nearby, row.record])]
+    return [text for text in found if text not in (*row.labels, FEW_REPETITIONS)]
 
 
 def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> dict[str, str]:
@@ -135,26 +126,21 @@ def is_short(row: ComparedRun) -> bool:
     return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
 
 
-def _of_row(row: ComparedRun, comparison: ComparedRuns, nearby: Sequence[Record]) -> CautionFigures:
+def _of_row(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     for label in row.labels:
         yield label, ""
-    yield from _single_rank(row.record)
-    yield from _few(row)
+    if text := single_rank_text(row.record):
+        shared_after_s = row.record.details.get("single_rank", {}).get("shared_after_s")
+        yield text, "" if shared_after_s is None else f"for {seconds(shared_after_s)}"
+    if row.running.repetitions < LEAST_FOR_COVERAGE:
+        yield FEW_REPETITIONS, str(row.running.repetitions)
     yield from _interrupted(row.record.repetitions)
     yield from _spread(row)
     yield from _other_medians(row)
     yield from _too_fast(row)
-    ours = [*nearby, *(other.record for other in comparison.rows)]
     yield from _load(row, ours)
     yield from _throttled(row.record.repetitions)
     yield from _of_baseline(row, ours)
-    yield from _slow_clock(row, comparison)
-
-
-def _single_rank(record: Record) -> CautionFigures:
-    if used_single_rank(record):
-        shared_after_s = record.details.get("single_rank", {}).get("shared_after_s")
-        yield single_rank_text(record), "" if shared_after_s is None else f"for {seconds(shared_after_s)}"
 
 
 def single_rank_text(record: Record) -> str:
@@ -169,12 +155,6 @@ def used_single_rank(record: Record) -> bool:
     busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
     idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
     return record.ranks > 1 and ("single_rank" in record.details or idle)
-
-
-def _few(row: ComparedRun) -> CautionFigures:
-    count = row.running.repetitions
-    if count < LEAST_FOR_COVERAGE:
-        yield FEW_REPETITIONS, str(count)
 
 
 def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:
@@ -285,9 +265,7 @@ def _began(repetition: Repetition) -> datetime | None:
 
 
 def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
-    slowed = [
-        repetition.conditions or {} for repetition in repetitions if (repetition.conditions or {}).get("throttled")
-    ]
+    slowed = [one.conditions for one in repetitions if one.conditions and one.conditions.get("throttled")]
     if slowed:
         reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.records.files import group_by
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.text.formatting import per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
@@ -128,12 +129,14 @@ def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> b
 
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
     """The numbers of cores that several rows had whose ranks were unlike, where at least one was asked for cores."""
-    totals: dict[tuple[int, str], list[ComparedRun]] = {}
-    for row in comparison.rows:
-        if row.record.cores_per_rank is not None and not row.record.details.get("reference"):
-            totals.setdefault((row.record.ranks * cores_each(row), row.machine), []).append(row)
+    known = [
+        row
+        for row in comparison.rows
+        if row.record.cores_per_rank is not None and not row.record.details.get("reference")
+    ]
     found = []
-    for (cores, _), rows in totals.items():
+    for rows in group_by(known, lambda row: [row.record.ranks * cores_each(row), row.machine]):
+        cores = rows[0].record.ranks * cores_each(rows[0])
         asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
             found.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))

@@ -6,13 +6,12 @@ J. L. Gustafson: Reevaluating Amdahl's law. Communications of the ACM 31 (5), 19
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record, families
+from reports.comparison.speedups import ComparedRuns, configuration_name
+from reports.records.files import Record, families, group_by
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.statistics.seeds import merge_seeds
 from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
@@ -120,40 +119,29 @@ class ScalingCurve:
 
     def table(self) -> TextTable:
         """The points, a row each."""
+        caption, speedup = f"Strong scaling of {self.name}: the same work on more ranks", ">speed-up over one rank"
         if self.weak:
-            caption = f"Weak scaling of {self.name}: the work grows with the ranks"
-            headings = (">ranks", ">time, median [95 % CI]", ">scaled speed-up", ">efficiency", "notes")
-        else:
-            caption = f"Strong scaling of {self.name}: the same work on more ranks"
-            headings = (">ranks", ">time, median [95 % CI]", ">speed-up over one rank", ">efficiency", "notes")
-        return TextTable(caption, headings, [_cells(point) for point in self.points])
-
-
-def _cells(point: RankScalingPoint) -> list[str]:
-    return [
-        str(point.ranks),
-        seconds_interval(point.time.median),
-        ratio_interval(point.speedup),
-        per_cent(point.efficiency),
-        "ranks share cores: not fitted" if point.oversubscribed else "",
-    ]
+            caption, speedup = f"Weak scaling of {self.name}: the work grows with the ranks", ">scaled speed-up"
+        rows = [
+            [
+                str(point.ranks),
+                seconds_interval(point.time.median),
+                ratio_interval(point.speedup),
+                per_cent(point.efficiency),
+                "ranks share cores: not fitted" if point.oversubscribed else "",
+            ]
+            for point in self.points
+        ]
+        return TextTable(caption, (">ranks", ">time, median [95 % CI]", speedup, ">efficiency", "notes"), rows)
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
     """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
-    groups: dict[str, list[ComparedRun]] = {}
-    for row in comparison.rows:
-        record = row.record
-        key = [record.backend, record.device, record.execution, record.environment.get("host")]
-        groups.setdefault(json.dumps(key, sort_keys=True), []).append(row)
-    curves = []
-    for rows in groups.values():
-        runs = {row.record.ranks: row.record for row in sorted(rows, key=lambda row: row.record.ranks)}
-        if 1 in runs and len(runs) > LEAST_OTHERS:
-            one = next(row for row in rows if row.record.ranks == 1)
-            labels = tuple(comparison.label(row) for row in rows)
-            curves.append(ScalingCurve(comparison.label(one), False, _points(list(runs.values()), grown=False), labels))
-    return curves
+    labels = {row.record.identity: comparison.label(row) for row in comparison.rows}
+    return [
+        ScalingCurve(labels[runs[0].identity], False, _points(runs, grown=False), tuple(labels[one] for one in group))
+        for runs, group in _on_ranks([row.record for row in comparison.rows])
+    ]
 
 
 def weak(records: Sequence[Record]) -> list[ScalingCurve]:
@@ -164,18 +152,21 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
     UnequalWorkError
         Repetitions of one run differ in what they computed.
     """
-    groups: dict[str, list[Record]] = {}
-    for run in map(merge_seeds, families(filter(is_scaled, records))):
-        if run.verified:
-            host = run.environment.get("host")
-            key = [run.workload, run.instance_sha256, run.backend, run.device, run.execution, host]
-            groups.setdefault(json.dumps(key, sort_keys=True), []).append(run)
-    curves = []
-    for group in groups.values():
+    scaled = [run for run in map(merge_seeds, families(filter(is_scaled, records))) if run.verified]
+    return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs, _ in _on_ranks(scaled)]
+
+
+def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[str]]]:
+    """Give the runs of each curve, one for each number of ranks, and the identities of all records of its group."""
+    for group in group_by(
+        records,
+        lambda run: [
+            *(run.workload, run.instance_sha256, run.backend, run.device, run.execution, run.environment.get("host"))
+        ],
+    ):
         runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
         if 1 in runs and len(runs) > LEAST_OTHERS:
-            curves.append(ScalingCurve(_name(runs[1]), True, _points(list(runs.values()), grown=True)))
-    return curves
+            yield list(runs.values()), [run.identity for run in group]
 
 
 def is_grown(record: Record) -> bool:
@@ -186,10 +177,6 @@ def is_grown(record: Record) -> bool:
 def is_scaled(record: Record) -> bool:
     """Tell whether a run belongs to a curve of weak scaling, which begins with the work of one rank."""
     return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
-
-
-def _name(record: Record) -> str:
-    return f"{record.backend} {record.device}" if record.device not in ("", "0") else record.backend
 
 
 def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:

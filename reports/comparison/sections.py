@@ -9,7 +9,7 @@ from functools import cached_property
 from reports.comparison import hybrid_configurations, reference_solvers, scaling
 from reports.comparison.cautions import Caution, cautions
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
-from reports.records.files import Record, RecordError, families
+from reports.records.files import Record, RecordError, families, group_by
 from reports.statistics.seeds import SeedQuality, merge_seeds
 from reports.statistics.targets import SeedFamily, Targets, choose_targets
 
@@ -140,7 +140,4 @@ def split_by_instance(records: Sequence[Record]) -> list[InstanceSection]:
         raise RecordError("no records to compare")
     if len(workloads) > 1:
         raise RecordError(f"found records of {', '.join(workloads)}: expected those of one workload")
-    grouped: dict[str, list[Record]] = {}
-    for record in records:
-        grouped.setdefault(record.instance_sha256, []).append(record)
-    return [InstanceSection(found) for found in grouped.values()]
+    return [InstanceSection(found) for found in group_by(records, lambda record: record.instance_sha256)]

@@ -6,14 +6,13 @@ beside every ratio. What did not do equal work, or was not confirmed by the NumP
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from reports.comparison.execution_settings import value_text
-from reports.records.files import Record, RecordError, merge, require_equal_work
+from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.text.formatting import letters
 
@@ -232,12 +231,9 @@ def compare_each_problem(records: Iterable[Record], likeness: BaselineSelection 
         As `compare`, of any of the works.
     """
     runs = merge(records)
-    works: dict[str, list[Record]] = {}
-    for run in runs:
-        work = [run.workload, run.instance_sha256, run.seed, run.parameters]
-        works.setdefault(json.dumps(work, sort_keys=True), []).append(run)
+    works = group_by(runs, lambda run: [run.workload, run.instance_sha256, run.seed, run.parameters])
     machines = letter_machines(runs)
-    return [compare(equal, likeness=likeness, machines=machines) for equal in works.values()]
+    return [compare(equal, likeness=likeness, machines=machines) for equal in works]
 
 
 def configuration_name(record: Record) -> str:

@@ -11,9 +11,9 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -30,6 +30,7 @@ __all__ = [
     "append",
     "find_run",
     "families",
+    "group_by",
     "merge_lines",
     "identity",
     "load",
@@ -39,6 +40,7 @@ __all__ = [
     "require_equal_work",
 ]
 
+T = TypeVar("T")
 _START = b'{"schema": '
 
 COMPARED = (
@@ -104,17 +106,16 @@ def merge(records: Iterable[Record]) -> list[Record]:
     UnequalWorkError
         Repetitions of one run differ in what they computed.
     """
-    runs: dict[str, Record] = {}
-    for record in records:
-        first = runs.get(record.identity)
-        if first is None:
-            runs[record.identity] = record
-            continue
-        require_equal_work([first, record])
-        runs[record.identity] = first.with_repetitions(
-            first.repetitions + record.repetitions, first.verified and record.verified
+    runs = group_by(records, lambda record: record.identity)
+    for run in runs:
+        require_equal_work(run)
+    return [
+        run[0].with_repetitions(
+            tuple(repetition for record in run for repetition in record.repetitions),
+            all(record.verified for record in run),
         )
-    return list(runs.values())
+        for run in runs
+    ]
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:
@@ -131,10 +132,16 @@ def families(records: Iterable[Record]) -> list[list[Record]]:
     UnequalWorkError
         As `merge`.
     """
-    grouped: dict[str, list[Record]] = {}
-    for run in merge(records):
-        grouped.setdefault(replace(run, seed=0).identity, []).append(run)
-    return [sorted(family, key=lambda run: run.seed) for family in grouped.values()]
+    grouped = group_by(merge(records), lambda run: replace(run, seed=0).identity)
+    return [sorted(family, key=lambda run: run.seed) for family in grouped]
+
+
+def group_by(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
+    """Group items by a key of plain JSON values; groups are in the order in which they first appear."""
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(json.dumps(key(item), sort_keys=True), []).append(item)
+    return list(groups.values())
 
 
 def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
@@ -169,7 +176,7 @@ def count_repetitions(
     return sum(
         len(one.repetitions)
         for one in load(path)
-        if json.loads(json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed])) == work
+        if [one.workload, one.instance_sha256, one.parameters, one.seed] == work
     )
 
 

@@ -204,6 +204,10 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         """Return True if two records say the same, wherever they were read."""
         return isinstance(other, Record) and self._content() == other._content()
 
+    def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
+        """Return the same run with other repetitions."""
+        return structs.replace(self, repetitions=repetitions, verified=verified)
+
     @property
     def running_seconds(self) -> list[float]:
         """End-to-end seconds of every repetition, without compilation."""
@@ -283,10 +287,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             return convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:
             raise RecordError(f"{origin}: {error}") from None
-
-    def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
-        """Return the same run with other repetitions."""
-        return structs.replace(self, repetitions=repetitions, verified=verified)
 
 
 def identity(
