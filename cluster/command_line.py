@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import IO, NoReturn
 
-from cluster.mpi import abort, launcher
+from cluster.mpi import launcher
+from cluster.mpi.failures import abort
 from core.errors import UserError
 from core.program_parser import CompletingParser
 from core.standard_output import run_watched

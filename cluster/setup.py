@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.mpi.lost_hosts import QUIET_S
+from cluster.mpi.failures.lost_hosts import QUIET_S
 from core.atomic_files import atomic_write
 from core.program_parser import CompletingParser, invocation
 
@@ -33,7 +33,7 @@ LAUNCHER = (
         "allow more ranks than slots, host after host: without `slot`, the first host got all of them",
     ),
     # Without these three a host that is cut off is noticed after 8 minutes; with them, by the launcher, after 20 s, if
-    # no rank has seen it before (cluster.mpi.lost_hosts).
+    # no rank has seen it before (cluster.mpi.failures.lost_hosts).
     Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds of silence before a host is probed"),
     Setting("oob_tcp_keepalive_intvl", "1", "seconds between probes"),
     Setting("oob_tcp_keepalive_probes", "15", "unanswered probes before a host counts as lost"),

@@ -26,7 +26,7 @@ from cluster.launch.commands import python_command
 from cluster.launch.options import add_placement_options, add_program_argument, program_words
 from cluster.launch.plan import LaunchCommand, LaunchRequest, plan_launch
 from cluster.launch.resources import find_resources
-from cluster.mpi import abort
+from cluster.mpi.failures import abort
 from core.errors import UserError
 from core.program_parser import invocation
 

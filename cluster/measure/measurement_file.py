@@ -1,31 +1,35 @@
 """File with the measurements of `python -m cluster check`, which the cluster model reads.
 
 A message of m bytes takes alpha + beta * m seconds between two ranks, and a rank gamma seconds for a unit of work: the
-three numbers of a model of ranks that compute and meet. JSON, with a version, checked on reading.
+three numbers of a model of ranks that compute and meet. JSON with a version; the types below check it on reading.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from core.atomic_files import atomic_write
 from core.errors import UserError
 
 VERSION = 2
-AT_LEAST_0 = frozenset(
-    {"rank", "source", "target", "bytes", "seconds", "low_s", "high_s", "alpha_s", "beta_s_per_byte", "unit_s"}
-)
-POSITIVE = frozenset({"rate", "rate_alone", "ranks", "hosts", "calls", "steps", "cores", "host_cores"})
-EXPECTED = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 WRITTEN_BY = "a file of `python -m cluster check --output FILE`"
+MOST_SHOWN = 60
 
-Part = TypeVar("Part", "Link", "Reduction", "Pace", "RankSpeed")
+Count = Annotated[int, msgspec.Meta(gt=0)]
+Index = Annotated[int, msgspec.Meta(ge=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class MeasuredPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An object of the file."""
 
 
 class Network(NamedTuple):
@@ -44,7 +48,7 @@ class Network(NamedTuple):
     beta_s_per_byte: float
 
 
-class Link(NamedTuple):
+class Link(MeasuredPart, frozen=True):
     """Messages between two ranks: half a ping-pong.
 
     Attributes
@@ -58,14 +62,14 @@ class Link(NamedTuple):
 
     """
 
-    source: int
-    target: int
+    source: Index
+    target: Index
     same_host: bool
-    alpha_s: float
-    beta_s_per_byte: float
+    alpha_s: NotNegative
+    beta_s_per_byte: NotNegative
 
 
-class Reduction(NamedTuple):
+class Reduction(MeasuredPart, frozen=True):
     """A reduction of an array to all ranks (MPI's Allreduce).
 
     Attributes
@@ -86,16 +90,16 @@ class Reduction(NamedTuple):
 
     """
 
-    ranks: int
-    hosts: int
-    bytes: int
-    seconds: float
-    low_s: float
-    high_s: float
-    calls: int
+    ranks: Count
+    hosts: Count
+    bytes: Index
+    seconds: NotNegative
+    low_s: NotNegative
+    high_s: NotNegative
+    calls: Count
 
 
-class Pace(NamedTuple):
+class Pace(MeasuredPart, frozen=True):
     """How fast ranks compute that meet after every step, so that the slowest of each step is waited for.
 
     Ranks that share cores, memory or the power of a processor slow each other down, and a rank that the system disturbs
@@ -116,15 +120,15 @@ class Pace(NamedTuple):
 
     """
 
-    ranks: int
-    hosts: int
-    unit_s: float
-    low_s: float
-    high_s: float
-    steps: int
+    ranks: Count
+    hosts: Count
+    unit_s: NotNegative
+    low_s: NotNegative
+    high_s: NotNegative
+    steps: Count
 
 
-class RankSpeed(NamedTuple):
+class RankSpeed(MeasuredPart, frozen=True):
     """A rank, what it runs on, and how fast it computes.
 
     Attributes
@@ -156,21 +160,21 @@ class RankSpeed(NamedTuple):
 
     """
 
-    rank: int
+    rank: Index
     host: str
     device: str
     backend: str
-    cores: int
-    host_cores: int
-    rate: float
+    cores: Count
+    host_cores: Count
+    rate: Positive
     unit: str
     kernel: str
-    rate_alone: float
+    rate_alone: Positive
     clock_offset_s: float
     versions: Mapping[str, str]
 
 
-class ClusterMeasurement(NamedTuple):
+class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="version"):
     """All that one run of `check` has measured.
 
     Attributes
@@ -238,7 +242,7 @@ class MeasuredFileError(UserError):
         super().__init__(f"{os.fspath(path)}{place and ': ' + place}: found {found}, expected {expected}")
 
 
-# --- writing ---
+# --- the file ---
 
 
 def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]) -> None:
@@ -250,17 +254,11 @@ def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]
         It cannot be written there.
 
     """
-    content = {"version": VERSION, **measured._asdict()}
-    content |= {name: [one._asdict() for one in content[name]] for name in ("links", "reductions", "paces", "ranks")}
-    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
         with atomic_write(path) as file:
-            file.write(text.encode())
+            file.write(msgspec.json.format(msgspec.json.encode(measured), indent=1) + b"\n")
     except OSError as error:
         raise UserError(f"{path}: cannot write there: {error.strerror or error}") from None
-
-
-# --- reading ---
 
 
 def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
@@ -273,105 +271,42 @@ def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
 
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise MeasuredFileError(path, "", "bytes that are no UTF-8 text", WRITTEN_BY) from None
+        content = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
         raise MeasuredFileError(path, "", (error.strerror or str(error)).lower(), WRITTEN_BY) from None
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise MeasuredFileError(path, f"line {error.lineno}", f"no JSON ({error.msg})", WRITTEN_BY) from None
-    except RecursionError:
-        raise MeasuredFileError(path, "", "no JSON (nested too deeply)", WRITTEN_BY) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MeasuredFileError(path, "", f"no JSON ({error})", WRITTEN_BY) from None
     if not isinstance(content, dict) or "version" not in content:
         raise MeasuredFileError(path, "", "no version", WRITTEN_BY)
-    if content["version"] != VERSION or isinstance(content["version"], bool):
-        raise MeasuredFileError(path, "version", json.dumps(content["version"]), f"{VERSION}; run `check` again")
-    return MeasurementReader(path).measured(content)
+    if type(content["version"]) is not int or content["version"] != VERSION:
+        raise MeasuredFileError(path, "version", shown(content["version"]), f"{VERSION}; run `check` again")
+    try:
+        measured = msgspec.convert(content, ClusterMeasurement)
+    except msgspec.ValidationError as error:
+        raise MeasuredFileError(path, *explained(str(error), content)) from None
+    if [one.rank for one in measured.ranks] != list(range(max(1, len(measured.ranks)))):
+        raise MeasuredFileError(path, "ranks", shown([one.rank for one in measured.ranks]), "ranks 0, 1, 2, ...")
+    for number, link in enumerate(measured.links):
+        if max(link.source, link.target) >= len(measured.ranks):
+            pair = shown([link.source, link.target])
+            raise MeasuredFileError(path, f"links[{number}]", pair, f"ranks below {len(measured.ranks)}")
+    return measured
 
 
-class MeasurementReader:
-    """Makes what a file's JSON says, or says what is wrong with it.
+def explained(message: str, content: Any) -> tuple[str, str, str]:
+    """Place, what was found and what was expected, from an error of msgspec: ``Expected ... - at `$.links[0]` ``."""
+    said, _, place = message.partition(" - at `$")
+    place = place.strip(".`")
+    if field := re.fullmatch("Object missing required field (.*)", said):
+        return place, f"no {field[1]}", "one"
+    if field := re.fullmatch("Object contains unknown field (.*)", said):
+        return place, field[1], "only what `check` writes"
+    for key in re.findall(r"\w+", place):
+        content = content[int(key) if key.isdecimal() else key]
+    return place, shown(content), said.removeprefix("Expected ").partition(", got")[0]
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
 
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
-
-    def measured(self, content: Mapping[str, Any]) -> ClusterMeasurement:
-        """The whole file."""
-        self.keys("", content, {"version", *ClusterMeasurement._fields})
-        made = ClusterMeasurement(
-            self.value("made", "made", content["made"], str),
-            self.value("mpi", "mpi", content["mpi"], str),
-            self.parts("links", content["links"], Link),
-            self.parts("reductions", content["reductions"], Reduction),
-            self.parts("paces", content["paces"], Pace),
-            self.parts("ranks", content["ranks"], RankSpeed),
-        )
-        for number, rank in enumerate(made.ranks):
-            if rank.rank != number:
-                self.refuse(f"ranks[{number}].rank", rank.rank, str(number))
-        if not made.ranks:
-            self.refuse("ranks", [], "one rank at least")
-        for number, link in enumerate(made.links):
-            if max(link.source, link.target) >= len(made.ranks):
-                self.refuse(f"links[{number}]", [link.source, link.target], f"ranks below {len(made.ranks)}")
-        return made
-
-    def parts(self, name: str, found: Any, kind: type[Part]) -> tuple[Part, ...]:
-        """A list of links, reductions, paces or ranks."""
-        if not isinstance(found, list):
-            self.refuse(name, found, "a list")
-        kinds = get_type_hints(kind)
-        made = []
-        for number, one in enumerate(found):
-            place = f"{name}[{number}]"
-            if not isinstance(one, dict):
-                self.refuse(place, one, "an object")
-            self.keys(place, one, set(kind._fields))
-            values = {field: self.value(f"{place}.{field}", field, one[field], kinds[field]) for field in kind._fields}
-            made.append(kind(**values))
-        return tuple(made)
-
-    def keys(self, place: str, found: Mapping[str, Any], expected: set[str]) -> None:
-        """Refuse what lacks a field, or has one that nobody knows."""
-        for name in sorted(expected - found.keys()):
-            raise MeasuredFileError(self.path, place, f"no {name!r}", "one")
-        for name in sorted(found.keys() - expected):
-            raise MeasuredFileError(self.path, place, f"{name!r}", f"only {', '.join(sorted(expected))}")
-
-    def value(self, place: str, field: str, found: Any, kind: Any) -> Any:
-        """One field's value, of its type and within its bounds."""
-        if kind not in EXPECTED:
-            texts = isinstance(found, dict) and all(isinstance(one, str) for one in found.values())
-            return found if texts else self.refuse(place, found, "an object of texts")
-        if kind is float and type(found) is int:
-            found = float(found)
-        if type(found) is not kind:
-            self.refuse(place, found, EXPECTED[kind])
-        if kind is float and not isfinite(found):
-            self.refuse(place, found, "a finite number")
-        if field in AT_LEAST_0 and found < 0:
-            self.refuse(place, found, "0 or more")
-        if field in POSITIVE and found <= 0:
-            self.refuse(place, found, "more than 0")
-        return found
-
-    def refuse(self, place: str, found: Any, expected: str) -> NoReturn:
-        """Say what is wrong.
-
-        Raises
-        ------
-        MeasuredFileError
-            Always.
-
-        """
-        shown = json.dumps(found)
-        raise MeasuredFileError(self.path, place, shown if len(shown) <= 60 else shown[:57] + "...", expected)
+def shown(found: Any) -> str:
+    """The beginning of a value, as JSON."""
+    text = msgspec.json.encode(found).decode()
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

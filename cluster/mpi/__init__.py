@@ -1,5 +1,5 @@
-"""Communication between the ranks of a job: communicators, shared words, liveness, consistency and fault tolerance.
+"""Communication between the ranks of a job: communicators, shared words, argument consistency and failures.
 
-Other packages import `proxies`, `launcher`, `abort`, `affinity`, `fault_tolerance`; `cluster` exports communicators.
+Other packages import `proxies`, `launcher`, `affinity` and `failures`; `cluster` exports communicators.
 Every rank imports it, so MPI is imported inside functions. Starting jobs and timing messages do not belong here.
 """

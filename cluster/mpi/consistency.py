@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cluster.mpi import liveness
 from cluster.mpi.communicator import Communicator
+from cluster.mpi.failures import liveness
 from core.errors import UserError
 
 MOST_NAMED = 4

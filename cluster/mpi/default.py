@@ -13,7 +13,7 @@ from cluster.mpi.solo import Solo
 def default_communicator() -> Communicator:
     """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
 
-    Where the launcher lets ranks survive the loss of others it is `cluster.mpi.fault_tolerance.FaultTolerantMpi`. A
+    Where the launcher lets ranks survive the loss of others it is `cluster.mpi.failures.survivors.FaultTolerantMpi`. A
     process has one of them, which every call returns: MPI has few operations, windows and datatypes, and ranks make
     them together.
     """
@@ -24,7 +24,7 @@ def default_communicator() -> Communicator:
 def _of_this_process() -> Mpi:
     """Start MPI."""
     if launcher.survives_lost_ranks():
-        from cluster.mpi.fault_tolerance import FaultTolerantMpi
+        from cluster.mpi.failures.survivors import FaultTolerantMpi
 
         return FaultTolerantMpi()
     return Mpi()

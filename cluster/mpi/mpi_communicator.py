@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi import abort, idle_waiting, launcher, liveness, lost_hosts
+from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
 
 T = TypeVar("T")
@@ -39,8 +40,8 @@ class LaunchError(RuntimeError):
 class Mpi(SharedWordFactory):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
-    Making it starts MPI and installs `cluster.mpi.abort`, `cluster.mpi.liveness` and `cluster.mpi.lost_hosts`, so that
-    a rank that fails, leaves the others or is cut off ends the job.
+    Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
+    is cut off ends the job.
 
     Raises
     ------
@@ -86,7 +87,7 @@ class Mpi(SharedWordFactory):
         atexit.register(self.free)
         self._liveness = self._make_liveness(mpi)
 
-    def _make_liveness(self, mpi: Any) -> liveness.Liveness | liveness.NoLiveness:
+    def _make_liveness(self, mpi: Any) -> liveness.Liveness:
         """Make what other ranks can see of this one."""
         return liveness.own_liveness(mpi)
 

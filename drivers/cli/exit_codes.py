@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cluster.mpi import abort, launcher
+from cluster.mpi import launcher
+from cluster.mpi.failures import abort
 from core.standard_output import LostOutputError, watched
 from drivers.cli import interrupts
 from drivers.cli.messages import print_note

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.launch.commands import find_mpirun, python_command
-from cluster.mpi.abort import USER_ERROR
+from cluster.mpi.failures.abort import USER_ERROR
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE
 from drivers.cli.messages import print_note, print_status

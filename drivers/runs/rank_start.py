@@ -36,7 +36,7 @@ def run_resumable(
         See `check_argument_consistency` and `drivers.runs.checkpointing.RecoveryState.claim`.
 
     """
-    from cluster.mpi.fault_tolerance import rerun_on_survivors
+    from cluster.mpi.failures.survivors import rerun_on_survivors
     from cluster.mpi.proxies import TimedCommunicator
 
     with RecoveryState() as memory:

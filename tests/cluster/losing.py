@@ -11,7 +11,7 @@ import numpy as np
 
 from cluster import default_communicator
 from cluster.mpi.communicator import Message
-from cluster.mpi.fault_tolerance import RankLost
+from cluster.mpi.failures.survivors import RankLost
 
 WAIT_S = 30
 SHARED = np.arange(5)
@@ -78,6 +78,8 @@ def main():
     for number, (name, call) in enumerate(CALLS.items()):
         size = ranks.size
         try:
+            # No rank is still in the calls below when the next one is killed.
+            ranks.barrier()
             call(ranks)
             if ranks.rank == (0 if number % 2 else size - 1):
                 # Others may still be in this call, which then is the one that tells them.

@@ -26,11 +26,11 @@ def main():
     if everyone is None:
         return
     links = [link for links in everyone for link in links]
-    assert [link[:3] for link in links] == [(0, 2, True), (0, 1, False)]
-    assert all(0 < alpha < 0.1 and 0 <= beta < 1e-6 for *_, alpha, beta in links)
-    assert [one[:3] for one in reduced[: len(SIZES)]] == [(2, 2, size) for size in SIZES]
-    assert {one[0] for one in reduced} == {2, 3}
-    assert all(0 < low <= seconds <= high and calls >= 5 for *_, seconds, low, high, calls in reduced)
+    assert [(link.source, link.target, link.same_host) for link in links] == [(0, 2, True), (0, 1, False)]
+    assert all(0 < link.alpha_s < 0.1 and 0 <= link.beta_s_per_byte < 1e-6 for link in links)
+    assert [(one.ranks, one.hosts, one.bytes) for one in reduced[: len(SIZES)]] == [(2, 2, size) for size in SIZES]
+    assert {one.ranks for one in reduced} == {2, 3}
+    assert all(0 < one.low_s <= one.seconds <= one.high_s and one.calls >= 5 for one in reduced)
     assert [round(offset) for offset in offsets] == [0, 3600, 0]
     assert [(one.ranks, one.hosts) for one in found] == [(1, 1), (2, 2), (3, 2)]
     # Ranks that synchronise after every step are as slow as the slowest. On a virtual machine a sleep may end early.

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster.mpi import abort
+from cluster.mpi.failures import abort
 
 RULE = re.compile("-{5,}")
 """Of a launcher's banner."""
@@ -106,7 +106,7 @@ def test_a_wrong_option_is_told_once_and_ends_all_ranks(source, program, mpirun)
 
 def test_the_hook_gives_a_mistake_exit_code_2_in_one_process(program, plain):
     path = program("""
-        from cluster.mpi import abort
+        from cluster.mpi.failures import abort
 
         abort.install()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.mpi import lost_hosts
+from cluster.mpi.failures import lost_hosts
 
 FOLDER = Path(__file__).parent
 ULFM = ("--with-ft", "ulfm")
@@ -86,7 +86,7 @@ def test_a_rank_that_waits_elsewhere_sees_which_rank_has_ended(ranks_of):
 
 @pytest.mark.slow
 def test_a_program_that_never_speaks_mpi_is_not_waited_for_for_ever(program, mpirun):
-    path = program("from cluster.mpi import liveness \nliveness.START_S = 1.5\n" + START + "print('went on')")
+    path = program("from cluster.mpi.failures import liveness \nliveness.START_S = 1.5\n" + START + "print('went on')")
     done = mpirun(1, path, ":", "-n", "1", sys.executable, "-c", "pass")
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: waited 1.5 s for all ranks to start; expected every one of them to run this program" in done.stderr

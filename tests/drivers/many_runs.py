@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 import onekernel as ok
-from cluster.mpi.liveness import start_mpi
+from cluster.mpi.failures.liveness import start_mpi
 from core.problems.qap.problem import Qap
 
 BEFORE, BETWEEN = 1, 2

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cluster.mpi import lost_hosts
+from cluster.mpi.failures import lost_hosts
 from tests.hosts.test_workloads import RUNS
 
 pytestmark = pytest.mark.long

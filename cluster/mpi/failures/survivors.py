@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi import abort, liveness
 from cluster.mpi.communicator import Message
+from cluster.mpi.failures import abort, liveness
 from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 
@@ -49,9 +49,9 @@ class FaultTolerantMpi(Mpi):
         self.lost: Sequence[int] = []
         self._guard(self.world)
 
-    def _make_liveness(self, mpi: Any) -> liveness.NoLiveness:
-        """Nobody looks into the memory of a rank that may be gone."""
-        return liveness.NoLiveness()
+    def _make_liveness(self, mpi: Any) -> liveness.Liveness:
+        """Of this rank alone: nobody looks into the memory of a rank that may be gone."""
+        return liveness.Liveness(mpi, mpi.COMM_SELF)
 
     def _guard(self, world: Any) -> None:
         self.world = GuardedCommunicator(world, self._mpi)

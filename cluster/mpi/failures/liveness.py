@@ -1,8 +1,9 @@
 """Liveness of all ranks: at the start of MPI, in collective calls, and at the end.
 
-MPI itself waits for a missing rank for ever. A rank that fails ends the job (`cluster.mpi.abort`), and so does the
-launcher when a process leaves with an exit code or without a word to MPI. What is left is a rank that ends in order,
-with exit code 0, while others wait for it; and a process that never speaks MPI, which some launchers take for done.
+MPI itself waits for a missing rank for ever. A rank that fails ends the job (`cluster.mpi.failures.abort`), and so does
+the launcher when a process leaves with an exit code or without a word to MPI. What is left is a rank that ends in
+order, with exit code 0, while others wait for it; and a process that never speaks MPI, which some launchers take for
+done.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from cluster.mpi import abort, idle_waiting, launcher
+from cluster.mpi import idle_waiting, launcher
+from cluster.mpi.failures import abort
 
 START_S = 300.0
 """How long a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
@@ -137,12 +140,14 @@ class Liveness:
     ----------
     mpi
         The module that `start_mpi` returns.
+    world
+        mpi4py's communicator of the ranks that look at each other; with one rank nothing is shared.
 
     """
 
-    def __init__(self, mpi: Any) -> None:
+    def __init__(self, mpi: Any, world: Any) -> None:
         self._mpi = mpi
-        self._world = mpi.COMM_WORLD
+        self._world = world
         if self._world.Get_size() == 1:
             self._words = memoryview(bytearray(24)).cast("q")
             return
@@ -213,28 +218,7 @@ class Liveness:
         abort.end_job(abort.FAILED)
 
 
-class NoLiveness:
-    """In place of a `Liveness` where ranks may be lost: calls that wait for one tell so, and nobody looks at memory."""
-
-    def together(self) -> None:
-        """Note nothing."""
-
-    @contextmanager
-    def exchange(self, partner: int) -> Iterator[None]:
-        """Note nothing."""
-        yield
-
-    def departed(self) -> int | None:
-        """Nobody is known to have ended in order."""
-        return None
-
-
-_liveness: Liveness | None = None
-
-
+@cache
 def own_liveness(mpi: Any) -> Liveness:
     """This process's one `Liveness`; all ranks make it together."""
-    global _liveness
-    if _liveness is None:
-        _liveness = Liveness(mpi)
-    return _liveness
+    return Liveness(mpi, mpi.COMM_WORLD)

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cluster.mpi import abort, launcher
+from cluster.mpi import launcher
+from cluster.mpi.failures import abort
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 CONNECTED = "01"
