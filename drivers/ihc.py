@@ -8,7 +8,7 @@ python -m drivers.ihc --mapping published                   the paper's mapping:
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UserError
@@ -126,7 +126,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return RepetitionResult.of(
             outcome,
             f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
-            outcome._replace(tour=tour),
+            replace(outcome, tour=tour),
             index=outcome.climber,
             details={
                 **tours.instance_details(run.problem),

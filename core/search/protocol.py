@@ -12,6 +12,7 @@ Every rank constructs and runs it with the same arguments. The loop of a run is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -60,7 +61,7 @@ CountCallback = Callable[[int, int], None]
 
 
 class SearchResult(Protocol):
-    """Result of a run: every search has a separate `NamedTuple`, with further fields."""
+    """Result of a run: every search has a separate class, with further fields."""
 
     @property
     def cost(self) -> int:
@@ -136,6 +137,17 @@ class Search(Protocol):
         """
 
 
-def hex_digest(digest: int) -> str:
-    """Return a digest of 64 bits as 16 hexadecimal digits."""
-    return f"{digest:016x}"
+def alias(field: str) -> Any:
+    """Return a property of a result: a name of `SearchResult` for the field that the search calls otherwise."""
+    return property(attrgetter(field))
+
+
+class Digested:
+    """Base of the results that have a ``digest`` of 64 bits, of which `SearchResult.hash` is the text."""
+
+    digest: int
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return f"{self.digest:016x}"

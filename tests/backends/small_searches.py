@@ -3,6 +3,7 @@
 In numba's simulator every lane is a thread: teams have four there, where a search takes a size.
 """
 
+from dataclasses import astuple, replace
 from functools import partial
 
 import numpy as np
@@ -47,7 +48,7 @@ def climb(backend, by=None, **how):
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)
     # How much is pruned depends on the number of lanes.
-    return tuple(outcome._replace(evaluations=0)), search.tour_of(1).tolist()
+    return astuple(replace(outcome, evaluations=0)), search.tour_of(1).tolist()
 
 
 def subsequence(backend, ranks=Solo(), in_strips=False):  # noqa: B008

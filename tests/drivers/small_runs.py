@@ -1,6 +1,7 @@
 """Runs of all workloads that take no time, and searches that claim what is not so."""
 
 import importlib
+from dataclasses import replace
 from types import SimpleNamespace
 
 from drivers.workload.declaration import RepetitionResult, Task, Workload
@@ -121,6 +122,6 @@ def claim_another_cost(setattr, name):
 
     def wrong(self, *arguments, **more):
         outcome = run(self, *arguments, **more)
-        return outcome._replace(**{field: getattr(outcome, field) - (FAR if name == "weierstrass" else 1)})
+        return replace(outcome, **{field: getattr(outcome, field) - (FAR if name == "weierstrass" else 1)})
 
     setattr(search, "run", wrong)

@@ -1,5 +1,7 @@
 """The driver of exact search: what it prints, records, refuses and compares; ranks change nothing but the speed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,7 @@ def solution(length, tour, optimal_tours=None):
 
 
 def test_an_incumbent_of_a_search_that_was_ended_is_not_proved(drive, monkeypatch, tmp_path):
-    ended = solution(16, [0, 2, 1, 3])._replace(proved=False, finished=False)
+    ended = replace(solution(16, [0, 2, 1, 3]), proved=False, finished=False)
     monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: ended)
     code, said, _ = drive("--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--verify")
     assert code == 0
@@ -92,7 +94,7 @@ def test_an_incumbent_of_a_search_that_was_ended_is_not_proved(drive, monkeypatc
 
 
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
-    found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
+    found = iter([replace(solution(12, [0, 1, 2, 3]), nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
     monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: next(found))
     asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
     assert drive(*asked, "--repeats", "2")[0] == 0

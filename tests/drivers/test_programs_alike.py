@@ -1,6 +1,7 @@
 """What programs have in common: results, mistakes in a line, wrong results, bars, repetitions, other solvers."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -201,10 +202,10 @@ def test_a_wrong_shortest_tour_is_not_confirmed(verdict, package):
     published = "confirmed by the scorer and by the published optimum"
     assert said(right, optimum=12) == published
     assert said(right, "--verify", 12) == f"{published} and by branch and bound"
-    assert said(right._replace(length=11)) == "the scorer finds length 12"
+    assert said(replace(right, length=11)) == "the scorer finds length 12"
     assert said(longer, optimum=12) == "the optimum is known to be 12"
     assert said(longer, "--verify") == "branch and bound finds length 12"
-    assert said(longer._replace(tour=None), "--no-trace", 12) == "the optimum is known to be 12"
+    assert said(replace(longer, tour=None), "--no-trace", 12) == "the optimum is known to be 12"
     package("held_karp", HELD_KARP)
     assert "held-karp finds length 12" in said(longer, "--peers")
 
@@ -217,8 +218,8 @@ def test_a_wrong_tour_of_a_neighbourhood_is_not_confirmed(verdict):
     longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
     assert said(longer, 12) == "confirmed by the scorer"
     assert said(right, 13) == "the optimum is known to be 13"
-    assert said(longer._replace(start_length=12)) == "the start tour has length 12"
-    assert said(right._replace(length=11)) == "the scorer finds length 12"
+    assert said(replace(longer, start_length=12)) == "the start tour has length 12"
+    assert said(replace(right, length=11)) == "the scorer finds length 12"
 
 
 def test_a_wrong_proof_is_not_confirmed(verdict, package):
@@ -226,14 +227,14 @@ def test_a_wrong_proof_is_not_confirmed(verdict, package):
         return verdict("exact", ExactSearch, outcome, arguments, optimum)
 
     right = Solution(12, np.arange(4), 1, np.zeros(5, np.int64), None, 12, 1)
-    longer = right._replace(length=16, tour=np.array([0, 2, 1, 3]), optimal_tours=None)
+    longer = replace(right, length=16, tour=np.array([0, 2, 1, 3]), optimal_tours=None)
     published = "confirmed by the scorer and by the published optimum"
     assert said(right, optimum=12) == published
     assert said(right, "--verify", 12) == f"{published} and by a full search in NumPy"
-    assert said(right._replace(length=11)) == "the scorer finds length 12"
+    assert said(replace(right, length=11)) == "the scorer finds length 12"
     assert said(longer, optimum=12) == "the optimum is known to be 12"
     assert said(longer, "--verify") == "a full search in NumPy finds length 12"
-    assert said(right._replace(optimal_tours=2), "--verify") == "a full search in NumPy finds 1 shortest tours"
+    assert said(replace(right, optimal_tours=2), "--verify") == "a full search in NumPy finds 1 shortest tours"
     package("held_karp", HELD_KARP)
     assert "held-karp finds length 12" in said(longer, "--peers")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested, alias
 
 
-class ColonyOutcome(NamedTuple):
+@dataclass(frozen=True)
+class ColonyOutcome(Digested):
     """What the ants of all ranks together found.
 
     Attributes
@@ -46,17 +48,4 @@ class ColonyOutcome(NamedTuple):
     finished: bool = True
     by_time: bool = False
 
-    @property
-    def cost(self) -> int:
-        """The length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The tour."""
-        return self.tour
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
+    cost, solution = alias("length"), alias("tour")

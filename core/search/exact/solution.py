@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from core.kernels.exact.tour_search import TourSearch
 from core.lang import Rows
 from core.search.checkpoint import Checkpoint
 from core.search.checkpoint_layout import CheckpointArray
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested, alias
 from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max
@@ -22,7 +23,8 @@ NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
 
 
-class Solution(NamedTuple):
+@dataclass(frozen=True)
+class Solution(Digested):
     """A shortest tour.
 
     Attributes
@@ -61,25 +63,12 @@ class Solution(NamedTuple):
     proved: bool = True
     finished: bool = True
 
-    @property
-    def cost(self) -> int:
-        """The length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray:
-        """The tour."""
-        return self.tour
+    cost, solution = alias("length"), alias("tour")
 
     @property
     def evaluations(self) -> int:
         """Nodes of all depths; their number depends on when the incumbent improved."""
         return int(self.nodes.sum())
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
 
 
 class ExactMethod:

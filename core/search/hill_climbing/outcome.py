@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ from core.kernels.two_opt import climbs as two_opt_climbs
 from core.search.checkpoint_layout import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
 from core.search.hill_climbing.launcher import NOTHING
 from core.search.intervals import Intervals
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested, alias
 
 
-class HillClimbOutcome(NamedTuple):
+@dataclass(frozen=True)
+class HillClimbOutcome(Digested):
     """The outcome of all climbs of all ranks.
 
     Attributes
@@ -49,20 +51,7 @@ class HillClimbOutcome(NamedTuple):
     history: list[list[Any]] | None = None
     finished: bool = True
 
-    @property
-    def cost(self) -> int:
-        """The shortest length."""
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        """The shortest tour."""
-        return self.tour
-
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
+    cost, solution = alias("length"), alias("tour")
 
 
 class HillClimbState(NamedTuple):

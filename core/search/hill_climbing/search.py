@@ -7,6 +7,7 @@ result is the same: best (length, climber) by one reduction, and a digest of eve
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -165,7 +166,7 @@ class HillClimbing:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
         run = AsynchronousRun(ranks or self.communicator, stop, callback, checkpointer=checkpointer, history=history)
         found = execute(self, run)
-        return found._replace(tour=self.tour_of(found.climber)) if trace else found
+        return replace(found, tour=self.tour_of(found.climber)) if trace else found
 
     # --- the search, as the run loop calls it ---
 

@@ -35,6 +35,8 @@ OF_PROBLEM = "problem "
 """Before the names of rows of the problem's data."""
 DONE = "done"
 FOUND_NUMBERS, FOUND_SOLUTIONS = "walks before numbers", "walks before solutions"
+FOUND_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "digest")
+"""Numbers of an outcome, a column each."""
 
 
 def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
@@ -186,7 +188,7 @@ def add_earlier_outcomes(plan: Plan, state: Checkpoint | None, found: Sequence[O
         return state
     encoding = plan.problem.encoding
     # A digest has 64 bits, and a cost may be negative.
-    numbers = np.array([[number % 2**64 for number in one[:6]] for one in found], np.uint64)
+    numbers = np.array([[getattr(one, name) % 2**64 for name in FOUND_FIELDS] for one in found], np.uint64)
     solutions = np.array([one.solution for one in found], encoding.dtype)
     return {**state, FOUND_NUMBERS: numbers.reshape(-1, 6), FOUND_SOLUTIONS: solutions.reshape(-1, encoding.n)}
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from core.errors import UserError
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome(Digested):
     """What all walks of all ranks together found.
 
     Attributes
@@ -51,18 +53,17 @@ class Outcome(NamedTuple):
     finished: bool = True
     by_time: bool = False
 
-    @property
-    def hash(self) -> str:
-        """The digest."""
-        return hex_digest(self.digest)
-
 
 def combine_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """What walks found that were made one after another, as if they had been made side by side; without a history."""
     best = min(outcomes, key=lambda one: (one.cost, one.walk))
-    iterations, evaluations, digests = (sum(column) for column in zip(*(one[3:6] for one in outcomes), strict=True))
-    by_time = any(one.by_time for one in outcomes)
-    return best._replace(iterations=iterations, evaluations=evaluations, digest=digests % 2**64, by_time=by_time)
+    return replace(
+        best,
+        iterations=sum(one.iterations for one in outcomes),
+        evaluations=sum(one.evaluations for one in outcomes),
+        digest=sum(one.digest for one in outcomes) % 2**64,
+        by_time=any(one.by_time for one in outcomes),
+    )
 
 
 class Claim(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -245,7 +246,7 @@ class LocalSearch:
         outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
         run.end(run.monitor.done, outcome.cost)
         self.confirm(outcome)
-        return outcome._replace(finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
+        return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
 
     def checked_initial(self, initial: ArrayLike | None) -> np.ndarray | None:
         """Return start solutions of all walks, shape (walks, n); None for random ones."""
@@ -271,7 +272,7 @@ class LocalSearch:
             is_ended = is_late or run.is_interrupted
             if is_ended or len(self.found) == self.plan.settings.walks:
                 by_time = is_late and len(self.found) < self.plan.settings.walks
-                self.found[-1] = self.found[-1]._replace(by_time=by_time or self.found[-1].by_time)
+                self.found[-1] = replace(self.found[-1], by_time=by_time or self.found[-1].by_time)
                 return combine_outcomes(self.found)
             run.restart()
 
@@ -348,7 +349,7 @@ class LocalSearch:
             )
         self.slices = None
         history = self.recorder.history() if self.recorder is not None else None
-        return self.walks.outcome(history)._replace(by_time=run.by_time)
+        return replace(self.walks.outcome(history), by_time=run.by_time)
 
     # --- iterations ---
 

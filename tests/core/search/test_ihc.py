@@ -1,5 +1,7 @@
 """Iterative hill climbing: one trajectory everywhere, by the native mapping and by the paper's, as plain climbs make it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ def plain_climb(distances, tour):
 
 def alike(outcome):
     """What every mapping finds: all but the number of moves evaluated."""
-    return outcome._replace(evaluations=0)
+    return replace(outcome, evaluations=0)
 
 
 def climbed(backend, distances, climbers, **how):

@@ -1,6 +1,7 @@
 """The bench of dynamic programming: every candidate finds the same, and packages stand beside the backends."""
 
 import sys
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 
@@ -105,4 +106,4 @@ def test_what_was_traced_wrong_is_not_confirmed(make_field, cpu, title):
         "Held-Karp, 8": lambda: {"length": outcome.length + 1},
     }
     assert prepared.read(outcome).confirmed is True
-    assert prepared.read(outcome._replace(**changed[title]())).confirmed is False
+    assert prepared.read(replace(outcome, **changed[title]())).confirmed is False

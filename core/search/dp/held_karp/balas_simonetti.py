@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from core.search.dp.engine.table_search import refuse_checkpoints
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings, TourNeighbourhood
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.progress_samples import refuse_history
-from core.search.protocol import Callback
+from core.search.protocol import Callback, alias
 from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop
 from core.search.time_limits import BatchSizes
@@ -37,7 +38,8 @@ NO_LENGTH = (1 << 64) - 1
 """Length of a rank without rotations."""
 
 
-class NeighbourhoodTour(NamedTuple):
+@dataclass(frozen=True)
+class NeighbourhoodTour:
     """A tour that is shortest in its neighbourhood.
 
     Attributes
@@ -67,25 +69,11 @@ class NeighbourhoodTour(NamedTuple):
     passes: int
     finished: bool = True
 
-    @property
-    def cost(self) -> int:
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray:
-        return self.tour
-
-    @property
-    def evaluations(self) -> int:
-        return self.cells
+    cost, solution, evaluations, history = alias("length"), alias("tour"), alias("cells"), None
 
     @property
     def hash(self) -> str:
         return hashlib.blake2b(f"{self.length} {self.tour.tolist()}".encode(), digest_size=8).hexdigest()
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
 
 
 class BalasSimonettiSearch:

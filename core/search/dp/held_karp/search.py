@@ -9,7 +9,8 @@ every backend and over any number of ranks.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from core.search.dp.held_karp.plan import bytes_needed
 from core.search.dp.held_karp.trace import HeldKarpAnswer, NoTour
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested, alias
 
 MOST_CITIES = ELEMENTS + 2
 """No two of today's GPUs hold more than the layers of 36 cities, 284 GB in 16 bits."""
@@ -36,7 +37,8 @@ LONGEST = (1 << 30) - 1
 TILINGS = ("auto", "none", "published")
 
 
-class ShortestTour(NamedTuple):
+@dataclass(frozen=True)
+class ShortestTour(Digested):
     """A shortest tour.
 
     Attributes
@@ -63,29 +65,8 @@ class ShortestTour(NamedTuple):
     digest: int
     streamed_bytes: int = 0
 
-    @property
-    def cost(self) -> int:
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        return self.tour
-
-    @property
-    def evaluations(self) -> int:
-        return self.transitions
-
-    @property
-    def hash(self) -> str:
-        return hex_digest(self.digest)
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        return True
+    cost, solution, evaluations = alias("length"), alias("tour"), alias("transitions")
+    history, finished = None, True
 
 
 class HeldKarp(TableSearch[ShortestTour]):

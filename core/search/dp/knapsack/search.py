@@ -8,7 +8,8 @@ The order also keeps the cells that a pass reads for its two items close togethe
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,13 @@ from core.search.dp.knapsack.table import (
     RowBlocking,
     value_type,
 )
-from core.search.protocol import hex_digest
+from core.search.protocol import Digested, alias
 
 TILINGS = ("auto", "none")
 
 
-class Selection(NamedTuple):
+@dataclass(frozen=True)
+class Selection(Digested):
     """Result of a search.
 
     Attributes
@@ -63,29 +65,12 @@ class Selection(NamedTuple):
     streamed_bytes: int
     digest: int
 
-    @property
-    def cost(self) -> int:
-        return self.value
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        return self.chosen
+    cost, solution, finished = alias("value"), alias("chosen"), alias("optimal")
+    history = None
 
     @property
     def evaluations(self) -> int:
         return self.cells or self.nodes
-
-    @property
-    def hash(self) -> str:
-        return hex_digest(self.digest)
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        return self.optimal
 
 
 def make_selection(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from core.search.dp.lcs.bidirectional import BidirectionalLcs
 from core.search.dp.lcs.blocks import LcsBlockTracer
 from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
 from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
+from core.search.protocol import alias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,8 @@ UNKNOWN = -1
 """Number of pairs that a trace has left, where it is unknown."""
 
 
-class CommonSubsequence(NamedTuple):
+@dataclass(frozen=True)
+class CommonSubsequence:
     """Result of a run.
 
     Attributes
@@ -61,17 +64,8 @@ class CommonSubsequence(NamedTuple):
     cells: int
     streamed_bytes: int
 
-    @property
-    def cost(self) -> int:
-        return self.length
-
-    @property
-    def solution(self) -> np.ndarray | None:
-        return self.pairs
-
-    @property
-    def evaluations(self) -> int:
-        return self.cells
+    cost, solution, evaluations = alias("length"), alias("pairs"), alias("cells")
+    history, finished = None, True
 
     @property
     def hash(self) -> str:
@@ -79,14 +73,6 @@ class CommonSubsequence(NamedTuple):
         if self.pairs is not None:
             found.update(self.pairs.astype("<i8").tobytes())
         return found.hexdigest()
-
-    @property
-    def history(self) -> None:
-        """None: nothing is known before the end."""
-
-    @property
-    def finished(self) -> bool:
-        return True
 
 
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):

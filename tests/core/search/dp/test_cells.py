@@ -3,6 +3,7 @@
 import errno
 import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,7 +155,7 @@ def same_selection(backend, instance):
     own = KnapsackSearch(backend, Solo(), instance, team_size=1).run()
     for _ in range(2):
         found = made.run()
-        assert found._replace(streamed_bytes=0, chosen=0) == own._replace(streamed_bytes=0, chosen=0)
+        assert replace(found, streamed_bytes=0, chosen=0) == replace(own, streamed_bytes=0, chosen=0)
         assert np.array_equal(found.chosen, own.chosen)
     assert made.run(trace=False).value == own.value
     assert (found.value, taken(found)) == best_selection(instance)
