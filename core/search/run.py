@@ -38,10 +38,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from core.search.checkpoint import Checkpointer, seconds_before, take_checkpoint
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray
-from core.search.progress import PROGRESS_INTERVAL_S, ProgressMonitor
-from core.search.progress_samples import ProgressSamples
+from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer, seconds_before, take_checkpoint
+from core.search.progress import PROGRESS_INTERVAL_S, ProgressMonitor, ProgressSamples
 from core.search.protocol import Callback
 from core.search.stop import Stop
 from core.search.time_limits import SAFETY_FACTOR, BatchSizes, is_time_for, longest_launch_s
@@ -211,7 +209,7 @@ class Run:
     def begin_samples(
         self, cost: int | None = None, earlier: np.ndarray | None = None, done: tuple[int, int] = (0, 0)
     ) -> None:
-        """Begin the history, if one is wanted; see `core.search.progress_samples.ProgressSamples`."""
+        """Begin the history, if one is wanted; see `core.search.progress.ProgressSamples`."""
         if self.has_history:
             self.samples = ProgressSamples(self.monitor.began, cost, earlier, done)
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from core.search.dp.engine import host_memory
+from core.search.dp.engine import decisions
 from drivers import heldkarp, knapsack, lcs
 from tests.drivers.records import lines
 
@@ -50,7 +50,7 @@ def test_the_answer_is_the_suites_and_the_bytes_are_those_of_all_cells(drive, tm
 @every_table
 def test_cells_that_do_not_fit_the_host_are_refused_in_one_line_with_their_bytes(drive, monkeypatch, driver):
     asked, cell_bytes = CELLS[driver]
-    monkeypatch.setattr(host_memory, "available_bytes", lambda: cell_bytes - 1)
+    monkeypatch.setattr(decisions, "available_bytes", lambda: cell_bytes - 1)
     assert drive(*asked, *HERE, "--mapping", "published", "--no-trace", driver=driver)[0] == 0
     code, said, error = drive(*asked, *HERE, "--mapping", "published", driver=driver)
     assert (code, said) == (2, "")

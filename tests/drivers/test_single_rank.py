@@ -9,8 +9,7 @@ import pytest
 from backends.cpu.single_core import CpuBackend
 from cluster import Solo
 from cluster.mpi.proxies import TimedCommunicator
-from core.search.checkpoint import Checkpointer, take_checkpoint
-from core.search.checkpoint_layout import CheckpointArray
+from core.search.checkpoint import CheckpointArray, Checkpointer, take_checkpoint
 from drivers.runs import single_rank
 from drivers.runs.parallel_benefit import ParallelBenefitCheck, SingleRankVerdict
 from drivers.runs.repetitions import Repetitions

@@ -15,7 +15,7 @@ from core.kernels.ant_colony.ants import STATES
 from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.group import ColonyGroup
 from core.search.ant_colony.settings import MOST_SETTING, Settings
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, history_array, permutation_fault
+from core.search.checkpoint import Checkpoint, CheckpointArray, history_array, permutation_fault
 
 MOST_LENGTH = 2**31 - 1
 HISTORY = "history"

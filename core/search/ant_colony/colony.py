@@ -18,12 +18,92 @@ from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.kernels.two_opt.climbs import Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
-from core.search.ant_colony.best_tours import BestTours
 from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import Settings
-from core.search.ant_colony.weight_rows import WeightRows
 from core.search.hill_climbing.scans import is_wide
+
+
+class WeightRows:
+    """The rows, one for each city, that this rank computes.
+
+    Parameters
+    ----------
+    backend
+    n
+        Number of cities.
+
+    Attributes
+    ----------
+    is_shared : bool
+        True if other ranks compute some rows.
+
+    """
+
+    def __init__(self, backend: Any, n: int) -> None:
+        self.backend, self.n = backend, n
+        self.is_shared, self.bounds = False, [0, n]
+        self.together: Any = None
+
+    def share(self, together: Any, is_shared: bool) -> None:
+        """Share the rows out over these ranks, or compute all of them here."""
+        self.together, self.is_shared = together, is_shared
+        self.bounds = together.equal_parts(self.n) if is_shared else [0, self.n]
+
+    @property
+    def own(self) -> tuple[int, int]:
+        """The first row of this rank, and the first one behind its rows."""
+        rank = self.together.rank if self.is_shared else 0
+        return self.bounds[rank], self.bounds[rank + 1]
+
+    def allocate(self, width: int) -> Any:
+        """Allocate rows of this width: in memory that ranks have in common, if they share the rows."""
+        bounds = [width * row for row in self.bounds]
+        if self.is_shared:
+            return self.together.common(bounds[-1], np.uint32, bounds)
+        return self.backend.allocate(max(1, bounds[-1]), np.uint32)
+
+    def gather(self, weights: Any, width: int) -> None:
+        """Queue what makes all rows visible to this rank's ants."""
+        if self.is_shared:
+            self.together.gather(weights, [width * row for row in self.bounds])
+
+
+class BestTours:
+    """Reads the best tours of a colony; each method waits for the device.
+
+    Parameters
+    ----------
+    backend
+    memory : core.kernels.ant_colony.ants.ColonyState
+    first, count
+        The ants of this rank.
+
+    """
+
+    def __init__(self, backend: Any, memory: Any, first: int, count: int) -> None:
+        self.backend, self.memory = backend, memory
+        self.ants = range(first, first + count)
+
+    def best(self) -> tuple[int, int, int]:
+        """Return length, iteration and ant of the best tour so far."""
+        _, length, iteration, ant = (int(word) for word in self.backend.download(self.memory.state))
+        return length, iteration, ant
+
+    def lengths(self, iterations: int) -> np.ndarray:
+        """Return the length of each iteration's best tour: shape (iterations,), uint32."""
+        lengths: np.ndarray = self.backend.download(self.memory.curve)
+        return lengths[:iterations]
+
+    def is_here(self) -> bool:
+        """Return True if an ant of this rank has made the best tour."""
+        return self.best()[2] in self.ants
+
+    def tour(self) -> np.ndarray:
+        """Return the best tour if an ant of this rank has made it, else zeros: shape (n,), int64."""
+        tour: np.ndarray = self.backend.download(self.memory.best).astype(np.int64) * self.is_here()
+        return tour
+
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max

@@ -1,12 +1,17 @@
-"""Outcome of ant colony optimisation."""
+"""Outcome of ant colony optimisation, and its history.
+
+Lengths come from the curve of all iterations, seconds from where the host reads the clock.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.search.ant_colony.colony import UNKNOWN, Colony
 from core.search.protocol import Digested, alias
 
 
@@ -49,3 +54,50 @@ class ColonyOutcome(Digested):
     by_time: bool = False
 
     cost, solution = alias("length"), alias("tour")
+
+
+class ColonyHistory:
+    """When this rank's colonies had made how many iterations.
+
+    Parameters
+    ----------
+    colonies
+        Those of this rank.
+    earlier : list of list
+        Rows of the history up to the checkpoint from which the run resumes.
+    done
+        Iterations up to there; 0 where the run begins.
+    seconds
+        Seconds of the run up to there.
+
+    """
+
+    def __init__(self, colonies: Sequence[Colony], earlier: list[list[Any]], done: int, seconds: float) -> None:
+        known = {0: 0.0, **({done: seconds} if done else {})}
+        known.update({int(iteration) + 1: time for iteration, _, time, _ in earlier})
+        self.samples = {colony.number: sorted(known.items()) for colony in colonies}
+
+    def add(self, colony: Colony, iterations: int, seconds: float) -> None:
+        """Record that a colony has made so many iterations at this time of the run."""
+        self.samples[colony.number].append((iterations, seconds))
+
+    def rows(self, ranks: Any, curve: np.ndarray, evaluations: int) -> list[list[Any]]:
+        """Return the rows of `ColonyOutcome.history`, on every rank; all ranks call this.
+
+        Parameters
+        ----------
+        ranks
+        curve : ndarray, shape (iterations,)
+            Least length of each iteration.
+        evaluations
+            Those of one iteration of all colonies.
+
+        """
+        curve = curve.astype(np.int64)
+        before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
+        better = np.flatnonzero(curve < before)
+        seconds = [np.interp(better + 1, *np.transpose(samples)) for samples in self.samples.values()]
+        every = ranks.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
+        latest = ranks.bcast(None if every is None else np.maximum.reduce(every))
+        rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
+        return [[iteration, evaluations * (iteration + 1), now, length] for iteration, now, length in rows]

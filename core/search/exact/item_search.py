@@ -13,10 +13,9 @@ from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.enumeration import END
 from core.kernels.exact.tour_search import BestTour, TourSearch
 from core.search.batches import Batches
-from core.search.checkpoint import Checkpoint
-from core.search.checkpoint_layout import CheckpointArray, interval_array
+from core.search.checkpoint import Checkpoint, CheckpointArray, interval_array
 from core.search.exact.solution import ExactMethod, NodeCallback
-from core.search.intervals import Intervals
+from core.search.partition import Intervals
 from core.search.run import AsynchronousRun
 
 MOST_LENGTH = END >> 5

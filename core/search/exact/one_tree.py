@@ -21,10 +21,9 @@ from core.kernels.exact.one_tree import MOST_MULTIPLIER
 from core.kernels.exact.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
-from core.search.checkpoint import Checkpoint
-from core.search.checkpoint_layout import ANY, CheckpointArray
+from core.search.checkpoint import ANY, Checkpoint, CheckpointArray
 from core.search.exact.solution import ExactMethod, NodeCallback
-from core.search.intervals import Intervals
+from core.search.partition import Intervals
 from core.search.progress import PROGRESS_INTERVAL_S
 from core.search.run import AsynchronousRun
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.problems.tsp import tour_length
-from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
+from core.search.checkpoint import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
 from core.search.exact.solution import ExactMethod, NodeCallback, Solution, canonical_tour, digest_of
 from core.search.run import AsynchronousRun, Step
 

@@ -19,8 +19,7 @@ from core.search.exact.proof import Proof
 from core.search.exact.published import PublishedSearch
 from core.search.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour
-from core.search.progress import ProgressMonitor
-from core.search.progress_samples import ProgressSamples
+from core.search.progress import ProgressMonitor, ProgressSamples
 from core.search.protocol import Callback
 from core.search.run import AsynchronousRun, execute
 from core.search.stop import Stop

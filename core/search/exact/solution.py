@@ -12,8 +12,7 @@ import numpy as np
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import TourSearch
 from core.lang import Rows
-from core.search.checkpoint import Checkpoint
-from core.search.checkpoint_layout import CheckpointArray
+from core.search.checkpoint import Checkpoint, CheckpointArray
 from core.search.protocol import Digested, alias
 from core.search.run import AsynchronousRun
 
@@ -43,7 +42,7 @@ class Solution(Digested):
     digest : int
         64-bit digest of length and count: equal for everybody who proved the same.
     history : list of list, optional
-        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress_samples`.
+        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress`.
         None: not asked for.
     proved : bool
         Whether no tour is shorter; False: the search was ended before it knew.

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernels.two_opt import climbs as two_opt_climbs
-from core.search.checkpoint_layout import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
-from core.search.hill_climbing.launcher import NOTHING
-from core.search.intervals import Intervals
+from core.search.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
+from core.search.partition import Intervals
 from core.search.protocol import Digested, alias
+
+NOTHING = np.iinfo(np.uint64).max
+"""Length before the first climb."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class HillClimbOutcome(Digested):
         The shortest tour, from city 0; None: not asked for.
     history : list of list, optional
         Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
-        `core.search.progress_samples`. None: not asked for.
+        `core.search.progress`. None: not asked for.
     finished : bool
         See `core.search.protocol.SearchResult`.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.kernels.local_search import moves, walks
 from core.kernels.local_search.hooks import ANNEAL
-from core.search.checkpoint_layout import (
+from core.search.checkpoint import (
     ANY,
     ANY_WORD,
     Checkpoint,

@@ -14,8 +14,7 @@ from core.errors import UserError
 from core.kernels.local_search import walks
 from core.problems.problem import Problem
 from core.problems.problem_errors import ProblemError
-from core.search.checkpoint import Checkpointer
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray
+from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.search.local_search.algorithms import Algorithm
 from core.search.local_search.binding import bind_slices, settle_shape
 from core.search.local_search.checkpoint import (
@@ -33,10 +32,9 @@ from core.search.local_search.host_loop import HostLoop
 from core.search.local_search.launcher import Tune, WalkLauncher
 from core.search.local_search.outcome import Outcome, Unconfirmed, combine_outcomes
 from core.search.local_search.plan import Neighbourhoods, Plan
-from core.search.local_search.rank_speeds import measure_speed, share_by_speed
 from core.search.local_search.settings import SettingKeywords
 from core.search.local_search.slices import Slices, is_long, slices_for
-from core.search.local_search.walks import Walks
+from core.search.local_search.walks import Walks, measure_speed, share_by_speed
 from core.search.partition import have_equal_devices
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute

@@ -42,10 +42,8 @@ from core.problems.tsp.problem import DistanceTable as Distances
 from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.engine.recurrences import MOST_CELLS
-from core.search.dp.held_karp.neighbourhood import MOST_K
-from core.search.dp.held_karp.plan import HeldKarpPlan
-from core.search.dp.held_karp.rotation_layers import RotationLayers
-from core.search.dp.held_karp.subset_ranks import rank_of
+from core.search.dp.held_karp.neighbourhood import MOST_K, RotationLayers
+from core.search.dp.held_karp.plan import HeldKarpPlan, rank_of
 from core.search.exact.enumeration import MOST_LENGTH
 
 WORDS = 2**31 - 1

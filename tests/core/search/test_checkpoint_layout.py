@@ -5,9 +5,10 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.checkpoint import SECONDS, Checkpointer
-from core.search.checkpoint_layout import (
+from core.search.checkpoint import (
+    SECONDS,
     CheckpointArray,
+    Checkpointer,
     ascending_fault,
     history_array,
     interval_array,

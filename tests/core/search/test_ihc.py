@@ -11,9 +11,8 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
-from core.search.hill_climbing.launcher import BATCH
 from core.search.hill_climbing.scans import LanesScan, TilesScan
-from core.search.hill_climbing.search import HillClimbing
+from core.search.hill_climbing.search import BATCH, HillClimbing
 from core.search.stop import Iterations
 
 PRUNED, FULL, STATIC, WORKLIST = WAYS = (

@@ -28,12 +28,12 @@ from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.waves import HeldKarpByWaves
-from core.search.dp.lcs import layout, table
 from core.search.dp.lcs import search as lcs_search
+from core.search.dp.lcs import table
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
-from core.search.hill_climbing.launcher import ClimbLauncher
 from core.search.hill_climbing.scans import ColumnsScan, check_table
+from core.search.hill_climbing.search import ClimbLauncher
 from core.search.local_search import Permutation, TabuSearch
 from core.search.local_search.memory import WalkMemory
 from core.search.local_search.plan import Plan
@@ -192,13 +192,13 @@ def letters(n):
 
 def carries(k):
     table.check_size(
-        9, 9, layout.LcsTableLayout(layout.LcsLaunchShape(1, 1, 2, 1), k), table.Alphabet(np.zeros(1, np.uint8))
+        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, 1, 2, 1), k), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 
 def masks(k):
     table.check_size(
-        9, 9, layout.LcsTableLayout(layout.LcsLaunchShape(1, k, 1, 1), 1), table.Alphabet(np.zeros(1, np.uint8))
+        9, 9, table.LcsTableLayout(table.LcsLaunchShape(1, k, 1, 1), 1), table.Alphabet(np.zeros(1, np.uint8))
     )
 
 

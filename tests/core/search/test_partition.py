@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster import Solo
-from core.search.intervals import Intervals
-from core.search.partition import equal_part, have_equal_devices, parts_by_speed
+from core.search.partition import Intervals, equal_part, have_equal_devices, parts_by_speed
 
 TOTALS = st.integers(0, 2**70)
 SPEEDS = st.lists(st.one_of(st.integers(0, 10**12), st.floats(0, 1e300)), min_size=1, max_size=40).filter(any)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
+from core.search.checkpoint import Checkpoint, CheckpointArray, ascending_fault
 from core.search.dp.engine.table_search import TableRun
 from core.search.progress import PROGRESS_INTERVAL_S
 from core.search.run import Steps, SynchronousRun, execute

@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.kernels.dp.grid import grid_cell
 from core.lang import i32
 from core.lang.bundles import is_bundle, placed
-from core.search.dp.engine.host_memory import host_memory
+from core.search.dp.engine.decisions import host_memory
 
 TEAM_SIZE = 128
 MOST_CELLS = 2**31 - 1

@@ -22,8 +22,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.search.checkpoint import Checkpointer, seconds_before
-from core.search.progress import ProgressMonitor
-from core.search.progress_samples import refuse_history
+from core.search.progress import ProgressMonitor, refuse_history
 from core.search.protocol import Callback, CountCallback
 from core.search.stop import Stop
 

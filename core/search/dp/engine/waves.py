@@ -1,15 +1,92 @@
-"""The generic engine of the paper (`oconnell2014`): any recurrence with cells in waves, by one of three mappings."""
+"""The generic engine of the paper (`oconnell2014`): any recurrence with cells in waves, by one of three mappings.
+
+`PackedWaves` launches each wave, keeps a window of the waves that are still read, and packs choices for a trace.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from core.errors import UserError
-from core.search.dp.engine.packed import PackedWaves
+from core.kernels.dp.waves import SPAN, PackedChoices, Wave, Window, wave_kernel
+from core.search.dp.engine.decisions import DecisionRows
 from core.search.dp.engine.published import PublishedWaves
-from core.search.dp.engine.recurrences import Grid, WaveResult, Waves, upload_problem_data
+from core.search.dp.engine.recurrences import MOST_CELLS, TEAM_SIZE, Grid, WaveResult, Waves, upload_problem_data
 from core.search.dp.engine.tiles import GridTiles
 from core.search.protocol import CountCallback
+
+
+class PackedWaves:
+    """Window, choices and launches of a problem; the parameters are those of `WaveEngine`."""
+
+    report_every = 256
+
+    def __init__(
+        self, backend: Any, problem: Waves, room: int | None, folder: str | None, shape: tuple[int, ...] | None
+    ) -> None:
+        self.backend, self.problem, self.room, self.folder = backend, problem, room, folder
+        self.team_size = shape[0] if shape else min(TEAM_SIZE, int(backend.capabilities.max_team_size))
+        self.width, self.depth = problem.width(), problem.lookback + 1
+        if problem.waves() > MOST_CELLS:
+            raise UserError(f"--tiling none: {problem.waves()} waves: expected at most {MOST_CELLS}")
+        if self.width * self.depth > MOST_CELLS:
+            raise UserError(
+                f"--tiling none: waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together"
+            )
+        self.kernel = wave_kernel(problem.cell)
+        self.window = backend.allocate(self.width * self.depth, problem.value.dtype)
+        self.data = upload_problem_data(backend, problem)
+        self.nothing = backend.allocate(1, np.uint32)
+        self.bits = 0
+        self.rows: DecisionRows | None = None
+
+    @property
+    def launches(self) -> int:
+        return self.problem.waves()
+
+    def begin(self, trace: bool) -> None:
+        self.bits = self.problem.choices if trace else 0
+        if self.bits:
+            self.rows = DecisionRows(self.backend, self.launches, self.words(self.width), self.room, self.folder)
+
+    def launch(self, wave: int) -> None:
+        problem, limits, bits = self.problem, self.backend.capabilities, self.bits
+        cells = problem.cells(wave)
+        kept = PackedChoices(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
+        here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
+        first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
+        if first + cells > MOST_CELLS:
+            raise UserError(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
+        most = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
+        teams = max(1, min(most, -(-(self.words(cells) if bits else cells) // self.team_size)))
+        self.backend.launch(
+            self.kernel, teams, self.team_size,
+            Wave(wave, cells, first, here), Window(self.window, one, two), kept, bits, self.data,
+        )  # fmt: skip
+        if self.rows is not None and bits:
+            self.rows.close_row(wave)
+
+    def result(self) -> WaveResult:
+        problem, last_wave = self.problem, self.launches - 1
+        last = self.backend.read(self.window, last_wave % self.depth * self.width, problem.cells(last_wave))
+        if self.rows is None or not self.bits:
+            return WaveResult(last)
+        rows, bits = self.rows, self.bits
+
+        def choice(*cell: int) -> int:
+            wave, index = problem.place(*cell)
+            block, column = divmod(index, SPAN)
+            word, shift = divmod(block, 32 // bits)
+            return int(rows.row(wave)[word * SPAN + column]) >> shift * bits & (1 << bits) - 1
+
+        return WaveResult(last, choice, streamed_bytes=rows.streamed_bytes)
+
+    def words(self, cells: int) -> int:
+        block = SPAN * (32 // self.problem.choices)
+        return -(-cells // block) * SPAN
+
 
 OPTIONS = {
     "waves": ("--tiling none", "--tiling auto"),
@@ -30,7 +107,7 @@ class WaveEngine:
         Device and ranks. A launch per wave over several ranks would wait for the network at each, so they are refused.
     problem : Waves
     mapping : {"waves", "tiles", "published"}, optional
-        ``waves``: a launch per wave, choices packed (`core.search.dp.engine.packed`). ``tiles``: a launch per diagonal
+        ``waves``: a launch per wave, choices packed (`core.search.dp.engine.waves`). ``tiles``: a launch per diagonal
         of tiles of a `Grid` (`core.search.dp.engine.tiles`). ``published``: the paper's, a launch per wave, and all
         cells go to the host (`core.search.dp.engine.published`). By default tiles for a `Grid`, else waves.
     room, folder

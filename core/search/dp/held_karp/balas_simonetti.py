@@ -19,12 +19,11 @@ from core.kernels.two_opt import climbs as two_opt_climbs
 from core.problems.permutations import check_tour
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import square_matrix
-from core.search.checkpoint import Checkpointer
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, permutation_fault
+from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer, permutation_fault
 from core.search.dp.engine.table_search import refuse_checkpoints
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings, TourNeighbourhood
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
-from core.search.progress_samples import refuse_history
+from core.search.progress import refuse_history
 from core.search.protocol import Callback, alias
 from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop

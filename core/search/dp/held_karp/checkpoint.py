@@ -14,12 +14,11 @@ import numpy as np
 
 from core.kernels.dp.held_karp import Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, interval_array
-from core.search.dp.engine.host_memory import available_bytes
+from core.search.checkpoint import Checkpoint, CheckpointArray, interval_array
+from core.search.dp.engine.decisions import available_bytes
 from core.search.dp.held_karp.layers import NOTHING, HeldKarpLayers, Part, is_last
 from core.search.dp.held_karp.plan import HeldKarpPlan
-from core.search.intervals import Intervals
-from core.search.partition import equal_part
+from core.search.partition import Intervals, equal_part
 from core.search.protocol import CountCallback
 from core.search.run import Step, SynchronousRun
 

@@ -10,8 +10,13 @@ from core.errors import UserError
 from core.kernels.dp.held_karp import Layer, Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.dp.engine.table_search import TableRun
-from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
-from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank, has_distributed_memory
+from core.search.dp.held_karp.layers import (
+    HeldKarpLauncher,
+    HeldKarpLayers,
+    bytes_of_rank,
+    has_distributed_memory,
+    step_lengths,
+)
 from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
 from core.search.dp.held_karp.trace import HeldKarpAnswer, HeldKarpTrace
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernels.dp.held_karp import ROW, Layer, Paths
-from core.search.dp.held_karp.launcher import HeldKarpLauncher, step_lengths
-from core.search.dp.held_karp.plan import every_set
-from core.search.dp.held_karp.subset_ranks import layer_cells, rank_of
+from core.search.dp.held_karp.layers import HeldKarpLauncher, step_lengths
+from core.search.dp.held_karp.plan import every_set, layer_cells, rank_of
 
 
 class HeldKarpAnswer(NamedTuple):

@@ -1,6 +1,6 @@
 """Held and Karp's recursion on the generic engine: a launch for every size of sets, up to all cities, as in the paper.
 
-By `core.search.dp.engine.packed` two layers are on the device. The paper's own mapping (`oconnell2014`, section IV.C.3)
+By `core.search.dp.engine.waves` two layers are on the device. The paper's own mapping (`oconnell2014`, section IV.C.3)
 computes "a new vector" in each launch, and all of them go to the host. Both find the same of equal tours.
 """
 
@@ -17,7 +17,7 @@ from core.lang import i32
 from core.search.dp.engine.recurrences import MOST_CELLS, HostCells, Waves
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.engine.waves import OPTIONS, WaveEngine
-from core.search.dp.held_karp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of
+from core.search.dp.held_karp.plan import binomials, layer_cells, layer_transitions, rank_of
 from core.search.dp.held_karp.trace import HeldKarpAnswer
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp import knapsack_branch_and_bound as kernels
 from core.problems.tables.knapsack import Knapsack
-from core.search.checkpoint import Checkpointer
-from core.search.checkpoint_layout import ANY, Checkpoint, CheckpointArray
+from core.search.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
 from core.search.dp.knapsack.search import Selection, make_selection
-from core.search.progress_samples import refuse_history
+from core.search.progress import refuse_history
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop

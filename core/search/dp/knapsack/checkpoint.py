@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray
+from core.search.checkpoint import Checkpoint, CheckpointArray
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.table_search import TableRun
 from core.search.run import Step, SynchronousRun

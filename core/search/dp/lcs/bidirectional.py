@@ -18,8 +18,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMNS, ROWS
-from core.search.dp.lcs.layout import LAUNCHES_PER_STRIP, LcsLaunchShape, LcsTableLayout, shape_for
-from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
+from core.search.dp.lcs.table import (
+    LAUNCHES_PER_STRIP,
+    Alphabet,
+    CarryRanks,
+    LcsBlock,
+    LcsLaunchShape,
+    LcsTable,
+    LcsTableLayout,
+    message_batches,
+    shape_for,
+)
 
 if TYPE_CHECKING:
     from core.search.protocol import CountCallback

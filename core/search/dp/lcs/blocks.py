@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
-from core.search.dp.lcs.layout import LcsTableLayout, layout_for
-from core.search.dp.lcs.table import Alphabet, LcsBlock, LcsTable
+from core.search.dp.lcs.table import Alphabet, LcsBlock, LcsTable, LcsTableLayout, layout_for
 
 LEAST_STRIPS = 8
 """Least number of strips of a table that is cut, if it has as many words: cuts are between strips."""

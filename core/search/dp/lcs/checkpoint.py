@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from core.kernels.dp.lcs import COLUMN, COLUMNS, GROWS, LEFT, ROW, ROWS
-from core.search.checkpoint_layout import Checkpoint, CheckpointArray, ascending_fault
+from core.search.checkpoint import Checkpoint, CheckpointArray, ascending_fault
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.table_search import TableRun
-from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
-from core.search.dp.lcs.table import LcsTable
+from core.search.dp.lcs.table import LcsLaunchShape, LcsTable, LcsTableLayout, layout_for
 from core.search.run import Step, SynchronousRun
 
 FILLS = 4

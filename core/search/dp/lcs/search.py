@@ -16,8 +16,16 @@ from core.search.dp.engine.decisions import decision_room
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
 from core.search.dp.lcs.blocks import LcsBlockTracer
-from core.search.dp.lcs.layout import LcsLaunchShape, LcsTableLayout, layout_for
-from core.search.dp.lcs.table import Alphabet, CarryRanks, LcsBlock, LcsTable, message_batches
+from core.search.dp.lcs.table import (
+    Alphabet,
+    CarryRanks,
+    LcsBlock,
+    LcsLaunchShape,
+    LcsTable,
+    LcsTableLayout,
+    layout_for,
+    message_batches,
+)
 from core.search.protocol import alias
 
 if TYPE_CHECKING:

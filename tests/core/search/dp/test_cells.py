@@ -17,11 +17,11 @@ from core.errors import UserError
 from core.lang import u32, u64
 from core.problems.tables.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
-from core.search.dp.engine import host_memory, recurrences
+from core.search.dp.engine import decisions, recurrences
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.engine.waves import WaveEngine
+from core.search.dp.held_karp.plan import subset_of_rank
 from core.search.dp.held_karp.search import HeldKarp
-from core.search.dp.held_karp.subset_ranks import subset_of_rank
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.waves import KnapsackDiagonals
@@ -293,20 +293,20 @@ def test_a_full_disk_and_a_full_memory_are_noticed_before_anything_is_computed(c
     with pytest.raises(UserError, match=told):
         by_diagonals(cpu, folder=str(tmp_path)).make_room()
     assert os.listdir(tmp_path) == []
-    monkeypatch.setattr(host_memory, "available_bytes", lambda: 19_199)
+    monkeypatch.setattr(decisions, "available_bytes", lambda: 19_199)
     with pytest.raises(UserError, match="^19200 bytes of cells do not fit the host's memory; give --spill DIR"):
         by_diagonals(cpu).run()
 
 
 def test_memory_that_is_there_is_no_more_than_the_machine_has_or_its_container_allows(monkeypatch, tmp_path):
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert 0 < host_memory.available_bytes() <= machine
+    assert 0 < decisions.available_bytes() <= machine
     (tmp_path / "limit").write_text("4096\n")
     (tmp_path / "none").write_text("max\n")
     for name, most in (("limit", 4096), ("none", machine), ("not there", machine)):
-        monkeypatch.setattr(host_memory, "LIMITS", (str(tmp_path / name),))
-        assert 0 < host_memory.available_bytes() <= most
-    assert host_memory.available_bytes() > 4096
+        monkeypatch.setattr(decisions, "LIMITS", (str(tmp_path / name),))
+        assert 0 < decisions.available_bytes() <= most
+    assert decisions.available_bytes() > 4096
 
 
 # --- what is refused ---

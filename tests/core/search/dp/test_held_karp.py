@@ -14,7 +14,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems.instances import tsplib
 from core.problems.tsp import tour_length
-from core.search.dp.held_karp import launcher
+from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.plan import bytes_needed
 from core.search.dp.held_karp.search import LONGEST, MOST_CITIES, HeldKarp
 from core.search.dp.held_karp.waves import most_cities
@@ -76,7 +76,7 @@ def test_same_tour_on_every_backend(backend, cpu, directed):
 def test_lanes_of_a_team_do_not_race_and_a_single_one_goes_through_runs_of_sets(
     cpu, in_order, monkeypatch, n, directed, lanes
 ):
-    monkeypatch.setattr(launcher, "TEAM_SIZE", 4)
+    monkeypatch.setattr(layers, "TEAM_SIZE", 4)
     if lanes == 1:
         in_order.capabilities = in_order.capabilities._replace(lanes_resident=1)
     distances = random_distances(n, 5, 5, directed)
@@ -89,8 +89,8 @@ def test_lanes_of_a_team_do_not_race_and_a_single_one_goes_through_runs_of_sets(
 def test_few_teams_and_short_runs_of_sets_change_nothing(cpu, monkeypatch, run, n, directed):
     distances = random_distances(n, 2, 300, directed)
     expected = checked(cpu, distances)
-    monkeypatch.setattr(launcher, "RUN_OF_A_CORE", run)
-    monkeypatch.setattr(launcher, "TEAMS_OF_A_CORE", 2)
+    monkeypatch.setattr(layers, "RUN_OF_A_CORE", run)
+    monkeypatch.setattr(layers, "TEAMS_OF_A_CORE", 2)
     assert checked(cpu, distances).tour.tolist() == expected.tour.tolist()
 
 

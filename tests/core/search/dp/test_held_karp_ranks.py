@@ -10,7 +10,7 @@ import pytest
 from backends.device import Buffer
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp.held_karp import launcher, layers
+from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank
 from core.search.dp.held_karp.plan import (
     ALL,
@@ -136,7 +136,7 @@ def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_eleme
 
 @pytest.mark.parametrize(("n", "directed", "is_one_memory"), [(7, True, False), (7, True, True), (8, False, True)])
 def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, is_one_memory):
-    monkeypatch.setattr(launcher, "TEAM_SIZE", 4)
+    monkeypatch.setattr(layers, "TEAM_SIZE", 4)
     monkeypatch.setattr(layers, "SMALL", 0)
     distances = random_distances(n, 5, 5, directed)
     assert in_turn(in_order, distances, 2, is_one_memory, at_elements=True) == alone(cpu, distances)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from cluster import Solo
 from cluster.mpi.proxies import Rehearsal
 from core.search.dp.lcs.bidirectional import Stair, StairPieces
-from core.search.dp.lcs.layout import LcsTableLayout
 from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
+from core.search.dp.lcs.table import LcsTableLayout
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
 

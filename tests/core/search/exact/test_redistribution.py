@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.exact.redistribution import PendingWork, plan_transfers
+from core.search.exact.enumeration import PendingWork, plan_transfers
 
 
 def holding(records, lanes=1, room=1000, speed=10):

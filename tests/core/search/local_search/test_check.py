@@ -11,12 +11,11 @@ import pytest
 import core.problems
 from core.search import local_search
 from core.search.local_search import Evaluation, ProblemError, check
-from core.search.local_search.checks import sweeps, validation
+from core.search.local_search.checks import validation
 from core.search.local_search.checks.cost import check_costs
-from core.search.local_search.checks.evaluation import EvaluationCheck
+from core.search.local_search.checks.evaluation import EvaluationCheck, likely_cause
 from core.search.local_search.checks.executors import CheckExecutor, DeviceExecutor
 from core.search.local_search.checks.interpreter import InterpreterExecutor
-from core.search.local_search.checks.likely_causes import likely_cause
 from core.search.local_search.checks.move_sequences import MoveSequence
 from drivers.library.validation import open_usable_backends
 from tests.core.search.local_search import weighted, wrong
@@ -146,8 +145,8 @@ def test_a_mistake_at_a_local_optimum_is_found(device):
 
 def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monkeypatch):
     ticks = itertools.count()
-    monkeypatch.setattr(sweeps.time, "process_time", lambda: next(ticks))
-    monkeypatch.setattr(sweeps, "CHUNK", 24 * 10)
+    monkeypatch.setattr(validation.time, "process_time", lambda: next(ticks))
+    monkeypatch.setattr(validation, "CHUNK", 24 * 10)
     monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
     found = check(RingCut(), "flip2", backends=[device]).tried[-1]
     assert (found.swept, found.size) == (70, 276)
