@@ -10,7 +10,7 @@ python -m drivers.compare ppp --hybrid 1x8 2x4 8x1                          rank
 import sys
 
 from drivers.cli.exit_codes import run_driver
-from drivers.experiments.comparison import main
+from drivers.experiments.presets.compare import main
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

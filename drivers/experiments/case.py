@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
 """Option of programs by which ranks keep to cores of their own."""
+NOWHERE = Configuration("", "", "")
+"""Configuration of a case before `Case.on` sets one."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,10 @@ class Case:
         See `drivers.options.declaration.Options.asked`.
     seeds, repeats
         Runs, and repetitions of each.
-    configuration
-        Backend, device, and numbers of ranks and cores.
     records : Path
         File of records.
+    configuration
+        Backend, device, and numbers of ranks and cores.
     peers : bool
         True to run reference solvers with the run on one core.
     about : str
@@ -54,8 +56,8 @@ class Case:
     asked: dict[str, Any]
     seeds: tuple[int, ...]
     repeats: int
-    configuration: Configuration
     records: Path
+    configuration: Configuration = NOWHERE
     peers: bool = False
     about: str = ""
     work: RepetitionWork | None = None
@@ -63,6 +65,10 @@ class Case:
     def __str__(self) -> str:
         """Name the workload, the problem and the configuration, as messages do."""
         return f"{self.named} on {self.configuration}"
+
+    def on(self, configuration: Configuration) -> Case:
+        """Return the same work on a configuration."""
+        return replace(self, configuration=configuration)
 
     @property
     def named(self) -> str:

@@ -27,6 +27,15 @@ class Configuration:
     kind: str = ONE_CORE
     cores: int | None = None
     part: str = ""
+    compute_units: int = 1
+    is_reference: bool = False
+
+    @classmethod
+    def of(cls, device: Any, **more: Any) -> Configuration:
+        """Return the configuration of a device, a row of `backends.survey`; ``more`` are further attributes."""
+        named = device.backend, device.device, device.name
+        units, is_reference = device.compute_units, device.is_reference
+        return cls(*named, kind=device.kind, compute_units=units, is_reference=is_reference, **more)
 
     def __str__(self) -> str:
         """Name it as messages do."""
@@ -79,7 +88,7 @@ def plan_configurations(
     for device in devices:
         if backends is not None and device.backend not in backends:
             continue
-        configuration = Configuration(device.backend, device.device, device.name, kind=device.kind)
+        configuration = Configuration.of(device)
         if backends is None and device.is_reference:
             not_run.append(
                 configuration.not_run(
@@ -139,7 +148,7 @@ def _of_ranks(
     """What each rank runs on; None where nothing of one core is to run."""
     if rank_backend is not None:
         device = next(one for one in devices if one.backend == rank_backend and one.usable)
-        return Configuration(device.backend, device.device, device.name, kind=device.kind)
+        return Configuration.of(device)
     return chosen[0][0] if chosen[0][1] == ONE_CORE else None
 
 

@@ -118,16 +118,12 @@ def plan_hybrid_configurations(
         able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
         found = f"--rank-backend {backend}" if backend else "nothing"
         raise UserError(f"--hybrid: found {found}, expected a backend that takes a number of cores: {able}")
-    baseline = Configuration(core.backend, core.device, core.name, kind=core.kind)
-    wide = Configuration(several.backend, several.device, several.name, kind=several.kind)
-    obstacle = mpi_obstacle()
-    most = several.compute_units
+    baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
     configurations, not_run = [baseline], []
     for one in mixtures:
-        part = f"{one.cores} of {most} cores"
-        mixed = replace(wide, ranks=one.ranks, cores=one.cores, part=part)
-        if one.cores == 1:
-            mixed = replace(baseline, ranks=one.ranks)
+        mixed = replace(baseline, ranks=one.ranks)
+        if one.cores > 1:
+            mixed = Configuration.of(several, ranks=one.ranks, cores=one.cores, part=f"{one.cores} of {most} cores")
         if one.cores > most:
             not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {one.cores}"))
         elif obstacle and one.ranks > 1:

@@ -1,141 +1,171 @@
-"""Plan of a paper's run: the program's arguments, the instance, and the amount of work."""
+"""Plan of an experiment: the cases to run, what the records hold of them, and how long the rest takes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, replace
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from core.problems.instances.errors import InstanceError
-from drivers.experiments.comparison_options import COMPARISON_OPTIONS, workload_options
-from drivers.experiments.execution import ExperimentCase
-from drivers.experiments.run_time_estimate import planned_work
-from drivers.options.declaration import option_flag
-from drivers.options.values import FLAG, OUTPUT_FILE
+from drivers.experiments.case import Case, seed_words
+from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate, planned_work
+from drivers.experiments.options import workload_options
 from drivers.workload.declaration import Task, Workload
-from drivers.workload.registry import get_workload
-from drivers.workload.run_time import RepetitionWork
-
-NOT_FOUND_TEXT = "no such"
-"""How it is told that an instance is not there (`core.problems.instances.sources`)."""
-FETCH_ADVICE = " (`python -m core.problems fetch"
-"""How it is told which command gets it."""
-PAPER_OPTIONS = ("instance", "peers")
-"""Of the options that a reproduction has in its own way, those that a paper's file may say too."""
+from reports.records.environment import environment
+from reports.records.files import Record, UnequalWorkError, load
 
 
 class ProblemIdentity(NamedTuple):
-    """A problem's name and hash: all that a contest needs of it, so that a plan of many large instances stays small."""
+    """Name and hash of a problem: a plan of many large instances stays small."""
 
     name: str
     sha256: str
 
 
-class ExperimentPlan:
-    """Contests by what is asked, each made once: several series, columns and exhibits ask for the same."""
+def plan_work(
+    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+) -> list[Case]:
+    """Return the cases of a workload with its arguments; `Case.on` sets where they run.
 
-    def __init__(self, records: Path, data: str | None = None) -> None:
-        self.records = records
-        self.data = data
-        self.made: dict[tuple[Any, ...], list[tuple[ExperimentCase, RepetitionWork | None]] | UserError] = {}
-
-    def of(
-        self, workload: str, options: Mapping[str, Any], spec: str, seeds: Sequence[int], repeats: int
-    ) -> list[tuple[ExperimentCase, RepetitionWork | None]]:
-        """Contests that options ask for on an instance: one, or one for each seed that makes an instance of its own.
-
-        Raises
-        ------
-        UserError
-            The workload refuses an option or the instance.
-
-        """
-        declared = get_workload(workload)
-        given = command_words(declared, {**options, **({"instance": spec} if spec else {})})
-        key = (workload, given, bool(options.get("peers")), tuple(seeds), repeats)
-        if key not in self.made:
-            try:
-                self.made[key] = self._contests(declared, given, bool(options.get("peers")), tuple(seeds), repeats)
-            except UserError as error:
-                self.made[key] = error
-        made = self.made[key]
-        if isinstance(made, UserError):
-            raise made
-        return made
-
-    def _contests(
-        self, workload: Workload[Any], given: tuple[str, ...], peers: bool, seeds: tuple[int, ...], repeats: int
-    ) -> list[tuple[ExperimentCase, RepetitionWork | None]]:
-        arguments = [*given, *(["--data", self.data] if self.data else [])]
-
-        def contest(seeds: tuple[int, ...]) -> tuple[ExperimentCase, RepetitionWork | None]:
-            seeded = ("--seeds", ",".join(map(str, seeds))) if len(seeds) > 1 else ("--seed", str(seeds[0]))
-            asked = workload_options(workload, [*arguments, *seeded])
-            if getattr(asked, "seconds", None) is not None:
-                raise UserError(
-                    "--seconds: a time limit ends each run at another iteration, but runs of a table must do equal work"
-                )
-            task = workload.load(replace(asked, seed=seeds[0]), 1)
-            light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
-            said = (*arguments, *seeded)
-            made = ExperimentCase(workload, light, said, asked.asked(), seeds, repeats, self.records, peers=peers)
-            return made, planned_work(workload, task)
-
-        whole = contest(seeds)
-        if len(seeds) == 1 or contest(seeds[-1:])[0].task.problem == whole[0].task.problem:
-            return [whole]
-        return [contest((seed,)) for seed in seeds]
-
-
-def missing_instance(error: UserError) -> str | None:
-    """Where an instance was looked for that is just not on this machine, in words; None if something else is wrong."""
-    if not isinstance(error, InstanceError) or NOT_FOUND_TEXT not in error.found:
-        return None
-    # Behind that stands how to get this one instance.
-    return f"{error.path}: found {error.found.partition(FETCH_ADVICE)[0]}"
-
-
-def command_words(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command line that says a paper's options; `peers` is no part of it, since one core alone has peers beside it.
+    An instance is one case whatever the seeds, or one for each seed if each seed generates an instance of its own.
+    ``more`` are further attributes of the cases.
 
     Raises
     ------
     UserError
-        The workload has no such option, or it is one that a reproduction has in its own way.
+        The workload refuses an argument or the instance, or a time limit ends the runs.
 
     """
-    declared = {one.name: one for one, _ in workload.options.declared()}
-    declared |= {option_flag(one).removeprefix("--"): one for one in declared.values()}
-    words: list[str] = []
-    for name, value in options.items():
-        if name not in declared:
-            flag = f"--{name.replace('_', '-')}"
-            raise UserError(f"{flag}: python -m drivers.{workload.name} has no such option")
-        one = declared[name]
-        if one.metadata["option"].type is OUTPUT_FILE or (
-            one.name in COMPARISON_OPTIONS and one.name not in PAPER_OPTIONS
-        ):
-            raise UserError(f"{option_flag(one)}: found among a paper's options, expected one that decides its work")
-        if one.name != "peers":
-            words += _option_words(one, value)
-    return tuple(words)
+
+    def case(seeds: Sequence[int]) -> Case:
+        asked = workload_options(workload, [*given, *seed_words(seeds)])
+        if getattr(asked, "seconds", None) is not None:
+            raise UserError(
+                "--seconds: a time limit ends each run at another iteration, but runs of a comparison must do equal "
+                "work; expected another limit, such as --iterations"
+            )
+        task = workload.load(replace(asked, seed=seeds[0]), 1)
+        light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
+        work = planned_work(workload, task)
+        return Case(
+            workload, light, tuple(given), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
+        )
+
+    whole = case(seeds)
+    if len(seeds) == 1 or case(seeds[-1:]).task.problem == whole.task.problem:
+        return [whole]
+    return [case([seed]) for seed in seeds]
 
 
-def _option_words(one: Field[Any], value: Any) -> list[str]:
-    flag = option_flag(one)
-    if one.metadata["option"].type is FLAG:
-        # Such an option has no form with `--no-` where that is its default.
-        return [flag] if value else [flag.replace("--", "--no-", 1)] if one.default is not False else []
-    values = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
-    return [flag, *values] if flag.startswith("-") else values
+def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
+    """Return cases that run in turn several times, A B A B, and add a part of the repetitions each time."""
+    parts = sorted({-(-number * case.repeats // rounds) for case in cases for number in range(1, rounds + 1)})
+    return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
 
-def neutral_flags(workload: Workload[Any]) -> set[str]:
-    """Flags of a workload that decide neither its work nor its way: checks, a history, a profile."""
-    return {
-        option_flag(one)
-        for one, about in workload.options.declared()
-        if about.type is FLAG and about.decides == "nothing" and one.name not in COMPARISON_OPTIONS
-    }
+@dataclass
+class Plan:
+    """Cases in the order in which they run.
+
+    Attributes
+    ----------
+    cases : sequence of Case
+    records : Path
+        File of their records.
+    not_run : list of str
+        What cannot run, and why, a line each.
+    rerun : bool
+        True to count no record that is there already.
+
+    """
+
+    cases: Sequence[Case]
+    records: Path
+    not_run: Sequence[str] = field(default_factory=list)
+    rerun: bool = False
+
+    @cached_property
+    def recorded(self) -> Callable[[Case], list[Record]]:
+        """Function from a case to its records of this machine and version."""
+        machine, by_work = environment(), dict[tuple[str, str], list[Record]]()
+        for one in [] if self.rerun or not self.records.exists() else load(self.records):
+            by_work.setdefault((one.workload, one.instance_sha256), []).append(one)
+
+        def recorded(case: Case) -> list[Record]:
+            try:
+                return case.records_among(by_work.get((case.workload.name, case.task.problem.sha256), []), machine)
+            except UnequalWorkError:  # the run of the case says so
+                return []
+
+        return recorded
+
+    @cached_property
+    def left(self) -> list[Case]:
+        """Cases that are not recorded completely."""
+        return [case for case in self.cases if not case.is_complete(self.recorded(case))]
+
+    def left_s(self, case: Case) -> float | None:
+        """Return the estimated duration of the rest of a case; None if it is not known."""
+        if case.work is None:
+            return None
+        done = sum(min(case.repeats, len(one.repetitions)) for one in self.recorded(case))
+        return START_S + estimate_seconds(case.work, case.configuration, case.repeats * len(case.seeds) - done)
+
+    def summary(self) -> str:
+        """Return the numbers of cases and of recorded ones, and the estimated duration of the rest, as text."""
+        words = (
+            f"{len(self.cases)} run{'s' * (len(self.cases) != 1)}, {len(self.cases) - len(self.left)} recorded already"
+        )
+        words += f", {len(self.not_run)} cannot run here" if self.not_run else ""
+        if not self.left:
+            return words
+        times = [self.left_s(case) for case in self.left]
+        total_s = sum(START_S if one is None else one for one in times)
+        return f"{words}; the rest takes {rough_time(total_s, at_least=None in times)}"
+
+    def show_commands(self) -> None:
+        """Print the commands that are left as a shell takes them, each with its estimated duration."""
+        for line in self.not_run:
+            print(f"# cannot run here: {line}")
+        for case in self.left:
+            print(f"{shlex.join(case.command())}  # {rough_time(self.left_s(case))}")
+
+
+def rough_time(seconds: float | None, *, at_least: bool = False) -> str:
+    """Return an estimated duration as text."""
+    if seconds is None:
+        return f"at least {format_estimate(START_S)} (no estimate)"
+    return f"{'at least' if at_least else 'about'} {format_estimate(seconds)}"
+
+
+def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: bool) -> None:
+    """Prepare the folder of an experiment, so that no report of an earlier one is taken for its report.
+
+    Parameters
+    ----------
+    records : Path
+        The file of records, which are checked; the report is left as it was if they are damaged.
+    remove_report : callable
+        Removes an earlier report.
+    rerun : bool
+        True to put earlier records aside.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or the records are damaged.
+
+    """
+    try:
+        records.parent.mkdir(parents=True, exist_ok=True)
+        if rerun and records.exists():
+            records.replace(records.with_suffix(".previous.jsonl"))
+        with records.open("a"):
+            pass
+        load(records)
+        remove_report()
+    except OSError as error:
+        raise UserError(f"{records.parent}: cannot write there: {error.strerror}") from None

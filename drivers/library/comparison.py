@@ -12,8 +12,9 @@ from core.arguments import integer, path, refuse, sequence, text
 from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm
-from drivers.experiments.comparison import ComparisonDependencies, run_comparison, survey
-from drivers.experiments.comparison_options import read_options
+from drivers.experiments.options import flag_words
+from drivers.experiments.presets.compare import run_comparison
+from drivers.experiments.presets.compare_options import read_options
 from drivers.library import serialised_problem
 from drivers.library.custom_problem import declare_workload
 from drivers.library.minimize import refuse_algorithm
@@ -127,7 +128,7 @@ def compare(
     given = {**(options_of_algorithm(algorithm) if algorithm is not None else {}), **options}
     words += [word for name, value in given.items() for word in option_words(name, value)]
     workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
-    ran = run_comparison(workload, asked, rest, ComparisonDependencies(survey))
+    ran = run_comparison(workload, asked, rest)
     if not any(section.records for section in ran.sections):
         raise UserError(f"{workload.name}: nothing ran, so there is nothing to compare")
     sections = experiment.compare_sections(ran.sections)
@@ -163,12 +164,8 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
 
 
 def option_words(name: str, value: Any) -> list[str]:
-    """An option as the command line has it: True is a flag, None is nothing, several values follow one another."""
-    flag = "--" + name.replace("_", "-")
+    """Return an option as words of the command line; None and False are no option."""
     if value is None or value is False:
         return []
-    if value is True:
-        return [flag]
-    if isinstance(value, range):
-        return [flag, ",".join(map(str, value))]
-    return [flag, *map(str, value)] if isinstance(value, (list, tuple)) else [flag, str(value)]
+    listed = ",".join(map(str, value)) if isinstance(value, range) else value
+    return flag_words("--" + name.replace("_", "-"), listed)

@@ -95,9 +95,9 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     words = [text("argv", one) for one in sequence("argv", argv or (), "a list of texts")]
     workload = declare_workload(problem, started)
     if words[:1] == ["compare"]:
-        from drivers.experiments import comparison
+        from drivers.experiments.presets import compare
 
-        return comparison.main(words[1:], workload=workload)
+        return compare.main(words[1:], workload)
     from drivers.runs import workload_main
 
     description = inspect.getdoc(problem) or "Local search on a user-defined problem."

@@ -4,28 +4,17 @@ import functools
 
 import pytest
 
-from drivers.experiments.comparison import ComparisonDependencies, main
-from tests.drivers.made_up_runs import device, run_of
+from drivers.compare import main
+from tests.drivers.made_up_runs import device, made_up_suite
 
-__all__ = ["compare", "device", "run", "stub_house"]
-
-
-def stub_house(*devices, commands=None):
-    """A house with these devices, whose runs are made up; `commands` gets the configuration of each."""
-
-    def command(contest, configuration):
-        if commands is not None:
-            commands.append(configuration)
-        return run_of(contest, configuration)
-
-    return ComparisonDependencies(lambda: devices, command)
+__all__ = ["compare", "device", "run"]
 
 
-def run(folder, *arguments, devices, commands=None):
-    """Compare hill climbing; returns the exit code."""
-    house = stub_house(*devices, commands=commands)
+def run(folder, *arguments, devices, started=None):
+    """Compare hill climbing; returns the exit code. `started` gets the cases that were run."""
     fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(folder)]
-    return main([*fixed, *arguments], house)
+    with made_up_suite(*devices, started=started):
+        return main([*fixed, *arguments])
 
 
 @pytest.fixture

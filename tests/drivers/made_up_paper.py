@@ -1,11 +1,10 @@
-"""A paper that nobody wrote, on machines that nobody has, with a stub in the drivers' place."""
+"""A paper that nobody wrote, on machines that nobody has."""
 
-from drivers.experiments.series_configurations import MachineResources
-from drivers.reproduce import ReproductionDependencies
+from drivers.experiments.presets.series import MachineResources
 from reports.papers.files import read
-from tests.drivers.made_up_runs import device, run_of
+from tests.drivers.made_up_runs import device
 
-__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "here", "paper_of", "stub_house", "written"]
+__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "here", "paper_of", "written"]
 
 HEAD = """
 name = "made-up"
@@ -53,14 +52,3 @@ def written(folder, *parts):
 def paper_of(folder, *parts):
     """Read such a paper."""
     return read(written(folder, *parts))
-
-
-def stub_house(*devices, started=None):
-    """A house with these devices, whose runs are made up; `started` gets contest and configuration of each."""
-
-    def command(contest, configuration):
-        if started is not None:
-            started.append((contest, configuration))
-        return run_of(contest, configuration)
-
-    return ReproductionDependencies(lambda: devices, command)

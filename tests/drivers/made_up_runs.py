@@ -2,8 +2,11 @@
 
 import json
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
+from unittest.mock import patch
 
+from drivers.experiments.case import Case
 from reports.records.environment import environment
 
 # Appends lines to the file of records, as `reports.records.files.append` does: a line that was cut off is removed.
@@ -42,18 +45,19 @@ def processor(backend, cores=4):
     return device(backend, takes_cores=backend in ("threads", "joblib"), compute_units=cores)
 
 
-def record_of(contest, configuration, seed):
+def record_of(case, seed):
     """The record of a run, which took one core two seconds, all cores one, and anything else half a second."""
+    configuration = case.configuration
     kernel = {"cpu": 2.0 / configuration.ranks, "threads": 1.0}.get(configuration.backend, 0.5)
     sample = {"compile_s": 0.1, "transfer_s": 0.0, "kernel_s": kernel, "total_s": kernel + 0.1}
-    options = contest.task.options
+    options = case.task.options
     return {
         "schema": 3,
-        "workload": contest.workload.name,
-        "evaluation_unit": contest.workload.unit,
-        "hash_scope": contest.workload.hash_scope,
-        "instance": contest.task.problem.name,
-        "instance_sha256": contest.task.problem.sha256,
+        "workload": case.workload.name,
+        "evaluation_unit": case.workload.unit,
+        "hash_scope": case.workload.hash_scope,
+        "instance": case.task.problem.name,
+        "instance_sha256": case.task.problem.sha256,
         "parameters": options.deciding("work"),
         "execution": options.deciding("way"),
         "backend": configuration.backend,
@@ -61,22 +65,36 @@ def record_of(contest, configuration, seed):
         "device_kind": configuration.kind,
         "ranks": configuration.ranks,
         "seed": seed,
-        "repetitions": [sample] * contest.repeats,
+        "repetitions": [sample] * case.repeats,
         "best_cost": 7 + seed,
         "best_index": 3,
         "evaluations": 10**9,
         "hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
         "verified": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"options": contest.asked},
+        "details": {"options": case.asked},
     }
 
 
-def run_of(contest, configuration, **changes):
+@contextmanager
+def made_up_suite(*devices, started=None, command=None):
+    """A suite with these devices, whose runs are made up; `started` gets the case of each."""
+
+    def start(case):
+        if started is not None:
+            started.append(case)
+        return (command or run_of)(case)
+
+    with patch("backends.survey", lambda: devices), patch.object(Case, "command", start):
+        yield
+
+
+def run_of(case, **changes):
     """The command that stands in for a run."""
-    records = [record_of(contest, configuration, seed) | changes for seed in contest.seeds]
-    if configuration.backend == "unequal":
+    records = [record_of(case, seed) | changes for seed in case.seeds]
+    backend = case.configuration.backend
+    if backend == "unequal":
         records += [one | {"hash": "ffff", "repetitions": one["repetitions"][:1]} for one in records]
-    lines = [] if configuration.backend in SILENT else [json.dumps(one) + "\n" for one in records]
-    code, said = ENDS.get(configuration.backend, (0, ""))
-    return [sys.executable, "-IS", "-c", WRITE, str(contest.records), "".join(lines), said, str(code)]
+    lines = [] if backend in SILENT else [json.dumps(one) + "\n" for one in records]
+    code, said = ENDS.get(backend, (0, ""))
+    return [sys.executable, "-IS", "-c", WRITE, str(case.records), "".join(lines), said, str(code)]

@@ -3,20 +3,22 @@
 import pytest
 
 from core.errors import UserError
-from drivers.experiments.comparison import ComparisonDependencies, main
-from drivers.experiments.comparison_options import workload_options
+from drivers.compare import main
+from drivers.experiments.case import Case
+from drivers.experiments.options import workload_options
 from drivers.workload.registry import all_workloads
 from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
-from tests.drivers.made_up_comparison import device, stub_house
-from tests.drivers.made_up_runs import run_of
+from tests.drivers.made_up_comparison import device
+from tests.drivers.made_up_runs import made_up_suite, run_of
 
 compare = compare_fixture
+INSTANCE_OF_8 = "uniform:8:seed=1:side=10000"
 
 
 def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("reports.records.environment.cores", lambda: 3)
-    monkeypatch.setattr("drivers.experiments.comparison_options.cores", lambda: 3)
+    monkeypatch.setattr("drivers.experiments.presets.compare_options.cores", lambda: 3)
     missing = device("cuda", usable=False, reason="no driver")
     devices = [device("threads"), device("cpu"), missing, device("python")]
     assert compare("--ranks", "2", "4", "--oversubscribe", devices=devices) == 0
@@ -37,12 +39,13 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
 
 def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, tmp_path, capsys):
     compare("--ranks", devices=[device("cpu"), device("threads")])
-    first, second = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
-    assert first.startswith("[1/2] ihc, uniform")
-    assert "cpu (device 0: stub device) ... best 7, hash 01230 of all climbs (" in first
-    assert first.endswith(" s left)")
+    lines = capsys.readouterr().out.splitlines()
+    first, second = [line for line in lines if line.startswith("[")]
+    assert first == f"[1/2] ihc, {INSTANCE_OF_8} on cpu (device 0: stub device) ..."
     assert second.startswith("[2/2] ihc, uniform")
-    assert "left" not in second
+    ended = [line for line in lines if line.startswith("    best 7, hash 01230 of all climbs (")]
+    assert [line.endswith(" s left)") for line in ended] == [True, False]
+    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
     described = "It does not say why uniform:8:seed=1:side=10000 was chosen."
     assert described in (tmp_path / "compare-ihc.md").read_text()
 
@@ -55,7 +58,7 @@ def test_backends_that_fail_are_named_and_the_others_are_still_reported(compare,
     assert "error: failed after its last repetition" in report
     assert "unequal work" in report  # repetitions of one backend that differ
     assert "| threads |" in report
-    assert "silent (device 0): wrote no record" in said.out
+    assert "wrote no record" in said.out
     assert "worker processes died" in said.err
 
 
@@ -94,25 +97,27 @@ def test_several_seeds_are_one_row_with_the_repetitions_of_all(compare, tmp_path
 
 
 def test_an_instance_that_is_missing_does_not_keep_the_others_from_running(compare, tmp_path, capsys):
-    commands = []
+    started = []
     named = ["--instance", "uniform:8:seed=1", "nowhere", "uniform:9:seed=1"]
-    assert compare(*named, "--ranks", devices=[device("cpu")], commands=commands) == 2
+    assert compare(*named, "--ranks", devices=[device("cpu")], started=started) == 2
     (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("error: nowhere: found no such instance")
-    assert len(commands) == 2
+    assert len(started) == 2
     report = (tmp_path / "compare-ihc.md").read_text()
     assert "uniform:8:seed=1" in report and "uniform:9:seed=1" in report
 
 
 def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, undrawn):
     arguments = ["--items", "5", "--capacity", "50", "--seeds", "1,4", "--ranks", "--out", str(tmp_path)]
-    assert main(["knapsack", *arguments], stub_house(device("cpu"))) == 0
+    with made_up_suite(device("cpu")):
+        assert main(["knapsack", *arguments]) == 0
     ran = [(record.instance, record.seed) for record in load(tmp_path / "compare-knapsack.jsonl")]
     assert ran == [("paper:5:50:seed=1", 1), ("paper:5:50:seed=4", 4)]
 
 
 def test_the_instance_that_nobody_asked_for_has_its_reason(tmp_path, undrawn):
-    assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path)], stub_house(device("cpu"))) == 0
+    with made_up_suite(device("cpu")):
+        assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path)]) == 0
     reason = "Why this one: the default for comparisons of this workload"
     assert reason in (tmp_path / "compare-ihc.md").read_text()
 
@@ -126,23 +131,21 @@ def weak(tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments):
-        given = []
+        given, real = [], Case.command
 
-        def command(contest, configuration):
-            given.append((configuration.backend, configuration.ranks, contest.command(configuration)))
-            options = workload_options(contest.workload, contest.arguments)
+        def command(case):
+            given.append((case.configuration.backend, case.configuration.ranks, real(case)))
+            options = workload_options(case.workload, case.arguments)
             return run_of(
-                contest,
-                configuration,
+                case,
                 parameters=options.deciding("work"),
-                hash=f"{getattr(options, contest.workload.scaled):04x}",
+                hash=f"{getattr(options, case.workload.scaled):04x}",
                 details={"options": options.asked(), "weak_scaling_ranks": options.scaled},
             )
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
-        return main(
-            [*arguments, *fixed], ComparisonDependencies(lambda: [device("cpu"), device("threads")], command)
-        ), given
+        with made_up_suite(device("cpu"), device("threads"), command=command):
+            return main([*arguments, *fixed]), given
 
     return run
 
@@ -169,8 +172,10 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
 
 
 def test_what_is_left_open_grows_from_what_one_rank_does(weak):
-    _, given = weak("ppp", "--instance", "31-31:seed=1", "--ranks", "3")
-    assert [(ranks, value(own, "--walks")) for _, ranks, own in given] == [(1, "64"), (1, "64"), (3, "192")]
+    for instance, walks in (([], 64), (["--instance", "31-31:seed=1"], 1)):
+        _, given = weak("ppp", *instance, "--ranks", "3")
+        grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in given]
+        assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
 
 
 @pytest.mark.parametrize("workload", [one.name for one in all_workloads() if not one.scaled])

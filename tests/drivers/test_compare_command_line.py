@@ -3,11 +3,13 @@
 import pytest
 
 from drivers.cli.exit_codes import run_driver
-from drivers.experiments import comparison_options
-from drivers.experiments.comparison import ComparisonDependencies, main
-from drivers.experiments.comparison_options import default_arguments, workload_options
+from drivers.compare import main
+from drivers.experiments.options import workload_options
+from drivers.experiments.presets import compare_options
+from drivers.experiments.presets.compare_options import default_arguments
 from drivers.workload.registry import NAMES, all_workloads, get_workload
 from tests.drivers.made_up_comparison import device
+from tests.drivers.made_up_runs import made_up_suite
 
 MISTAKES = {
     "unknown workload": ("qpa", "workload 'qpa' (did you mean qap?): expected one of ihc, aco"),
@@ -33,6 +35,16 @@ MISTAKES = {
         "ppp --hybrid --rank-backend cpu",
         "--hybrid: found --rank-backend cpu, expected a backend",
     ),
+    "one seed": ("ppp --parallel seeds", "--parallel seeds: found one seed, expected several, as in --seeds 0..9"),
+    "parallel elsewhere": (
+        "ppp --parallel seeds --seeds 0..3 --executor slurm",
+        "--parallel and --executor slurm: expected one of them",
+    ),
+    "a setting of nothing": (
+        "ppp --executor-settings partition=gpu",
+        "--executor-settings partition: expected of local: nothing",
+    ),
+    "no setting": ("ppp --executor-settings gpu", "--executor-settings: expected KEY=VALUE, found 'gpu'"),
     "own cores": ("ppp --pin-cores", "--pin-cores: found an option of single runs, expected --hybrid"),
     "ranks of no core": ("ihc --backends threads --ranks 2", "--ranks 2: no backend of one core is among --backends"),
 }
@@ -42,21 +54,20 @@ MISTAKES = {
 def refused(monkeypatch, capsys):
     """Compare with two cores and without starting anything; returns what is said on standard error."""
 
-    def start(contest, configuration):
+    def start(case):
         raise AssertionError("nothing is to be started")
 
     def run(*arguments):
         broken = device("cuda", usable=False, reason="no driver", takes_cores=False)
         devices = [device("cpu", takes_cores=False), device("threads", takes_cores=True), broken]
-        code = run_driver(
-            lambda argv: main(argv, ComparisonDependencies(lambda: devices, start)), [*map(str, arguments)]
-        )
+        with made_up_suite(*devices, command=start):
+            code = run_driver(main, [*map(str, arguments)])
         said = capsys.readouterr()
         assert (code, said.out) == (2, "")
         return said.err
 
-    monkeypatch.setattr(comparison_options, "cores", lambda: 2)
-    monkeypatch.setattr("drivers.experiments.comparison.cores", lambda: 2)
+    monkeypatch.setattr(compare_options, "cores", lambda: 2)
+    monkeypatch.setattr("drivers.experiments.presets.compare.cores", lambda: 2)
     return run
 
 
@@ -110,7 +121,8 @@ def amounts_on_its_own(workload, *given):
 def test_what_is_left_open_makes_a_second_of_work():
     assert amounts("qap") == ["--walks", "64", "--iterations", "10000"]
     assert amounts("qap", "--walks", "4") == ["--iterations", "10000"]
-    assert amounts("qap", "--target=5") == ["--walks", "64"]
+    assert amounts("qap", "--target=5") == []  # one walk, as the program itself makes
+    assert amounts("qap", "--exchange", "9") == ["--iterations", "640000"]
     assert amounts("knapsack", "--class", "subset-sum") == []
     assert amounts("exact", "--verify") == ["--instance", "uniform:16:seed=1", "--bound", "edges"]
 
@@ -121,7 +133,7 @@ def test_an_instance_of_the_user_takes_the_place_of_the_standard_one(tmp_path):
     assert amounts_on_its_own("lcs", "--text", "ACGT", "AGT") == []
     for cities, climbers in ((3, "100000"), (442, "20"), (700, "16")):
         assert amounts_on_its_own("ihc", "--instance", f"uniform:{cities}:seed=1") == ["--climbers", climbers]
-    assert amounts_on_its_own("qap", "--instance", "taillard:60:seeds=1,2") == ["--walks", "64", "--iterations", "2500"]
+    assert amounts_on_its_own("qap", "--instance", "taillard:60:seeds=1,2") == ["--iterations", "160000"]
     (tmp_path / "roads.txt").write_text("0 1 2 3\n1 0 4 5\n2 4 0 6\n3 5 6 0\n")
     assert amounts_on_its_own("heldkarp", "--matrix", str(tmp_path / "roads.txt")) == []
 
@@ -138,10 +150,11 @@ def test_files_and_options_of_a_workload_reach_its_runs(tmp_path):
         (tmp_path / name).write_text(text)
     files, started = [str(tmp_path / name) for name in ("a", "b")], []
 
-    def start(contest, configuration):
-        started.append(contest.arguments)
+    def start(case):
+        started.append((case.arguments, case.seeds))
         return ["false"]
 
     words = ["lcs", files[0], "--no-trace", files[1], "--repeats", "1", "--ranks", "--out", str(tmp_path)]
-    assert main(words, ComparisonDependencies(lambda: [device("cpu")], start)) == 1
-    assert started == [(files[0], "--no-trace", files[1], "--seed", "0")]
+    with made_up_suite(device("cpu"), command=start):
+        assert main(words) == 1
+    assert started == [((files[0], "--no-trace", files[1]), (0,))]

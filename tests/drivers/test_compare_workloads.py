@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from drivers.experiments.comparison import main
+from drivers.compare import main
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS
 from reports.records.files import load
 from tests.conftest import ROOT
@@ -58,7 +58,7 @@ def test_output_is_there_as_it_is_made(tmp_path, environment):
         try:
             read = iter(lambda: process.stdout.read(1), "")
             shown = ""
-            while not shown.endswith(" ... "):
+            while not shown.endswith(" ...\n"):
                 shown += next(read)
         finally:
             process.kill()

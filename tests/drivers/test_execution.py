@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers.experiments import execution as contests
-from drivers.experiments.comparison import main
+from drivers.compare import main
+from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
-from drivers.experiments.execution import ExperimentCase, ExperimentRunner, RefusedRun, find_error_line
+from drivers.experiments.executors.local import LocalExecutor
+from drivers.experiments.plan import in_rounds
+from drivers.experiments.run import PlanRun, find_error_line
 from drivers.workload.registry import get_workload
 from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
@@ -34,29 +36,29 @@ def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path,
     monkeypatch.setattr("reports.records.environment.project_commit", lambda: "abc")
     assert compare("--ranks", devices=BOTH) == 0
     before = lines(tmp_path)
-    commands = []
+    started = []
     capsys.readouterr()
-    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert compare("--ranks", devices=BOTH, started=started) == 0
     said = capsys.readouterr()
     assert said.out.count("recorded already: best 7, hash 01230") == 2
     assert "1.00x" in said.out and "note:" not in said.err
     assert "| threads |" in (tmp_path / "compare-ihc.md").read_text()
-    assert compare("--ranks", "--repeats", "2", devices=BOTH, commands=commands) == 0
-    monkeypatch.setattr("drivers.experiments.comparison.installed_peers", lambda peers: ["fast-tsp"])
-    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert compare("--ranks", "--repeats", "2", devices=BOTH, started=started) == 0
+    monkeypatch.setattr("drivers.experiments.presets.compare.installed_peers", lambda peers: ["fast-tsp"])
+    assert compare("--ranks", devices=BOTH, started=started) == 0
     assert capsys.readouterr().err.count("recorded without reference solvers; --rerun runs them") == 1
-    assert commands == [] and lines(tmp_path) == before
+    assert started == [] and lines(tmp_path) == before
 
 
 def test_only_what_is_missing_runs_and_fresh_runs_all_again(compare, tmp_path):
     compare("--ranks", devices=BOTH[:1])
-    commands = []
-    compare("--ranks", devices=BOTH, commands=commands)
-    compare("--ranks", "--seeds", "0,1", "--start", "philox", devices=BOTH, commands=commands)
-    assert [one.backend for one in commands] == ["threads", "cpu", "threads"]
+    started = []
+    compare("--ranks", devices=BOTH, started=started)
+    compare("--ranks", "--seeds", "0,1", "--start", "philox", devices=BOTH, started=started)
+    assert [one.configuration.backend for one in started] == ["threads", "cpu", "threads"]
     first = lines(tmp_path)
-    assert compare("--ranks", "--rerun", devices=BOTH, commands=commands) == 0
-    assert len(commands) == 5
+    assert compare("--ranks", "--rerun", devices=BOTH, started=started) == 0
+    assert len(started) == 5
     assert lines(tmp_path) == first[:2]
     assert (tmp_path / "compare-ihc.previous.jsonl").read_text().splitlines() == first
 
@@ -88,9 +90,9 @@ def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(
         changed["environment"] = recorded["environment"] | values.get("environment", {})
         others.append(json.dumps(changed))
     (tmp_path / "compare-ihc.jsonl").write_text("\n".join(others) + "\n")
-    commands = []
-    assert compare("--ranks", devices=BOTH, commands=commands) == 0
-    assert len(commands) == 2
+    started = []
+    assert compare("--ranks", devices=BOTH, started=started) == 0
+    assert len(started) == 2
     assert lines(tmp_path)[:-2] == others
     assert "eeee" not in (tmp_path / "compare-ihc.md").read_text()
 
@@ -105,7 +107,7 @@ def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, mon
 
 
 def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):
-    commits = iter(["before"])
+    commits = iter(["before"] * 2)  # for the plan and for its run
     monkeypatch.setattr("reports.records.environment.project_commit", lambda: next(commits, "after"))
     assert compare("--ranks", devices=BOTH) == 1
     assert capsys.readouterr().out.count("sources changed while it ran") == 2
@@ -114,10 +116,10 @@ def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare
 def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(recorded, compare, tmp_path):
     line = json.dumps(recorded)
     (tmp_path / "compare-ihc.jsonl").write_text(f"{line}\n{line[:50]}\n{line}\n")
-    commands = []
+    started = []
     with pytest.raises(UserError, match=r"compare-ihc\.jsonl:2: "):
-        compare("--ranks", devices=BOTH, commands=commands)
-    assert commands == [] and not (tmp_path / "compare-ihc.md").exists()
+        compare("--ranks", devices=BOTH, started=started)
+    assert started == [] and not (tmp_path / "compare-ihc.md").exists()
 
 
 @pytest.mark.slow
@@ -131,19 +133,25 @@ def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
     assert len(three.repetitions) == 3
 
 
+def case_of(tmp_path, *arguments, seeds=(0,)):
+    """A case of hill climbing on a problem that is never loaded."""
+    task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
+    return Case(get_workload("ihc"), task, arguments, {}, seeds, 3, tmp_path / "r.jsonl")
+
+
 def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
-    monkeypatch.setattr(contests, "find_mpirun", lambda: "mpirun")
-    arguments = ("--climbers", "9", "--instance", "kroA100", "--seed", "1")
-    one = ExperimentCase(get_workload("ihc"), None, arguments, {}, (1,), 3, tmp_path / "r.jsonl")
-    command = one.command(Configuration("opencl", "1", "a card", kind="gpu"))
+    monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
+    arguments = ("--climbers", "9", "--instance", "kroA100")
+    one = case_of(tmp_path, *arguments, seeds=(1,))
+    command = one.on(Configuration("opencl", "1", "a card", kind="gpu")).command()
     assert command[1:] == [
-        *("-m", "drivers.ihc", *arguments, "--backend", "opencl", "--device", "1"),
+        *("-m", "drivers.ihc", *arguments, "--seed", "1", "--backend", "opencl", "--device", "1"),
         *("--repeats", "3", "--record", str(tmp_path / "r.jsonl"), "--no-progress"),
     ]
-    on_cores = one.command(Configuration("cpu", "0", "a core", 4))
+    on_cores = one.on(Configuration("cpu", "0", "a core", 4)).command()
     assert on_cores[:5] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE"]
     assert "--bind-to" not in on_cores
-    on_all = one.command(Configuration("threads", "0", "cores", 4, "cores"))
+    on_all = one.on(Configuration("threads", "0", "cores", 4, "cores")).command()
     assert on_all[3:7] == ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
 
 
@@ -171,14 +179,11 @@ def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_
     said = "\n".join([*BANNERS, last])
     done = SimpleNamespace(returncode=2, stderr=said, stdout="")
     monkeypatch.setattr("drivers.experiments.executors.guard.run_guarded", lambda *_: done)
-    task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
-    one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
-    records, (row,) = ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core", 2)])
-    assert (records, row.reason) == ([], reason)
-    assert isinstance(row, RefusedRun) == bool(last)
-    assert str(row) == f"cpu (device 0, 2 ranks): {reason}"
+    (row,) = PlanRun(1, LocalExecutor()).run([case_of(tmp_path).on(Configuration("cpu", "0", "a core", 2))])
+    assert row.records == [] and (row.kind == "refused") == bool(last)
+    assert str(row.not_run) == f"cpu (device 0, 2 ranks): {reason}"
     captured = capsys.readouterr()
-    assert captured.out.count("\n") == 1 and f" ... {reason} (" in captured.out
+    assert captured.out.count("\n") == 2 and f" ...\n    {reason} (" in captured.out
     assert ("MPI_ABORT" in captured.err) != bool(last)
 
 
@@ -187,9 +192,10 @@ def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_
     [([10.0, 20.0], 4, ", about 30 s left"), ([100.0, 200.0], 12, ", about 25 min left"), ([1.0, 2.0], 2, "")],
 )
 def test_the_time_left_is_that_of_the_mean_run(took_s, total, words):
-    runner = ExperimentRunner(total)
-    runner.begun, runner.took_s = 2, took_s
-    assert runner.left() == words
+    run = PlanRun(total, LocalExecutor())
+    run.shown, run.ran = 2, len(took_s)
+    run.began -= sum(took_s)
+    assert run.time_left() == words
 
 
 def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, capsys):
@@ -197,8 +203,35 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
         raise KeyboardInterrupt
 
     monkeypatch.setattr("drivers.experiments.executors.guard.run_guarded", interrupted)
-    task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
-    one = ExperimentCase(get_workload("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
     with pytest.raises(KeyboardInterrupt):
-        ExperimentRunner(1).all_of(one, [Configuration("cpu", "0", "a core")])
+        PlanRun(1, LocalExecutor()).run([case_of(tmp_path).on(Configuration("cpu", "0", "a core"))])
     assert re.search(r"\nthe same command continues with the records in \S*r\.jsonl\n", capsys.readouterr().out)
+
+
+def test_rounds_run_all_cases_in_turn_and_add_up_to_the_repetitions(tmp_path):
+    first, second = (case_of(tmp_path, word) for word in "AB")
+    rounds = [(one.arguments[0], one.repeats) for one in in_rounds([first, second], 2)]
+    assert rounds == [("A", 2), ("B", 2), ("A", 3), ("B", 3)]
+    assert in_rounds([first], 1) == [first] and [one.repeats for one in in_rounds([first], 9)] == [1, 2, 3]
+
+
+def test_a_dry_run_prints_the_commands_that_are_left_and_leaves_no_file(compare, tmp_path, capsys):
+    places = ["--ranks", "--dry-run"]
+    assert run(tmp_path / "new", *places, devices=BOTH) == 0
+    assert capsys.readouterr().out.count("  # about 3 s\n") == 2 and not (tmp_path / "new").exists()
+    compare("--ranks", devices=BOTH[:1])
+    capsys.readouterr()
+    assert compare(*places, devices=BOTH) == 0
+    assert capsys.readouterr().out.count("  # about 3 s\n") == 1
+
+
+def test_parallel_seeds_are_processes_of_their_own_with_the_records_of_one(compare, tmp_path, capsys):
+    started = []
+    seeds = ["--seeds", "0..2", "--start", "philox", "--ranks"]
+    assert compare(*seeds, "--parallel", "seeds", devices=BOTH, started=started) == 0
+    ran = [(one.configuration.backend, one.seeds) for one in started]
+    assert sorted(ran[:3]) == [("cpu", (seed,)) for seed in range(3)] and ran[3:] == [("threads", (0, 1, 2))]
+    said = capsys.readouterr()
+    assert said.err == "note: seeds run at the same time, so their times are not comparable\n"
+    assert said.out.count("best 7 of 3 seeds") == 2
+    assert compare(*seeds, devices=BOTH, started=started) == 0 and len(started) == 4

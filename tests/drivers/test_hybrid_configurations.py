@@ -5,8 +5,8 @@ import argparse
 import pytest
 
 from core.errors import UserError
-from drivers.experiments.comparison import main
-from drivers.experiments.execution import ExperimentCase
+from drivers.compare import main
+from drivers.experiments.case import Case
 from drivers.experiments.hybrid_configurations import (
     HybridConfiguration,
     chosen_hybrid_configurations,
@@ -76,11 +76,10 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
 
 def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
-    monkeypatch.setattr("drivers.experiments.execution.find_mpirun", lambda: "mpirun")
-    contest = ExperimentCase(get_workload("ppp"), None, ("--pin-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
-    _, mixed, flat = map(
-        contest.command, plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])[0]
-    )
+    monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
+    case = Case(get_workload("ppp"), None, ("--pin-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
+    where, _ = plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])
+    _, mixed, flat = (case.on(one).command() for one in where)
     launched = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
     assert mixed[:7] == ["mpirun", "-n", "2", *launched]
     assert mixed[mixed.index("--cores") + 1] == "8"

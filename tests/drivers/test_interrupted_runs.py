@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from drivers import compare, reproduce
-from drivers.experiments.comparison import ComparisonDependencies
 from reports.records.files import load, merge
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD, device
@@ -90,9 +89,8 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     kept = [one for record in load(records) for one in record.repetitions]
     assert len(kept) >= 3
     assert not report.exists()
-    made = ComparisonDependencies if program is compare else reproduce.ReproductionDependencies
-    house = made(lambda: [device("python", "core")])
-    assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
+    monkeypatch.setattr("backends.survey", lambda: [device("python", "core")])
+    assert program.main([*given, "--repeats", str(len(kept) + 2)]) == 0
     (whole,) = merge(load(records))
     assert list(whole.repetitions[:-2]) == kept
     assert len(whole.repetitions) == len(kept) + 2

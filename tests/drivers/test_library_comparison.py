@@ -77,14 +77,13 @@ def test_another_instance_of_the_same_name_needs_fresh_records(problem_class, tm
         compare(problem, backends=["cpu"], out=tmp_path, repeats=1, iterations=5)
 
 
-def test_options_become_words():
-    assert option_words("repeats", 3) == ["--repeats", "3"]
-    assert option_words("max_iter", [1, 2]) == ["--max-iter", "1", "2"]
-    assert option_words("seeds", range(3)) == ["--seeds", "0,1,2"]
-    assert (
-        option_words("history", True) == ["--history"]
-        and option_words("history", False) == option_words("target", None) == []
-    )
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(3, ["--max-iter", "3"]), ([1, 2], ["--max-iter", "1", "2"]), (range(3), ["--max-iter", "0,1,2"]),
+     (True, ["--max-iter"]), (False, []), (None, [])],
+)  # fmt: skip
+def test_options_become_words(value, words):
+    assert option_words("max_iter", value) == words
 
 
 @pytest.mark.parametrize(

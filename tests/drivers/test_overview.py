@@ -3,11 +3,12 @@
 import pytest
 
 from core.errors import UserError
-from drivers.experiments.comparison import STANDARD_REASON, ComparisonDependencies
-from drivers.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS, main
-from drivers.workload.registry import PAPER_WORKLOADS, get_workload
+from drivers.experiments.presets.compare import STANDARD_REASON
+from drivers.experiments.presets.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS
+from drivers.overview import main
+from drivers.workload.registry import NAMES, get_workload
 from reports.records.files import load
-from tests.drivers.made_up_runs import device, run_of
+from tests.drivers.made_up_runs import device, made_up_suite
 from tests.drivers.test_compare_workloads import SMALL
 
 
@@ -17,14 +18,12 @@ def overview(tmp_path, undrawn):
 
     def run(*arguments, backends=("cpu", "threads")):
         started = []
-
-        def command(contest, configuration):
-            started.append((contest.workload.name, configuration.backend, configuration.ranks))
-            return run_of(contest, configuration)
-
         devices = [device(name, usable=name != "opencl", reason="no platform") for name in backends]
         fixed = ["--workloads", "ihc", "lcs", "--ranks", "--out", str(tmp_path)]
-        return main([*fixed, *arguments], ComparisonDependencies(lambda: devices, command)), started
+        with made_up_suite(*devices, started=started):
+            code = main([*fixed, *arguments])
+        where = [(one.workload.name, one.configuration) for one in started]
+        return code, [(name, one.backend, one.ranks) for name, one in where]
 
     return run
 
@@ -40,7 +39,7 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
     assert {"overview.md", "overview.svg", "overview.png", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
-    assert set(WORKLOAD_ARGUMENTS) == set(PAPER_WORKLOADS) - {"lcs"}
+    assert set(WORKLOAD_ARGUMENTS) == set(NAMES) - {"lcs"}
     (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
     assert climbers == int(WORKLOAD_ARGUMENTS["ihc"][1]) > int(get_workload("ihc").standard[1])
     assert DEFAULT_REASON in report
@@ -108,16 +107,16 @@ def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_p
     assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
 
 
-def test_without_a_choice_the_papers_workloads_are_shown(tmp_path, capsys):
+def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
     started = []
-
-    def command(contest, configuration):
-        started.append(contest.workload.name)
-        return ["false"]
-
-    assert main(["--ranks", "--out", str(tmp_path)], ComparisonDependencies(lambda: [device("cpu")], command)) == 1
-    assert tuple(started) == PAPER_WORKLOADS
-    assert f"/{2 * len(PAPER_WORKLOADS)}] " in capsys.readouterr().out
+    with made_up_suite(device("cpu"), started=started, command=lambda case: ["false"]):
+        assert main(["--ranks", "--out", str(tmp_path)]) == 1
+    assert tuple(one.workload.name for one in started) == NAMES
+    assert f"/{2 * len(NAMES)}] " in capsys.readouterr().out
+    assert main(["--backends", "cpu", "--dry-run", "--ranks", "--out", str(tmp_path / "new")]) == 0
+    commands = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    assert [line.split()[2] for line in commands] == [f"drivers.{name}" for name in NAMES]
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.slow

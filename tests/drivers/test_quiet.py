@@ -6,7 +6,7 @@ import pytest
 
 from drivers import heldkarp, ihc, tsp
 from drivers.cli import messages
-from drivers.experiments.comparison import main as compare
+from drivers.compare import main as compare
 
 MANY_CITIES = ("--instance", "uniform:40:seed=1", "--backend", "cpu")
 WALK = ("--instance", "uniform:9:seed=1", "--backend", "python", "--iterations", "3", "--walks", "2")

@@ -7,10 +7,12 @@ import sys
 import pytest
 
 from core.errors import UserError
-from drivers.reproduce import ReproductionDependencies, main
+from drivers.experiments.case import Case
+from drivers.reproduce import main
 from reports.records.files import load
 from tests.conftest import ROOT
-from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, stub_house, written
+from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, written
+from tests.drivers.made_up_runs import made_up_suite
 
 MACHINE = device("cpu"), device("threads")
 NEVER = '[[exhibits]]\ntable = "2"\ntitle = "sheep"\nnever_ours = "it counts sheep"\n'
@@ -28,10 +30,11 @@ def out(tmp_path):
 def reproduce(tmp_path, out, undrawn):
     """Reproduce a made-up paper in a folder of its own; returns the exit code and what was started."""
 
-    def run(*arguments, parts=(HILLS,), devices=MACHINE, house=None):
+    def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None):
         started = []
         fixed = [str(written(tmp_path, *parts)), "--scale", "quick", "--out", str(out)]
-        return main([*fixed, *arguments], house or stub_house(*devices, started=started)), started
+        with made_up_suite(*devices, started=started, command=command):
+            return main([*fixed, *arguments]), started
 
     return run
 
@@ -99,10 +102,10 @@ def test_of_runs_of_several_scales_the_longest_stands_in_a_cell(reproduce, out):
 def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out):
     parts = (HILLS, DRAWN, LARGER)
     _, started = reproduce("--figure", "3", parts=parts)
-    assert {contest.asked.get("climbers") for contest, _ in started} == {4}
+    assert {one.asked.get("climbers") for one in started} == {4}
     assert headings(out) == ["## Figure 3: drawn"]
     _, started = reproduce("--table", "4", parts=parts)
-    assert {contest.asked.get("climbers") for contest, _ in started} == {8}
+    assert {one.asked.get("climbers") for one in started} == {8}
     assert headings(out) == ["## Figure 3: drawn", "## Table 4: hill climbing"]
     assert " --table 4`. From runs before it: figure 3.\n" in page(out)
     assert (out / "made-up-figure-3.svg").exists()
@@ -132,7 +135,7 @@ def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_i
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
     unnamed = HILLS.replace(f'instance = "{FIRST}"', 'instance = "instance 1", label = "1", spec = ""')
     _, started = reproduce("--row", f"1={FIRST}", parts=(unnamed,))
-    assert [contest.task.problem.name for contest, _ in started] == [FIRST] * 2 + [SECOND] * 2
+    assert [one.task.problem.name for one in started] == [FIRST] * 2 + [SECOND] * 2
     assert "names one" not in page(out)
 
 
@@ -141,7 +144,7 @@ def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, out
     report = page(out)
     rewritten(out, lambda record: record["details"]["options"].update(start="oneil2011"))  # the default, spelled out
     told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
-    assert reproduce(house=ReproductionDependencies(lambda: MACHINE, lambda contest, configuration: told))[0] == 0
+    assert reproduce(command=lambda case: told)[0] == 0
     assert page(out) == report
 
 
@@ -210,11 +213,11 @@ def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsy
 
 
 def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduce, out, capsys):
-    real = ReproductionDependencies(lambda: MACHINE)
+    real = Case.command
     parts = (HILLS.replace(SECOND, "nowhere"),)
-    assert reproduce("--dry-run", parts=parts, house=real)[0] == 0
+    assert reproduce("--dry-run", parts=parts, command=real)[0] == 0
     *_, reason, first, second = capsys.readouterr().out.splitlines()
-    assert reason.startswith("# table 1, cannot run here: nowhere: nowhere: found no such instance")
+    assert reason.startswith("# cannot run here: table 1: nowhere: nowhere: found no such instance")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
         assert line.endswith(" --no-progress  # about 3 s")
@@ -223,7 +226,7 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     done = subprocess.run(first, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     before = files(out)
-    assert reproduce("--dry-run", parts=parts, house=real)[0] == 0
+    assert reproduce("--dry-run", parts=parts, command=real)[0] == 0
     said = capsys.readouterr().out
     assert "2 runs, 1 recorded already" in said and first not in said and second in said
     assert files(out) == before
@@ -257,8 +260,8 @@ MISTAKES = {
 def test_a_users_mistake_is_one_line_and_nothing_is_started(tmp_path, out, arguments, message):
     path, started = str(written(tmp_path, HILLS)), []
     given = [path if one == "PAPER" else one for one in arguments]
-    with pytest.raises(UserError) as refusal:
-        main([*given, "--out", str(out)], stub_house(*MACHINE, started=started))
+    with pytest.raises(UserError) as refusal, made_up_suite(*MACHINE, started=started):
+        main([*given, "--out", str(out)])
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)
     assert not started and files(out) == {}
@@ -291,7 +294,8 @@ def test_the_list_of_all_papers_names_every_exhibit_of_each(capsys):
     from reports.papers.files import load as paper_of
     from reports.papers.files import names
 
-    assert main(["--list", "--scale", "quick"], stub_house(*MACHINE)) == 0
+    with made_up_suite(*MACHINE):
+        assert main(["--list", "--scale", "quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
     expected = [(paper.name, *one.name.split()) for paper in map(paper_of, names()) for one in paper.exhibits]
     assert [tuple(line.split()[:3]) for line in lines] == expected

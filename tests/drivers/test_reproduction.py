@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drivers.experiments.reproduction import ReproductionChoice, map_rows, plan_reproduction
+from drivers.experiments.presets.paper_plan import ReproductionChoice, map_rows, plan_reproduction
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
 
 CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
@@ -51,8 +51,7 @@ def backends(plan):
 def told(plan):
     """The runs in the order in which they are made: backend, ranks, and the arguments without the seed."""
     return [
-        (one.configuration.backend, one.configuration.ranks, " ".join(one.contest.arguments[:-2]))
-        for one in plan.needed.values()
+        (one.configuration.backend, one.configuration.ranks, " ".join(one.arguments)) for one in plan.needed.values()
     ]
 
 
@@ -136,16 +135,16 @@ def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_e
     plain = series("plain", kinds=["core"])
     quick = "{ seeds = [3, 5], repeats = 4 }"
     (one,) = planned([plain, table(["plain"], workload="aco", quick=quick)], here(CORE)).needed.values()
-    assert (one.contest.seeds, one.contest.arguments[-2:], one.contest.repeats) == ((3, 5), ("--seeds", "3,5"), 4)
+    assert (one.seeds, one.command()[-11:-9], one.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
     rows = 'rows = [{ instance = "a", options = { items = 5, capacity = 50 } }]'
     plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], here(CORE))
-    assert [one.contest.seeds for one in plan.needed.values()] == [(3,), (5,)]
+    assert [one.seeds for one in plan.needed.values()] == [(3,), (5,)]
 
 
 def test_repetitions_and_the_folder_of_instances_are_the_users(planned, tmp_path):
     plan = planned([HILLS], here(CORE, CORES), repeats=9, data=str(tmp_path))
-    assert all(one.contest.repeats == 9 for one in plan.needed.values())
-    assert all(one.contest.arguments[-4:-2] == ("--data", str(tmp_path)) for one in plan.needed.values())
+    assert all(one.repeats == 9 for one in plan.needed.values())
+    assert all(one.arguments[-2:] == ("--data", str(tmp_path)) for one in plan.needed.values())
 
 
 # --- ranks and hosts ---
@@ -168,7 +167,7 @@ def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(
 def test_no_ranks_run_where_the_user_wants_none_or_mpi_is_missing(planned, monkeypatch):
     parts = [RANKED, table(["core", "ranked"])]
     assert len(planned(parts, here(CORE, ranks=[])).needed) == 1
-    monkeypatch.setattr("drivers.experiments.series_configurations.mpi_obstacle", lambda: "mpi4py is missing")
+    monkeypatch.setattr("drivers.experiments.presets.series.mpi_obstacle", lambda: "mpi4py is missing")
     plan = planned(parts, here(CORE, cores=8))
     assert len(plan.needed) == 1
     assert plan.parts[0].missing() == [("ranked, 2, 4, 8 ranks", "mpi4py is missing")]
@@ -210,8 +209,8 @@ def test_exhibits_that_need_the_same_run_share_it(planned):
     plan = planned([HILLS, again, drawn], here(CORE, CORES))
     assert len(plan.needed) == 4
     assert [part.exhibit.name for part in plan.parts] == ["table 1", "table 2"]
-    assert plan.parts[0].keys == plan.parts[1].keys == list(plan.needed)
-    assert {one.contest.repeats for one in plan.needed.values()} == {5}
+    assert [*plan.parts[0].needs] == [*plan.parts[1].needs] == list(plan.needed)
+    assert {one.repeats for one in plan.needed.values()} == {5}
 
 
 def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_it(planned):
@@ -222,8 +221,8 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
         table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
     ]
     (one,) = planned(parts, here(CORE)).needed.values()
-    assert one.contest.arguments == ("--instance", "random:9", "--seed", "0", "--verify")
-    assert one.contest.peers
+    assert one.arguments == ("--instance", "random:9", "--verify")
+    assert one.peers
 
 
 # --- figures of one row, and two lengths ---
@@ -253,7 +252,7 @@ def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(pla
         chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
         exhibits = [one for one in paper.exhibits if one.name in wanted]
         plan = plan_reproduction(paper, exhibits, here(CORE), chosen)
-        return {one.contest.task.problem.name for one in plan.needed.values()}
+        return {one.task.problem.name for one in plan.needed.values()}
 
     assert instances("table 1") == instances("table 1", "figure 2") == instances("figure 3") == {FIRST}
     assert instances("figure 2") == {SECOND}
@@ -270,7 +269,7 @@ def test_runs_shorter_than_the_papers_have_a_partner_of_a_quarter_of_their_lengt
     walk = series("walk", kinds=["core"])
     lines = [ROW, amount, f"standard = {scales}"]
     plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scales)], here(CORE), scale)
-    asked = [one.contest.asked.get("iterations") for one in plan.needed.values()]
+    asked = [one.asked.get("iterations") for one in plan.needed.values()]
     assert asked == lengths
 
 
@@ -346,5 +345,5 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
             changed, changed.exhibits, here(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
         )
         (one,) = plan.needed.values()
-        assert one.contest.arguments[:2] == ("--scan", "full")
-        assert one.contest.arguments[2:4] == ("--instance", SECOND)
+        assert one.arguments[:2] == ("--scan", "full")
+        assert one.arguments[2:4] == ("--instance", SECOND)

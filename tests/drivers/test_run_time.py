@@ -7,8 +7,9 @@ import pytest
 import backends
 from cluster import Solo
 from drivers import aco, ihc, lcs, tsp
-from drivers.experiments import run_time_estimate
-from drivers.experiments.comparison_options import workload_options
+from drivers.experiments import estimate
+from drivers.experiments.configurations import Configuration
+from drivers.experiments.options import workload_options
 from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import PreparedRun
 from drivers.workload.registry import get_workload
@@ -43,7 +44,7 @@ def both(name, given):
     task = workload.load(workload_options(workload, given), 1)
     search = workload.search(backends.create("python"), Solo(), task.problem, task.options)
     try:
-        return run_time_estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
+        return estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
     finally:
         search.backend.close()
 
@@ -92,14 +93,16 @@ def test_nobody_foretells_what_a_bound_leaves_or_a_clock_ends(name, given):
 
 def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
     work = RepetitionWork(10**9, "moves", 1e8)
-    core = run_time_estimate.estimate_seconds(work, device("cpu", compute_units=1), 1, 2)
-    assert core == 20
-    assert run_time_estimate.estimate_seconds(work, device("cpu", compute_units=1), 4, 2) == 5
-    assert run_time_estimate.estimate_seconds(work, device("threads", compute_units=4), 1, 2) == 5
-    assert run_time_estimate.estimate_seconds(work, device("cuda", compute_units=100), 1, 2) == 20 / 500
-    assert run_time_estimate.estimate_seconds(work, device("python", compute_units=1), 1, 2) == pytest.approx(2e6)
-
-    assert [run_time_estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2.0 min", "2.2 h"]
+    for backend, units, ranks, seconds in (
+        ("cpu", 1, 1, 20),
+        ("cpu", 1, 4, 5),
+        ("threads", 4, 1, 5),
+        ("cuda", 100, 1, 20 / 500),
+        ("python", 1, 1, pytest.approx(2e6)),
+    ):
+        where = Configuration.of(device(backend, compute_units=units), ranks=ranks)
+        assert estimate.estimate_seconds(work, where, 2) == seconds
+    assert [estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2.0 min", "2.2 h"]
 
 
 def made(kind="core", units=1, is_reference=False):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options
-from drivers.experiments.reproduction_options import read_options as reproduce_options
+from drivers.experiments.presets.reproduce import read_options as reproduce_options
 from drivers.overview import parser as overview_options
 from drivers.runs.workload_main import parse_options as workload_options
 from drivers.workload.registry import get_workload

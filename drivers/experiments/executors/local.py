@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from drivers.experiments.case import Case
 from drivers.experiments.executors import Finished, guard
@@ -12,23 +13,24 @@ from reports.records.environment import cores
 
 
 class LocalExecutor:
-    """Runs one case after another; with `parallel`, cases of one core run at the same time, one for each core."""
+    """Runs one case after another; with `parallel`, the seeds of cases on one core run at the same time."""
 
     def __init__(self, *, parallel: bool = False) -> None:
         self.in_turn = not parallel
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
-        """See `Executor`. Cases that use more than a core follow in turn."""
-        if not self.in_turn:
-            taken = list(cases)
-            pool = ThreadPoolExecutor(cores())
+        """See `Executor`. With `parallel`, cases that use more than a core follow in turn."""
+        if self.in_turn:
+            yield from ((case, run_case(case)) for case in cases)
+            return
+        taken = list(cases)
+        with ThreadPoolExecutor(cores()) as pool:
             try:
-                ends = {pool.submit(run_case, case): case for case in taken if case.is_of_one_core}
-                yield from ((ends[end], end.result()) for end in as_completed(ends))
+                for case in [one for one in taken if one.is_of_one_core]:
+                    yield case, joined([*pool.map(run_case, [replace(case, seeds=(seed,)) for seed in case.seeds])])
             finally:
                 pool.shutdown(cancel_futures=True)
-            cases = [case for case in taken if not case.is_of_one_core]
-        yield from ((case, run_case(case)) for case in cases)
+        yield from ((case, run_case(case)) for case in taken if not case.is_of_one_core)
 
 
 def run_case(case: Case) -> Finished:
@@ -36,6 +38,13 @@ def run_case(case: Case) -> Finished:
     began = time.perf_counter()
     done = guard.run_guarded(case.command(), case.environment())
     return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
+
+
+def joined(ends: Sequence[Finished]) -> Finished:
+    """Return the end of a case whose seeds ran in processes of their own."""
+    code = max(one.returncode for one in ends)
+    said = "".join(one.stdout for one in ends), "".join(one.stderr for one in ends)
+    return Finished(code, *said, max(one.seconds for one in ends))
 
 
 def executor() -> LocalExecutor:

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from cluster import Solo
+from drivers.experiments.configurations import Configuration
+from drivers.options.local_search import SearchOptions
 from drivers.workload.declaration import PreparedRun, Task, Workload
-from drivers.workload.registry import FURTHER_WORKLOADS
 from drivers.workload.run_time import RepetitionWork, usual_speed
 from reports.text.formatting import duration
 
@@ -33,7 +34,8 @@ def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
         The search is none on any device.
 
     """
-    search = WORK_BY_WORKLOAD.get(workload.name, work_without_search)(task)
+    is_local = isinstance(task.options, SearchOptions)
+    search = local_search(task) if is_local else WORK_BY_WORKLOAD.get(workload.name, work_without_search)(task)
     return workload.work(PreparedRun(with_usual_iterations(task), task.problem, task.source, search, Solo()))
 
 
@@ -48,9 +50,9 @@ def with_usual_iterations(task: Task) -> Any:
     return options
 
 
-def estimate_seconds(work: RepetitionWork, place: Any, ranks: int, repetitions: int) -> float:
-    """About how long so many repetitions take on a device, a row as `backends.survey` has them."""
-    speed = usual_speed(work, place.kind, place.compute_units, ranks, is_reference=place.is_reference)
+def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: int) -> float:
+    """Return the estimated duration of repetitions on a configuration."""
+    speed = usual_speed(work, where.kind, where.compute_units, where.ranks, is_reference=where.is_reference)
     return repetitions * min(work.amount, 10**300) / speed
 
 
@@ -115,10 +117,9 @@ def exact(task: Task) -> Any:
 
 
 WORK_BY_WORKLOAD: Mapping[str, Callable[[Task], Any]] = {
-    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass", *FURTHER_WORKLOADS), local_search),
     "lcs": lcs,
     "knapsack": knapsack,
     "heldkarp": held_karp,
     "exact": exact,
 }
-"""By workload, where its work is asked of the search."""
+"""By workload other than local search, where its work is asked of the search."""

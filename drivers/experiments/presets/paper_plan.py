@@ -7,26 +7,34 @@ a series is for. Runs that two exhibits need are one. What cannot run here is pa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from core.errors import UserError
-from drivers.experiments.configurations import Configuration
-from drivers.experiments.execution import ExperimentCase
-from drivers.experiments.plan import ExperimentPlan, missing_instance, neutral_flags
-from drivers.experiments.run_time_estimate import START_S, estimate_seconds
-from drivers.experiments.series_configurations import MachineResources, series_configurations
-from drivers.workload.run_time import RepetitionWork
+from core.problems.instances.errors import InstanceError
+from drivers.experiments.case import Case
+from drivers.experiments.options import OWN_OPTIONS, flag_words
+from drivers.experiments.plan import plan_work
+from drivers.experiments.presets.series import MachineResources, series_configurations
+from drivers.options.declaration import option_flag
+from drivers.options.values import FLAG, OUTPUT_FILE
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import get_workload
 from reports.papers.exhibits import MissingRuns
 from reports.papers.paper import INSTANCE, SCALES, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Paper, Scale
-from reports.records.files import Record, merge
 from reports.statistics.startup import LENGTH
 
+NOT_FOUND_TEXT = "no such"
+"""How it is told that an instance is not there (`core.problems.instances.sources`)."""
+FETCH_ADVICE = " (`python -m core.problems fetch"
+"""How it is told which command gets it."""
+PAPER_OPTIONS = ("instance", "peers")
+"""Of the options that a reproduction has in its own way, those that a paper's file may say too."""
 SHORT_RUN_DIVISOR = 4
 """Length of a run over that of its shorter partner, from which its start-up is computed."""
 
@@ -54,8 +62,7 @@ class ReproductionChoice:
     data: str | None = None
 
 
-@dataclass(frozen=True)
-class OmissionReason:
+class OmissionReason(NamedTuple):
     """A reason for what is not run here: its rows (all if empty), a description, the reason, and the series, if any."""
 
     rows: tuple[str, ...]
@@ -65,44 +72,29 @@ class OmissionReason:
 
 
 @dataclass
-class PlannedRun:
-    """A run that one or several exhibits need.
+class ExhibitPlan:
+    """An exhibit with data of its own, and what is planned of it.
 
     Attributes
     ----------
-    contest, configuration
-        What runs, and on what.
-    work : Work or None
-        Of a repetition, where somebody can tell.
-    row, what : str
-        Which row of an exhibit it is for, and its column and series, in words.
-    series : str
-        Name of the series.
+    exhibit : Exhibit
+    needs : dict
+        By the key of a case in the plan, what the case is for: the row, its column and series as text, and the name of
+        the series.
+    reasons : list of OmissionReason
+        What is not run here.
+    absent : list of str
+        Rows whose instances are not at hand.
 
-    """
-
-    contest: ExperimentCase
-    configuration: Configuration
-    work: RepetitionWork | None
-    row: str
-    what: str
-    series: str
-
-
-@dataclass
-class ExhibitPlan:
-    """An exhibit with data of its own, the keys of its runs in the plan, and what is not run here.
-
-    `absent` names the rows whose instances are not at hand.
     """
 
     exhibit: Exhibit
-    keys: list[str] = field(default_factory=list)
+    needs: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     reasons: list[OmissionReason] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
 
     def missing(self) -> list[tuple[str, str]]:
-        """What has no run, in words, and why; rows with the same reason stand together."""
+        """Return what has no run, as text, and why; rows with the same reason stand together."""
         rows: dict[tuple[str, str], dict[str, None]] = {}
         for one in self.reasons:
             rows.setdefault((one.what, one.why), {}).update(dict.fromkeys(one.rows))
@@ -119,44 +111,48 @@ class ExhibitPlan:
 
 @dataclass
 class ReproductionPlan:
-    """All runs that some exhibits need, each once, in the order in which they are needed first."""
+    """All cases that some exhibits need, each once, in the order in which they are needed first."""
 
-    needed: dict[str, PlannedRun] = field(default_factory=dict)
+    needed: dict[str, Case] = field(default_factory=dict)
     parts: list[ExhibitPlan] = field(default_factory=list)
 
     def part_of(self, exhibit: Exhibit) -> ExhibitPlan:
-        """What is planned for an exhibit."""
+        """Return what is planned for an exhibit."""
         return next(one for one in self.parts if one.exhibit is exhibit)
 
-    def add(self, part: ExhibitPlan, one: PlannedRun) -> None:
-        """Take a run into the plan, or join it with the one that does the same."""
-        contest, where = one.contest, one.configuration
+    def add(self, part: ExhibitPlan, case: Case, need: tuple[str, str, str]) -> None:
+        """Take a case into the plan, or join it with the one that does the same."""
+        where = case.configuration
         # As they are settled, since what is left open and its default spelled out are the same run.
-        asked = {kind: contest.task.options.deciding(kind) for kind in ("work", "way", "search")}
-        what = [contest.workload.name, contest.task.problem.sha256, asked, contest.seeds]
+        asked = {kind: case.task.options.deciding(kind) for kind in ("work", "way", "search")}
+        what = [case.workload.name, case.task.problem.sha256, asked, case.seeds]
         key = json.dumps([*what, where.backend, where.device, where.ranks], sort_keys=True)
-        there = self.needed.setdefault(key, one)
-        if there is not one:
-            there.contest = merge_cases(there.contest, contest)
-        if key not in part.keys:
-            part.keys.append(key)
+        there = self.needed.get(key)
+        self.needed[key] = merge_cases(there, case) if there else case
+        part.needs.setdefault(key, need)
 
-    def refuse(self, run: PlannedRun, why: str) -> None:
-        """Note of a run that it could not be made, wherever it was needed."""
+    def refuse(self, case: Case, why: str) -> None:
+        """Note that a case could not be run, wherever it was needed."""
         for part in self.parts:
-            if any(self.needed[key] is run for key in part.keys):
-                part.reasons.append(OmissionReason((run.row,), f"{run.what} on {run.configuration}", why, run.series))
+            for key, (row, what, series) in part.needs.items():
+                if self.needed[key] is case:
+                    part.reasons.append(OmissionReason((row,), f"{what} on {case.configuration}", why, series))
+
+    def cases_of(self, part: ExhibitPlan) -> list[Case]:
+        """Return the cases that an exhibit needs."""
+        return [self.needed[key] for key in part.needs]
 
 
-def merge_cases(one: ExperimentCase, other: ExperimentCase) -> ExperimentCase:
-    """A contest for what two ask: flags of both that decide neither work nor way, and as many repetitions as either."""
-    more = [word for word in other.arguments if word in neutral_flags(one.workload) and word not in one.arguments]
-    return replace(
-        one,
-        arguments=(*one.arguments, *more),
-        repeats=max(one.repeats, other.repeats),
-        peers=one.peers or other.peers,
-    )
+def merge_cases(one: Case, other: Case) -> Case:
+    """Return a case for what two ask: flags of both that decide neither work nor way, and the larger repetitions."""
+    neutral = {
+        option_flag(field)
+        for field, about in one.workload.options.declared()
+        if about.type is FLAG and about.decides == "nothing" and field.name not in OWN_OPTIONS
+    }
+    more = [word for word in other.arguments if word in neutral and word not in one.arguments]
+    repeats, peers = max(one.repeats, other.repeats), one.peers or other.peers
+    return replace(one, arguments=(*one.arguments, *more), repeats=repeats, peers=peers)
 
 
 # --- from exhibits to runs ---
@@ -170,7 +166,7 @@ def plan_reproduction(
     A figure that draws a table needs that table's; one that draws a single row, and is asked for without the table,
     needs this row alone, whether the scale has it or not.
     """
-    plan, works = ReproductionPlan(), ExperimentPlan(chosen.records, chosen.data)
+    plan, works = ReproductionPlan(), PaperWorks(chosen.records, chosen.data)
     for source in map(paper.drawn, exhibits):
         if all(one.exhibit is not source for one in plan.parts):
             part = ExhibitPlan(source)
@@ -188,7 +184,7 @@ def _plan_exhibit(
     paper: Paper,
     here: MachineResources,
     chosen: ReproductionChoice,
-    works: ExperimentPlan,
+    works: PaperWorks,
     rows: tuple[str, ...],
 ) -> None:
     exhibit = part.exhibit
@@ -224,8 +220,8 @@ def _plan_exhibit(
                 part.reasons.append(OmissionReason((line.label,), "", why))
                 part.absent += [line.label] * (line.label not in part.absent)
             continue
-        for (contest, work), configuration in product(made, places):
-            plan.add(part, PlannedRun(replace(contest, about=what), configuration, work, line.label, what, series.name))
+        for work, configuration in product(made, places):
+            plan.add(part, replace(work, about=what, configuration=configuration), (line.label, what, series.name))
 
 
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitRow]:
@@ -297,45 +293,70 @@ def _map_rows(exhibit: Exhibit, specs: Mapping[str, str]) -> Exhibit:
     return structs.replace(exhibit, lines=lines, scales=scales)
 
 
-# --- what is recorded already, and how long the rest takes ---
+# --- the works of a paper ---
 
 
-class PlannedRunRecords:
-    """Records of a file, found by what ran where."""
+class PaperWorks:
+    """Works by what is asked, each planned once: several series, columns and exhibits ask for the same."""
 
-    def __init__(self, records: Iterable[Record], environment: Mapping[str, Any]) -> None:
-        self.environment = environment
-        self.by_place: dict[tuple[Any, ...], list[Record]] = {}
-        for one in records:
-            place = one.workload, one.instance_sha256, one.backend, one.device, one.ranks
-            self.by_place.setdefault(place, []).append(one)
+    def __init__(self, records: Path, data: str | None = None) -> None:
+        self.records = records
+        self.data = ["--data", data] if data else []
+        self.made: dict[tuple[Any, ...], list[Case] | UserError] = {}
 
-    def of(self, run: PlannedRun, *, alike: bool = False) -> list[Record]:
-        """What this machine and version recorded of a run, a record for each seed.
+    def of(
+        self, workload: str, options: Mapping[str, Any], spec: str, seeds: Sequence[int], repeats: int
+    ) -> list[Case]:
+        """Return the work that options ask for on an instance; see `plan_work`.
 
-        With `alike` runs count too that were asked for in other words and say of themselves what is asked for.
+        Raises
+        ------
+        UserError
+            The workload refuses an option or the instance.
+
         """
-        contest, where = run.contest, run.configuration
-        place = contest.workload.name, contest.task.problem.sha256, where.backend, where.device, where.ranks
-        there = self.by_place.get(place, ())
-        if not alike:
-            return contest.among(there, where, self.environment)
-        same = [one for one in there if one.environment == self.environment and one.seed in contest.seeds]
-        return merge(one for one in same if contest.asked.items() <= {**one.parameters, **one.execution}.items())
+        declared, peers = get_workload(workload), bool(options.get("peers"))
+        given = command_words(declared, {**options, **({"instance": spec} if spec else {})})
+        key = (workload, given, peers, tuple(seeds), repeats)
+        if key not in self.made:
+            try:
+                self.made[key] = plan_work(declared, [*given, *self.data], seeds, repeats, self.records, peers=peers)
+            except UserError as error:
+                self.made[key] = error
+        made = self.made[key]
+        if isinstance(made, UserError):
+            raise made
+        return made
 
-    def holds(self, run: PlannedRun) -> bool:
-        """Whether nothing of a run is left to do."""
-        records = self.of(run)
-        beside = run.contest.beside_peers(run.configuration)
-        return run.contest.complete(records) and not (
-            beside and all("reference_solvers" not in one.details for one in records)
-        )
 
-    def left_s(self, run: PlannedRun, here: MachineResources) -> float | None:
-        """About how long the rest of a run takes; None where nobody can tell."""
-        if run.work is None:
-            return None
-        contest, where = run.contest, run.configuration
-        done = sum(min(contest.repeats, len(one.repetitions)) for one in self.of(run))
-        repetitions = contest.repeats * len(contest.seeds) - done
-        return START_S + estimate_seconds(run.work, here.device(where), where.ranks, repetitions)
+def missing_instance(error: UserError) -> str | None:
+    """Return where an instance was looked for that is not on this machine; None if something else is wrong."""
+    if not isinstance(error, InstanceError) or NOT_FOUND_TEXT not in error.found:
+        return None
+    # Behind that stands how to get this one instance.
+    return f"{error.path}: found {error.found.partition(FETCH_ADVICE)[0]}"
+
+
+def command_words(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a paper's options as words; `peers` is no part of them, since one core alone has peers with it.
+
+    Raises
+    ------
+    UserError
+        The workload has no such option, or it is one that a reproduction has in its own way.
+
+    """
+    declared = {one.name: one for one, _ in workload.options.declared()}
+    declared |= {option_flag(one).removeprefix("--"): one for one in declared.values()}
+    words: list[str] = []
+    for name, value in options.items():
+        if name not in declared:
+            raise UserError(f"--{name.replace('_', '-')}: python -m drivers.{workload.name} has no such option")
+        one = declared[name]
+        kind, flag = one.metadata["option"].type, option_flag(one)
+        if kind is OUTPUT_FILE or (one.name in OWN_OPTIONS and one.name not in PAPER_OPTIONS):
+            raise UserError(f"{flag}: found among a paper's options, expected one that decides its work")
+        # A flag has no form with `--no-` where that is its default.
+        if one.name != "peers" and not (kind is FLAG and not value and one.default is False):
+            words += flag_words(flag, value)
+    return tuple(words)

@@ -70,11 +70,6 @@ class MachineResources:
         several = None if ranks is None else tuple(sorted({one for one in ranks if one > 1}))
         return cls(wanted, backends is not None, cores, several, mpi_obstacle(), oversubscribe)
 
-    def device(self, configuration: Configuration) -> Any:
-        """The device of a configuration."""
-        place = configuration.backend, configuration.device
-        return next(one for one in self.devices if (one.backend, one.device) == place)
-
     def of_backends(self, series: Series) -> list[Any]:
         """Devices of a series' backends: those that it or the user names, else all but those that repeat another's."""
         if series.backends:
@@ -95,12 +90,7 @@ def series_configurations(series: Series, here: MachineResources) -> SeriesConfi
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
         return SeriesConfigurations([], [(series.heading, why)])
     kinds = kinds if series.everywhere else kinds[:1]
-    alone = [
-        Configuration(one.backend, one.device, one.name, kind=one.kind)
-        for kind in kinds
-        for one in devices
-        if one.kind == kind
-    ]
+    alone = [Configuration.of(one) for kind in kinds for one in devices if one.kind == kind]
     found, refused = [], []
     for count in ranks_of(series, here):
         why_not = _obstacle(alone, count, here)
@@ -111,7 +101,10 @@ def series_configurations(series: Series, here: MachineResources) -> SeriesConfi
         else:
             found.append(replace(_of_a_rank(alone), ranks=count))
     reasons = dict.fromkeys(why for _, why in refused)
-    missing = [(f"{series.heading}, {_listed([c for c, w in refused if w == why])} ranks", why) for why in reasons]
+    missing = []
+    for why in reasons:
+        counts = ", ".join(str(count) for count, its_why in refused if its_why == why)
+        missing.append((f"{series.heading}, {counts} ranks", why))
     return SeriesConfigurations(found, missing)
 
 
@@ -140,7 +133,3 @@ def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources
     if count > here.cores and not here.oversubscribe:
         return f"each rank needs a core, found {here.cores} (--oversubscribe lets ranks share cores)"
     return None
-
-
-def _listed(counts: Sequence[int]) -> str:
-    return ", ".join(map(str, counts))

@@ -1,0 +1,108 @@
+"""Options of the programs that run plans: where cases run, what is recorded, and the options of a workload as words."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from core.errors import UserError
+from core.program_parser import CompletingParser
+from drivers.cli.messages import print_note
+from drivers.experiments import executors
+from drivers.experiments.executors import Executor
+from drivers.experiments.executors.local import LocalExecutor
+from drivers.options.declaration import add_common_option, add_options, read_parsed
+from drivers.options.values import positive
+from drivers.workload.declaration import Workload
+
+OWN_OPTIONS = (
+    *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
+    *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
+)
+"""Options of a workload that a plan has in its own way, or not at all."""
+
+
+class PlanParser(CompletingParser):
+    """A parser whose errors are one line, as all mistakes of a user are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UserError`."""
+        raise UserError(self.explained(message).removeprefix("argument "))
+
+
+def add_plan_options(
+    parser: argparse.ArgumentParser,
+    backends: str = "all usable ones except the reference interpreter, python",
+    ranks: str = "also run on these numbers of MPI ranks (default: 2 4, if there are enough cores; no value: none)",
+) -> None:
+    """Add the options of every plan; the texts are the default of `--backends` and the help of `--ranks`."""
+    add = parser.add_argument
+    add("--data", metavar="DIR", help="folder with instance files, searched before all others")
+    add("--backends", nargs="+", metavar="B", help=f"only these backends (default: {backends})")
+    add("--ranks", nargs="*", type=positive, metavar="N", help=ranks)
+    add("--oversubscribe", action="store_true", help="allow more ranks than cores")
+    add("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="output folder (%(default)s)")
+    add_common_option(parser, "quiet")
+    again = "repeat runs that are recorded already (default: reuse their records)"
+    add("--rerun", action="store_true", help=again)
+    add("--dry-run", action="store_true", help="print the remaining runs as command lines, and exit")
+    where = "where cases run: here, by Slurm, or on the workers of a Dask scheduler (%(default)s)"
+    add("--executor", choices=executors.NAMES, default=executors.NAMES[0], help=where)
+    settings = "settings of the executor, such as partition=gpu or address=tcp://HOST:PORT"
+    add("--executor-settings", nargs="+", type=read_setting, default=[], metavar="KEY=VALUE", help=settings)
+
+
+def add_core_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how many cores a backend takes, and what ranks run on."""
+    cores = "numbers of cores for threads and joblib, a row for each (default: all cores)"
+    parser.add_argument("--cores", nargs="+", type=positive, metavar="N", help=cores)
+    backend = "backend of each rank in runs on several ranks (default: one core)"
+    parser.add_argument("--rank-backend", metavar="B", help=backend)
+
+
+def add_parallel_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of plans whose times need not be compared."""
+    text = "run the seeds on one core at the same time, a core for each; their times are then not comparable"
+    parser.add_argument("--parallel", choices=["seeds"], help=text)
+
+
+def chosen_executor(options: argparse.Namespace) -> Executor:
+    """Return the executor that the options name.
+
+    Raises
+    ------
+    UserError
+        As `executors.make_executor`; parallel seeds elsewhere than here.
+
+    """
+    if getattr(options, "parallel", None) is None:
+        return executors.make_executor(options.executor, dict(options.executor_settings))
+    if options.executor != executors.NAMES[0]:
+        raise UserError(f"--parallel and --executor {options.executor}: expected one of them")
+    print_note("seeds run at the same time, so their times are not comparable")
+    return LocalExecutor(parallel=True)
+
+
+def read_setting(text: str) -> tuple[str, str]:
+    """Read a setting of an executor."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
+    return key, value
+
+
+def workload_options(workload: Workload[Any], given: Sequence[str]) -> Any:
+    """Return the options of a workload from its arguments."""
+    parser = PlanParser(add_help=False)
+    add_options(parser, workload.options)
+    return read_parsed(workload.options, vars(parser.parse_intermixed_args(given)))
+
+
+def flag_words(flag: str, value: Any) -> list[str]:
+    """Return an option as words: True is the flag, False its `--no-` form; several values follow one another."""
+    if isinstance(value, bool):
+        return [flag if value else flag.replace("--", "--no-", 1)]
+    values = [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+    return [flag, *values] if flag.startswith("-") else values

@@ -1,0 +1,268 @@
+"""A comparison: the same work on every device, checked to be the same, and a report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import backends
+from core.errors import UserError
+from drivers.cli.exit_codes import DONE, FAILED
+from drivers.cli.messages import set_quiet
+from drivers.experiments.case import PIN_CORES, Case
+from drivers.experiments.configurations import Configuration, plan_configurations
+from drivers.experiments.hybrid_configurations import chosen_hybrid_configurations, plan_hybrid_configurations
+from drivers.experiments.options import chosen_executor, workload_options
+from drivers.experiments.plan import Plan, plan_work, prepare_folder
+from drivers.experiments.presets.compare_options import chosen_ranks, default_arguments, read_options
+from drivers.experiments.run import PlanRun, show
+from drivers.options.declaration import option_flag
+from drivers.peers import installed_peers, peers_for
+from drivers.runs.seeds import refuse_without_peers
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import all_workloads
+from reports.comparison.speedups import NotRun
+from reports.pages import experiment
+from reports.records.environment import cores
+from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
+
+USER_MISTAKE = 2
+INSTANCE_OPTIONS = ("instance", "matrix", "strings", "text")
+"""Options that name an instance."""
+STANDARD_REASON = "the default for comparisons of this workload"
+"""Reason for an instance that the command line does not name."""
+
+
+class ComparisonRun(NamedTuple):
+    """Outcome of a comparison: a section for each instance, and its files.
+
+    Attributes
+    ----------
+    sections : list of reports.comparison.sections.InstanceSection
+        One for each instance.
+    failed : bool
+        True if a run failed that could have been made.
+    missing : list of str
+        Instances that are not there.
+    name : str
+        Name of the report.
+    records : Path
+
+    """
+
+    sections: list[experiment.InstanceSection]
+    failed: bool
+    missing: list[str]
+    name: str
+    records: Path
+
+
+def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = None) -> int:
+    """Compare; returns 0 if every configuration ran and did the same work, 1 if not, 2 if an instance is missing.
+
+    Parameters
+    ----------
+    argv
+        The command line; None: that of the process.
+    workload
+        What is compared; None: the command line's first word names it.
+
+    Raises
+    ------
+    UserError
+        An unknown workload, an option of another one, a backend that does not exist or is not usable here, no
+        instance at all, work that cannot grow with the ranks, a folder that cannot be written, or a damaged file of
+        records. Then nothing was started.
+
+    """
+    workload, options, rest = read_options(sys.argv[1:] if argv is None else argv, workload)
+    ran = run_comparison(workload, options, rest)
+    code = DONE if options.dry_run else conclude(ran, options.out)
+    return USER_MISTAKE if ran.missing else FAILED if ran.failed else code
+
+
+def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str]) -> ComparisonRun:
+    """Run what the options and the arguments of the workload ask for; raises as `main` does."""
+    set_quiet(options.quiet)
+    if options.weak:
+        refuse_weak_scaling(workload, chosen_ranks(options))
+    if options.parallel and len(options.seeds or ()) < 2:
+        raise UserError("--parallel seeds: found one seed, expected several, as in --seeds 0..9")
+    beside = installed_peers(peers_for(workload.name)) if options.peers is not False else []
+    if options.peers:
+        refuse_without_peers(workload)
+    options.peers = bool(options.peers or beside)
+    is_hybrid = options.hybrid is not None
+    # Files of work that grows and of mixtures have names of their own.
+    name = workload.name + "-weak" * options.weak + "-hybrid" * is_hybrid
+    records = options.out / f"{experiment.report_name(name)}.jsonl"
+    kept_apart = [PIN_CORES] if is_hybrid and not options.oversubscribe else []
+    works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
+    configurations, not_run = choose_configurations(options)
+    cases = [case for work in works for case in place_work(work, configurations, options)]
+    plan = Plan(cases, records, [str(one) for one in not_run], options.rerun)
+    if options.dry_run:
+        plan.show_commands()
+        return ComparisonRun([], False, missing, name, records)
+    for work in () if options.rerun else works:
+        problem = work.task.problem
+        refuse_namesake(records, workload.name, problem.name, problem.sha256, "--rerun, another --out")
+    executor = chosen_executor(options)
+    prepare_folder(records, lambda: experiment.remove(options.out, name), rerun=options.rerun)
+    show(f"{workload.name}: {plan.summary()}")
+    show(f"{options.repeats} repetitions each, records: {records}")
+    if options.peers:
+        show(f"reference solvers with the run on one core: {', '.join(beside) or 'none installed'}")
+    for work in works:
+        show(f"{workload.name} {' '.join(work.arguments)}")
+    outcomes = PlanRun(len(cases), executor).run(cases)
+    sections = []
+    for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
+        those = list(of_instance)
+        found = [record for one in those for record in one.records]
+        failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
+        why = "" if options.instance or rest else STANDARD_REASON
+        sections.append(experiment.InstanceSection(found, failures, why))
+    return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
+
+
+# --- the plan ---
+
+
+def choose_configurations(options: argparse.Namespace) -> tuple[list[Configuration], list[NotRun]]:
+    """Return where to run, and what cannot run and why.
+
+    Raises
+    ------
+    UserError
+        What is asked for is not here, or changes nothing.
+
+    """
+    devices = list(backends.survey())
+    if options.hybrid is not None:
+        mixtures = chosen_hybrid_configurations(options.hybrid, cores(), options.oversubscribe)
+        return plan_hybrid_configurations(devices, mixtures, options.rank_backend)
+    ranks = chosen_ranks(options)
+    configurations, not_run = plan_configurations(devices, options.backends, ranks, options.rank_backend, options.cores)
+    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
+    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
+        raise UserError(
+            f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
+        )
+    return configurations, not_run
+
+
+def plan_instances(
+    workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], records: Path
+) -> tuple[list[Case], list[str]]:
+    """Return the work on each instance, and the instances that are missing, which are named on standard error.
+
+    Raises
+    ------
+    UserError
+        There is no instance left, or a time limit ends the runs.
+
+    """
+    works: list[Case] = []
+    missing = {}
+    for spec in options.instance or [None]:
+        given = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
+        try:
+            works += plan_with_defaults(
+                workload, given, options.seeds or (options.seed or 0,), options.repeats, records, peers=options.peers
+            )
+        except UserError as error:
+            missing[str(spec)] = error
+    wrong = {str(error): error for error in missing.values()}
+    if not works and len(wrong) == 1:
+        raise next(iter(wrong.values()))
+    for message in wrong:
+        print(f"error: {message}", file=sys.stderr)
+    if not works:
+        raise UserError(f"--instance: none of {', '.join(missing)} can be compared, expected at least one")
+    return works, list(missing)
+
+
+def plan_with_defaults(
+    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+) -> list[Case]:
+    """Return the cases of a workload as `plan_work` does; what the arguments leave open takes about a second."""
+    asked = workload_options(workload, given)
+    names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
+    problem = None
+    if names_instance or not workload.standard:
+        problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
+    given = [*given, *default_arguments(workload, given, problem)]
+    return plan_work(workload, given, seeds, repeats, records, **more)
+
+
+def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:
+    """Return the cases of a work; in weak scaling the work of several ranks is that many times the work of one."""
+    if not options.weak:
+        return [work.on(one) for one in configurations]
+    counts = sorted({1, *chosen_ranks(options)})
+    return [scale_work(work, count).on(one) for count in counts for one in configurations if one.ranks == count]
+
+
+def scale_work(work: Case, ranks: int) -> Case:
+    """Return the work of several ranks in weak scaling."""
+    workload = work.workload
+    amount = getattr(work.task.options, workload.scaled) * ranks
+    flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
+    arguments = (*work.arguments, flag, str(amount), "--scaled", str(ranks))
+    asked = workload_options(workload, arguments).asked()
+    grown = work.work and work.work._replace(amount=work.work.amount * ranks)
+    return replace(work, arguments=arguments, asked=asked, work=grown)
+
+
+def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:
+    """Refuse weak scaling of work that cannot grow, or without ranks.
+
+    Raises
+    ------
+    UserError
+        The workload is one problem, or one rank alone is asked for.
+
+    """
+    if not workload.scaled:
+        others = ", ".join(one.name for one in all_workloads() if one.scaled)
+        raise UserError(
+            f"--weak: found {workload.name}, a single problem that cannot grow with the ranks; expected one of {others}"
+        )
+    if max(ranks, default=1) < 2:
+        raise UserError("--weak: found one rank, expected several, as in --ranks 2 4")
+
+
+# --- the report ---
+
+
+def conclude(ran: ComparisonRun, folder: Path) -> int:
+    """Show and write the report; returns the exit code."""
+    if not any(section.records for section in ran.sections):
+        print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
+        return FAILED
+    try:
+        compared = experiment.compare_sections(ran.sections)
+    except (UnequalWorkError, RecordError) as error:
+        # The records are our own programs' doing: no mistake of the user.
+        print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
+        return FAILED
+    print()
+    experiment.show(compared)
+    for path in experiment.write(compared, folder, ran.name):
+        print(path)
+    doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
+    doubted += [
+        NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
+        for section in ran.sections
+        for one in section.records
+        if experiment.is_grown(one) and not one.verified
+    ]
+    for row in doubted:
+        print(f"error: {row}", file=sys.stderr)
+    return FAILED if doubted else DONE

@@ -1,0 +1,168 @@
+"""The command line of a comparison: its own options, those of the workload, and what they leave open."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from core.errors import UserError
+from core.program_parser import COMPLETION_VARIABLE, invocation
+from core.renamed_options import RENAMED_OPTIONS
+from drivers.experiments.configurations import numbers_of_ranks
+from drivers.experiments.hybrid_configurations import read_hybrid_configuration
+from drivers.experiments.options import (
+    OWN_OPTIONS,
+    PlanParser,
+    add_core_options,
+    add_parallel_option,
+    add_plan_options,
+)
+from drivers.options.declaration import COMMON, add_options, option_flag
+from drivers.options.local_search import WORK_OPTIONS
+from drivers.options.values import OUTPUT_FILE, natural, positive, seeds
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import NAMES, get_workload, workloads_with_option
+from reports.records.environment import cores
+
+DEFAULT_WORKLOAD = "ihc"
+REPLACEMENTS = {
+    "--backend": "expected --backends",
+    "--device": "expected --backends, which runs all devices of a backend",
+    "--record": "expected --out, the folder of reports and records",
+    "--scaled": "expected --weak",
+    "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
+}
+EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
+"""Options that say on what to run, as `--hybrid` does."""
+WALKS, ITERATIONS = "--walks", "--iterations"
+
+
+def read_options(
+    argv: Sequence[str], workload: Workload[Any] | None = None
+) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
+    """Return the workload, the options of the comparison, and those of the workload as they were given.
+
+    Parameters
+    ----------
+    argv
+        The command line.
+    workload
+        What is compared; None: the first word names it, if it is no option.
+
+    Raises
+    ------
+    UserError
+        An unknown workload or option, a value that an option does not take, or options that exclude each other.
+
+    """
+    words = list(argv)
+    if workload is None:
+        workload = get_workload(words.pop(0) if words and not words[0].startswith("-") else DEFAULT_WORKLOAD)
+    whole = comparison_parser(workload)
+    declared = [one for one, about in workload.options.declared() if about.type is OUTPUT_FILE]
+    add_options(whole, workload.options, leave_out=[*OWN_OPTIONS, *(one.name for one in declared)])
+    if COMPLETION_VARIABLE in os.environ and not workload.program:
+        whole.add_argument("workload", nargs="?", choices=NAMES)
+    for word in whole.parse_known_intermixed_args(words)[1]:
+        raise UserError(unknown_option_error(word, workload, whole))
+    options, rest = comparison_parser(workload).parse_known_args(words)
+    if options.seed is not None and options.seeds is not None:
+        raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    if options.hybrid is not None:
+        for name in EXCLUDED_BY_HYBRID:
+            if getattr(options, name):
+                raise UserError(f"--hybrid and --{name}: expected one of them")
+    return workload, options, rest
+
+
+def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.ArgumentParser) -> str:
+    """Return what is wrong with a word that no option takes."""
+    flag = word.split("=")[0]
+    if not flag.startswith("-"):
+        return f"found {word!r} among the options, expected the workload first and options after it"
+    known = [name for action in parser._actions for name in action.option_strings]
+    new = RENAMED_OPTIONS.get(flag)
+    if new is not None and (new in known or workloads_with_option(new)):
+        return f"{flag}: renamed, expected {new}"
+    plain = flag.replace("--no-", "--", 1)
+    others = workloads_with_option(flag) or workloads_with_option(plain)
+    if workload.name in others:
+        instead = REPLACEMENTS.get(plain, f"expected it with `{workload.command}`")
+        return f"{flag}: found an option of single runs, {instead}"
+    if others:
+        return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
+    near = difflib.get_close_matches(flag, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    command = parser.prog if workload.program else f"{parser.prog} {workload.name}"
+    return f"{flag}{meant}: found no such option, `{command} --help` lists all"
+
+
+def chosen_ranks(options: argparse.Namespace) -> list[int]:
+    """Return the numbers of ranks to run besides.
+
+    Raises
+    ------
+    UserError
+        More than there are cores, or a backend for ranks where there are none.
+
+    """
+    if options.ranks is not None and options.rank_backend and max(options.ranks, default=1) == 1:
+        raise UserError(f"--rank-backend {options.rank_backend}: changes nothing without ranks, expected --ranks 2")
+    return numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
+
+
+def default_arguments(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:
+    """Return what makes about a second of one core's work, as far as the arguments do not say otherwise.
+
+    Of a group of options that belong together (limits, or how an instance is generated), either the arguments say
+    something or the standard does. The problem is that of an instance that the arguments name, else None. Where the
+    program itself makes one walk, because the arguments set the work, so does a comparison.
+    """
+    standard = workload.standard if problem is None else workload.fitted(problem)
+    declared = {option_flag(one): (one.name, about) for one, about in workload.options.declared()}
+    flags = [flag for flag in (word.split("=")[0] for word in given) if flag in declared]
+    said = {declared[flag][1].group for flag in flags} - {COMMON}
+    pairs = dict(zip(standard[::2], standard[1::2], strict=True))
+    if WALKS in pairs and WALKS not in flags and {declared[flag][0] for flag in flags}.intersection(WORK_OPTIONS):
+        pairs[ITERATIONS] = str(int(pairs[ITERATIONS]) * int(pairs.pop(WALKS)))
+    return [word for flag, value in pairs.items() if declared[flag][1].group not in said for word in (flag, value)]
+
+
+def comparison_parser(workload: Workload[Any]) -> PlanParser:
+    """Return the parser of a comparison's own options."""
+    standard = " ".join(workload.standard) or "by the size of the problem"
+    others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (default: {DEFAULT_WORKLOAD})."
+    first = "" if workload.program else "[WORKLOAD] "
+    parser = PlanParser(
+        prog=f"{workload.command} compare" if workload.program else invocation("drivers.compare"),
+        usage=f"%(prog)s {first}[options] [options of the workload]",
+        description=(
+            "Run a workload on every usable device, check that all did the same work, and write a speed-up "
+            f"report.{others} Options of {workload.name} follow the options of the comparison. By default the work "
+            f"takes one core about a second: {standard}."
+        ),
+    )
+    add = parser.add_argument
+    add("--instance", nargs="+", metavar="NAME", help="one or more instances, each with a section in the report")
+    add("--repeats", type=positive, default=7, metavar="R", help="number of timed repetitions (%(default)s)")
+    add("--seed", type=natural, metavar="S", help="random seed of the runs (0)")
+    add("--seeds", type=seeds, metavar="A..B", help="several seeds instead of one: 0..29, or 3,5,8")
+    peers = "also run reference solvers on the same problems, with the run on one core (default: those installed)"
+    add("--peers", action=argparse.BooleanOptionalAction, help=peers)
+    weak = (
+        "weak scaling: P times the work on P ranks, compared with the same work on every device (ihc: climbers, aco: "
+        "ants, local search: walks)"
+    )
+    add("--weak", action="store_true", help=weak)
+    hybrid = (
+        "hybrid configurations instead of devices: R ranks with threads on C cores each, as in 1x8 2x4 8x1 (8x1 is "
+        "flat MPI); a number of cores means all its combinations, and no value those of all cores here"
+    )
+    add("--hybrid", nargs="*", type=read_hybrid_configuration, metavar="RxC", help=hybrid)
+    add_plan_options(parser)
+    add_core_options(parser)
+    add_parallel_option(parser)
+    return parser

@@ -1,0 +1,172 @@
+"""An overview: many workloads, some seconds each, on every device of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import backends
+from core.errors import UserError
+from core.program_parser import invocation
+from drivers.cli.exit_codes import DONE, FAILED
+from drivers.cli.messages import set_quiet
+from drivers.experiments.case import Case
+from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
+from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
+from drivers.experiments.plan import Plan, prepare_folder
+from drivers.experiments.presets.compare import STANDARD_REASON, plan_with_defaults
+from drivers.experiments.run import Outcome, PlanRun
+from drivers.options.values import number
+from drivers.workload.declaration import Workload
+from drivers.workload.registry import NAMES, get_workload
+from reports.comparison.overview import Overview, OverviewRow
+from reports.comparison.speedups import compare
+from reports.pages import overview
+from reports.records.environment import cores
+from reports.records.files import RecordError, UnequalWorkError
+
+WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "ihc": ("--climbers", "15000"),
+    "aco": ("--ants", "256", "--iterations", "2500"),
+    "qap": ("--walks", "64", "--iterations", "25000"),
+    "ppp": ("--walks", "64", "--iterations", "350"),
+    "tsp": ("--walks", "64", "--iterations", "1200"),
+    "weierstrass": ("--iterations", "150"),
+    "exact": ("--instance", "uniform:16:seed=1", "--bound", "edges"),
+    "heldkarp": ("--instance", "uniform:26:seed=1"),
+    "knapsack": ("--items", "1000", "--capacity", "8000000"),
+    "labs": ("--walks", "64", "--iterations", "10000"),
+    "maxsat": ("--walks", "64", "--iterations", "8000"),
+    "maxcut": ("--walks", "64", "--iterations", "35000"),
+    "flowshop": ("--walks", "64", "--iterations", "350"),
+    "linearordering": ("--walks", "64", "--iterations", "1200"),
+}
+"""Options of works that take one core at least a second, so that launches and copies weigh little: 1.3 to 2.3 s of
+processor time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core."""
+DEFAULT_REASON = (
+    "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
+    "little effect"
+)
+OTHER_DEVICES_SHARE = 0.5
+"""Duration on any other device, as a part of one core's, for the number of repetitions."""
+LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
+"""Of three, the first may be slow, which touches fresh memory: the median is another."""
+
+
+def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
+    """Run the workloads; returns 0 if each ran everywhere and did the same work everywhere, else 1.
+
+    Raises
+    ------
+    UserError
+        An unknown workload, a backend that does not exist or is not usable here, more ranks than cores, or a folder
+        that cannot be written.
+
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = overview_parser(description).parse_args(arguments)
+    set_quiet(options.quiet)
+    workloads = [get_workload(name) for name in dict.fromkeys(options.workloads or NAMES)]
+    ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
+    configurations, not_here = plan_configurations(
+        list(backends.survey()), options.backends, ranks, options.rank_backend, options.cores
+    )
+    records = options.out / f"{overview.NAME}.jsonl"
+    executor = chosen_executor(options)
+    if not options.dry_run:
+        prepare_folder(records, lambda: overview.remove(options.out), rerun=options.rerun)
+    works = {workload.name: plan_workload(workload, options.data, records) for workload in workloads}
+    if options.dry_run:
+        planned = [work for work in works.values() if isinstance(work, Case)]
+        cases = [work.on(one) for work in planned for one in configurations]
+        Plan(cases, records, [str(one) for one in not_here], options.rerun).show_commands()
+        return DONE
+    run = PlanRun(len(workloads) * (1 + len(configurations)), executor)
+    rows = []
+    for workload in workloads:
+        work = works[workload.name]
+        if isinstance(work, Case):
+            rows.append(compare_runs(workload, run_workload(work, options.seconds_each, run, configurations)))
+        else:
+            run.shown += 1 + len(configurations)
+            print(f"error: {workload.name}: {work}", file=sys.stderr)
+            rows.append(OverviewRow(workload.name, workload.title, None, (), str(work)))
+    made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
+    return write_overview(Overview(tuple(rows), tuple(not_here), DEFAULT_REASON), options.out, made_by)
+
+
+def overview_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = PlanParser(prog=invocation("drivers.overview"), description=description)
+    each = (
+        "approximate seconds of a workload on all devices together (%(default)g), which determine the number of "
+        f"repetitions, {LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device"
+    )
+    made.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
+    which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
+    made.add_argument("--workloads", nargs="+", metavar="W", help=which)
+    add_plan_options(made)
+    add_core_options(made)
+    return made
+
+
+def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> Case | UserError:
+    """Return the work of a workload, or why it cannot be made."""
+    given = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
+    try:
+        return plan_with_defaults(workload, given, [0], LEAST_REPETITIONS, records)[0]
+    except UserError as error:
+        return error
+
+
+def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int) -> int:
+    """Return the number of repetitions on each device that fill a duration, from that of one on one core."""
+    once_s = one_core_s * (1 + OTHER_DEVICES_SHARE * (configurations - 1))
+    fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
+    return max(LEAST_REPETITIONS, round(fitting))
+
+
+def run_workload(
+    work: Case, seconds_each: float, run: PlanRun, configurations: Sequence[Configuration]
+) -> list[Outcome]:
+    """Run one workload on all configurations, on the first of them some repetitions before."""
+    (tried,) = run.run([work.on(configurations[0])])
+    if not tried.records:
+        run.shown += 1
+        return [tried, *run.run([work.on(one) for one in configurations[1:]])]
+    one_core_s = statistics.median(repetition.running_s for one in tried.records for repetition in one.repetitions)
+    repeats = repetitions_in_budget(seconds_each, one_core_s, len(configurations))
+    return run.run([replace(work, repeats=repeats, configuration=one) for one in configurations])
+
+
+def compare_runs(workload: Workload[Any], outcomes: Sequence[Outcome]) -> OverviewRow:
+    """Return the runs of a workload side by side, or why they cannot be."""
+    name, title = workload.name, workload.title
+    found = [record for one in outcomes for record in one.records]
+    not_run = tuple(one.not_run for one in outcomes if one.kind != "done")
+    if not found:
+        return OverviewRow(name, title, None, not_run, "nothing ran")
+    try:
+        reason = "" if name in WORKLOAD_ARGUMENTS else STANDARD_REASON
+        return OverviewRow(name, title, compare(found), not_run, why=reason)
+    except (UnequalWorkError, RecordError) as error:
+        # The records are our own programs' doing: no mistake of the user.
+        print(f"error: {name}: {error}", file=sys.stderr)
+        return OverviewRow(name, title, None, not_run, str(error))
+
+
+def write_overview(found: Overview, folder: Path, made_by: str) -> int:
+    """Show and write what there is; returns the exit code."""
+    if not found.rows:
+        print("error: no workload has a run to show", file=sys.stderr)
+        return FAILED
+    print(f"\n{overview.plain_text(found)}\n")
+    for path in overview.write(found, folder, made_by):
+        print(path)
+    return FAILED if any(list(line.failures()) for line in found.lines) else DONE

@@ -1,0 +1,309 @@
+"""A paper's tables and figures: their runs on this machine, and a page with ours next to the published figures."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+import backends
+from core.errors import UserError
+from core.program_parser import invocation
+from drivers.cli.exit_codes import DONE, FAILED
+from drivers.cli.messages import print_note, set_quiet
+from drivers.experiments.case import Case
+from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
+from drivers.experiments.plan import Plan, prepare_folder
+from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
+from drivers.experiments.presets.series import MachineResources
+from drivers.experiments.run import PlanRun, show
+from drivers.options.values import positive
+from reports.pages import paper as pages_paper
+from reports.papers import files
+from reports.papers.exhibits import MissingRuns, fill_exhibit, find_series, gather_evidence
+from reports.papers.gaps import gap_reason
+from reports.papers.paper import SCALES, Exhibit, Paper
+from reports.records.environment import cores, environment
+from reports.records.files import Record, RecordError, UnequalWorkError, load, merge
+
+SUFFIX = ".toml"
+"""By which a paper's file is told from the name of one that comes with the suite."""
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """A report: the exhibits that are asked for, those that it had `earlier`, its folder, and the command line."""
+
+    paper: Paper
+    exhibits: Sequence[Exhibit]
+    earlier: Sequence[Exhibit]
+    folder: Path
+    made_by: str
+
+    @property
+    def shown(self) -> list[Exhibit]:
+        """All exhibits of the report, in the paper's order."""
+        return [one for one in self.paper.exhibits if one in self.exhibits or one in self.earlier]
+
+
+def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
+    """Reproduce; returns 0 if everything ran that can run here and every exhibit asked for shows it, 1 if not.
+
+    Raises
+    ------
+    UserError
+        An unknown paper, table, figure, row or backend, a folder that cannot be written, or a damaged file of records.
+        Then nothing was started.
+
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = read_options(arguments, description)
+    set_quiet(options.quiet)
+    here = MachineResources.of(
+        list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
+    )
+    if options.list:
+        return show_list(options, here)
+    paper, exhibits = chosen_exhibits(options)
+    chosen = chosen_amount(options, paper)
+    records = chosen.records
+    if not options.dry_run:
+        executor = chosen_executor(options)
+        remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
+        prepare_folder(records, remove, rerun=options.rerun)
+    needs = plan_reproduction(paper, exhibits, here, chosen)
+    plan = plan_of(needs, records, rerun=options.rerun)
+    show(f"{paper.name}, scale {chosen.scale}: {plan.summary()}")
+    show(f"records: {records}")
+    if options.dry_run:
+        plan.show_commands()
+        return DONE
+    earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
+    run = PlanRun(len(plan.left), executor)
+    if len(plan.left) < len(plan.cases):
+        run.warn_of_changes(records)
+    failed, elsewhere = [], []
+    for one in run.run(plan.left):
+        if one.kind == "elsewhere":
+            elsewhere.append(one.case)
+        elif one.kind != "done":
+            # What a program refuses is no failure: the device cannot do it, and the report says so.
+            needs.refuse(one.case, one.reason)
+            failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
+    made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
+    page = PaperPage(paper, exhibits, earlier, options.out, made_by)
+    before = plan_reproduction(paper, earlier, here, chosen)
+    return write_report(page, needs, before, plan_of(needs, records), failed, elsewhere)
+
+
+def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False) -> Plan:
+    """Return the plan of the cases that exhibits need."""
+    reasons = [f"{part.exhibit.name}: {what}: {why}" for part in needs.parts for what, why in part.missing()]
+    return Plan([*needs.needed.values()], records, reasons, rerun)
+
+
+# --- the command line ---
+
+
+def read_options(argv: Sequence[str], description: str | None) -> argparse.Namespace:
+    """Return the options.
+
+    Raises
+    ------
+    UserError
+        An unknown option, a value that an option does not take, no paper, or no folder of instances.
+
+    """
+    options = reproduction_parser(description).parse_args(argv)
+    if options.paper is None and not options.list:
+        raise UserError(f"expected a paper, one of {', '.join(files.names())}, or --list")
+    if options.paper is None and (options.table or options.figure or options.row):
+        raise UserError("--table, --figure and --row: expected with a paper")
+    if options.data is not None and not Path(options.data).is_dir():
+        raise UserError(f"--data {options.data}: expected a folder of instances")
+    return options
+
+
+def reproduction_parser(description: str | None) -> PlanParser:
+    """Return the parser of the command line."""
+    made = PlanParser(prog=invocation("drivers.reproduce"), description=description)
+    add = made.add_argument
+    paper = f"paper: one of {', '.join(files.names())}, or a file *{SUFFIX} of the same form"
+    add("paper", nargs="?", metavar="PAPER", help=paper)
+    which = made.add_mutually_exclusive_group()
+    which.add_argument("--table", metavar="N", help="only this table")
+    which.add_argument("--figure", metavar="N", help="only this figure, with the runs of its table")
+    scale = "amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)"
+    add("--scale", choices=SCALES, default=SCALES[1], help=scale)
+    row = "instance of a row, instead of the paper's, as in 1=50; can be given several times"
+    add("--row", action="append", type=read_row, default=[], metavar="KEY=SPEC", help=row)
+    repeats = "repetitions of each run, instead of the number that --scale sets"
+    add("--repeats", type=positive, metavar="R", help=repeats)
+    add_plan_options(
+        made,
+        "all usable ones except the reference interpreter, python, and joblib, which runs the programs of threads",
+        "numbers of MPI ranks for the paper's runs on several ranks (default: the paper's, if there are enough cores; "
+        "no value: none)",
+    )
+    add_parallel_option(made)
+    add("--list", action="store_true", help="list tables and figures with their recorded runs, and exit")
+    return made
+
+
+def read_row(text: str) -> tuple[str, str]:
+    """Read a row's key and its instance."""
+    key, equals, spec = text.partition("=")
+    if not (key and equals and spec):
+        raise argparse.ArgumentTypeError(f"expected a row's key and an instance as in 1=50, found {text!r}")
+    return key, spec
+
+
+def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibit]]:
+    """Return the paper with the rows that the user maps, and its exhibits that are asked for."""
+    name = options.paper
+    paper = files.read(Path(name)) if name.endswith(SUFFIX) else files.load(name)
+    kind = "table" if options.table else "figure" if options.figure else None
+    number = options.table or options.figure
+    paper = map_rows(paper, dict(options.row), paper.chosen(kind, number))
+    return paper, paper.chosen(kind, number)
+
+
+def chosen_amount(options: argparse.Namespace, paper: Paper) -> ReproductionChoice:
+    """Return what the options choose of a paper."""
+    return ReproductionChoice(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
+
+
+# --- the report ---
+
+
+def write_report(
+    page: PaperPage,
+    needs: ReproductionPlan,
+    before: ReproductionPlan,
+    plan: Plan,
+    failed: Sequence[str],
+    elsewhere: Sequence[Case],
+) -> int:
+    """Write the report, which names the command line, say what failed or is not there, and return the exit code.
+
+    `before` is the plan of what the report had earlier; runs `elsewhere` are recorded in other words.
+    """
+    everything, machine = load(plan.records), environment()
+    found = [one for case in plan.cases for one in plan.recorded(case)]
+    for case in elsewhere:
+        alike = [one for one in everything if is_alike(one, case, machine)]
+        found += merge(alike)
+    doubted = dict.fromkeys(
+        f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
+        for one in found
+        if not one.verified and one.details.get("proved") is not False
+    )
+    paper = page.paper
+    not_made = {
+        one: (needs if one in page.exhibits else before).part_of(paper.drawn(one)).not_made() for one in page.shown
+    }
+    counted = newest_records(everything)
+    try:
+        written = pages_paper.write(
+            paper, page.shown, counted, page.folder, not_made, page.made_by, earlier=page.earlier
+        )
+        gaps = describe_gaps(page, counted, not_made)
+    except (UnequalWorkError, RecordError) as error:
+        # The records are our own programs' doing: no mistake of the user.
+        print(f"error: {error}. No report was written; the records are in {plan.records}", file=sys.stderr)
+        return FAILED
+    report_unused_runs(needs, plan)
+    print()
+    for path in written:
+        print(path)
+    if plan.cases and not found:
+        failed = [*failed, "nothing ran: the report has only published figures"]
+    # A scale leaves out exhibits of a whole paper; an exhibit chosen by its number must have a run.
+    if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
+        failed = [*failed, *gaps]
+    else:
+        for line in gaps:
+            print_note(line)
+    for line in [*failed, *doubted]:
+        print(f"error: {line}", file=sys.stderr)
+    return FAILED if failed or doubted else DONE
+
+
+def is_alike(record: Record, case: Case, machine: Any) -> bool:
+    """Return True if a record was asked for in other words and says of itself what the case asks for."""
+    where = case.configuration
+    place = case.workload.name, case.task.problem.sha256, where.backend, where.device, where.ranks
+    return (
+        (record.workload, record.instance_sha256, record.backend, record.device, record.ranks) == place
+        and record.environment == machine
+        and record.seed in case.seeds
+        and case.asked.items() <= {**record.parameters, **record.execution}.items()
+    )
+
+
+def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, MissingRuns]) -> list[str]:
+    """Name the exhibits asked for in which nothing of ours stands, and why."""
+    there = gather_evidence(page.paper, records)
+    gaps = {}
+    for one in page.exhibits:
+        gaps[one] = gap_reason(one, fill_exhibit(page.paper.drawn(one), there, page.paper.machines, not_made[one]))
+    return [f"{one.name}: no run of this machine in it: {why}" for one, why in gaps.items() if why]
+
+
+def newest_records(records: Sequence[Record]) -> list[Record]:
+    """Return the records without those that another version of the suite, or another machine, made anew since.
+
+    Runs of this machine and version count before all others.
+    """
+    here = environment()
+    latest: dict[str, Any] = {}
+    for one in records:
+        key = replace(one, environment={}).identity
+        if latest.get(key) != here:
+            latest[key] = one.environment
+    return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
+
+
+def report_unused_runs(needs: ReproductionPlan, plan: Plan) -> None:
+    """Name the runs that an exhibit asked for and that say of themselves what belongs to none of its series."""
+    for part in needs.parts:
+        runs = [one for case in needs.cases_of(part) for one in plan.recorded(case)]
+        lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if find_series(part.exhibit, one) is None)
+        if lost:
+            print_note(f"{part.exhibit.name}: not shown, because it belongs to no series: {'; '.join(lost)}")
+
+
+# --- the list ---
+
+
+def show_list(options: argparse.Namespace, here: MachineResources) -> int:
+    """Print a line for each table and figure, of one paper or of all."""
+    lines = []
+    for name in [options.paper] if options.paper else files.names():
+        paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
+        chosen = chosen_amount(options, paper)
+        needs = plan_reproduction(paper, exhibits, here, chosen)
+        left = {id(case) for case in plan_of(needs, chosen.records).left}
+        lines += [(paper.name, one.name, one.title, exhibit_state(needs, paper.drawn(one), left)) for one in exhibits]
+    widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
+    for *words, state in lines:
+        print("  ".join([*(word.ljust(width) for word, width in zip(words, widths, strict=True)), state]))
+    return DONE
+
+
+def exhibit_state(needs: ReproductionPlan, source: Exhibit, left: set[int]) -> str:
+    """Return how much of an exhibit is recorded, or why it never can be; ``left`` are cases by their `id`."""
+    if source.never_ours:
+        return f"never: {source.never_ours}"
+    part = needs.part_of(source)
+    cases = needs.cases_of(part)
+    words = f"{len(cases)} run{'s' * (len(cases) != 1)}, {sum(id(case) not in left for case in cases)} recorded"
+    refused = len(part.missing())
+    words += f"; {refused} cannot run here" if refused else ""
+    return words + (f"; missing: {', '.join(part.absent)}" if part.absent else "")

@@ -1,0 +1,203 @@
+"""Run of a plan: what the records hold is skipped, each case's end is judged, and progress is shown.
+
+A case runs in a process of its own, so that no backend warms, slows or breaks another.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cluster.mpi.failures.abort import USER_ERROR
+from drivers.cli.exit_codes import DONE
+from drivers.cli.messages import print_note, print_status
+from drivers.experiments.case import Case
+from drivers.experiments.executors import Executor, Finished
+from drivers.runs.repetitions import RECORDED_MESSAGE
+from reports.comparison.speedups import NotRun
+from reports.records.environment import environment
+from reports.records.files import Record, UnequalWorkError, load
+
+WIDTH = 80
+"""Columns of a terminal."""
+
+
+class Outcome(NamedTuple):
+    """Outcome of a case.
+
+    Attributes
+    ----------
+    case : Case
+    records : list of Record
+        One for each seed; empty if the case has no result.
+    reason : str
+        Why it has none.
+    kind : str
+        "refused" if the program refused it as it refuses a mistake of the user: the device cannot do what was asked;
+        ``reason`` is its line. "elsewhere" if the records hold it in other words: a default spelled out.
+
+    """
+
+    case: Case
+    records: list[Record]
+    reason: str = ""
+    kind: Literal["done", "failed", "refused", "elsewhere"] = "done"
+
+    @property
+    def not_run(self) -> NotRun:
+        """The reason, as tables have it."""
+        return self.case.not_run("refused: " * (self.kind == "refused") + self.reason)
+
+
+class PlanRun:
+    """Runs cases and shows how many of how many are done and how long the rest takes.
+
+    Parameters
+    ----------
+    total
+        Number of cases, including those that the records hold.
+    executor
+        Runs the cases.
+
+    """
+
+    def __init__(self, total: int, executor: Executor) -> None:
+        self.total = total
+        self.executor = executor
+        self.environment = environment()
+        self.shown = 0
+        self.ran = 0
+        self.began = time.perf_counter()
+        self.warned = False
+
+    def run(self, cases: Sequence[Case]) -> list[Outcome]:
+        """Run the cases that are not recorded; return the outcomes in the order of the cases."""
+        held: list[Outcome] = []
+        ends: list[Outcome] = []
+        try:
+            for case, finished in self.executor.run(self._left(cases, held)):
+                self.ran += 1
+                if not self.executor.in_turn:
+                    self._show_case(case)
+                ends.append(self._judged(case, finished))
+        except KeyboardInterrupt:
+            print_status(f"\nthe same command continues with the records in {cases[0].records}")
+            raise
+        order = {id(case): number for number, case in enumerate(cases)}
+        return sorted([*held, *ends], key=lambda one: order[id(one.case)])
+
+    def _left(self, cases: Sequence[Case], held: list[Outcome]) -> Iterator[Case]:
+        """Yield cases to run; those that the records hold become outcomes."""
+        for case in cases:
+            if self.executor.in_turn:
+                self._show_case(case)
+            try:
+                records = self._recorded(case)
+            except UnequalWorkError as error:
+                held.append(self._failed(case, str(error), "differs from repetition to repetition"))
+                continue
+            if not case.is_complete(records):
+                yield case
+                continue
+            if not self.executor.in_turn:
+                self._show_case(case)
+            show(f"recorded already: {describe_outcome(records)}", indent=4)
+            self.warn_of_changes(case.records)
+            if case.runs_peers and all("reference_solvers" not in one.details for one in records):
+                print_note(f"{case.records}: recorded without reference solvers; --rerun runs them too")
+            if "--history" in case.arguments and any(run.history is None for one in records for run in one.repetitions):
+                print_note(f"{case.records}: recorded without --history; --rerun runs again with it")
+            held.append(Outcome(case, records))
+
+    def _show_case(self, case: Case) -> None:
+        self.shown += 1
+        show(f"[{self.shown}/{self.total}] {case} ...")
+
+    def _recorded(self, case: Case) -> list[Record]:
+        return case.records_among(load(case.records), self.environment) if case.records.exists() else []
+
+    def _judged(self, case: Case, finished: Finished) -> Outcome:
+        """Show how a case ended."""
+        took = f" ({finished.seconds:.1f} s{self.time_left()})"
+        try:
+            found = self._recorded(case)
+        except UnequalWorkError as error:
+            return self._failed(case, str(error), f"differs from repetition to repetition{took}")
+        # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
+        if case.is_complete(found) and (finished.returncode == DONE or not all(one.verified for one in found)):
+            show(f"{describe_outcome(found)}{took}", indent=4)
+            return Outcome(case, found)
+        said = finished.stderr.strip().splitlines()
+        telling = find_error_line(said)
+        if finished.returncode == USER_ERROR and telling:
+            line = re.sub(r"^error( \(rank \d+\))?: ", "", telling)
+            show(f"refused: {line}{took}", indent=4)
+            return Outcome(case, [], line, "refused")
+        reason = f"failed with exit code {finished.returncode}"
+        if finished.returncode == DONE:
+            reason = self._why_unrecorded(finished.stdout)
+        failed = self._failed(case, reason + (f": {telling}" if telling else ""), f"{reason}{took}")
+        print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
+        elsewhere = finished.returncode == DONE and RECORDED_MESSAGE in finished.stdout
+        return failed._replace(kind="elsewhere") if elsewhere else failed
+
+    def _failed(self, case: Case, reason: str, shown: str) -> Outcome:
+        show(shown, indent=4)
+        return Outcome(case, [], reason, "failed")
+
+    def _why_unrecorded(self, printed: str) -> str:
+        """Return the reason why a run that ended well left no record that counts."""
+        if RECORDED_MESSAGE in printed:
+            return "recorded already with other options of the same meaning (such as a default): --rerun runs it again"
+        if environment() != self.environment:
+            return "its record is of another version: sources changed while it ran"
+        return "wrote no record"
+
+    def time_left(self) -> str:
+        """Return the estimated duration of the cases that are left as text, from the mean of those that ran."""
+        left_s = (self.total - self.shown) * (time.perf_counter() - self.began) / max(1, self.ran)
+        words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
+        return f", about {words} left" if self.shown < self.total else ""
+
+    def warn_of_changes(self, records: Path) -> None:
+        """Say once that records may be of other sources, if that is not known."""
+        commit = str(self.environment["commit"])
+        if not self.warned and (commit == "None" or commit.endswith("+changes")):
+            self.warned = True
+            print_note(
+                f"{records}: sources may have changed since, because the records name no commit; --rerun runs again"
+            )
+
+
+def show(words: str, indent: int = 0) -> None:
+    """Print a status in lines of 80 columns; the first is indented, the others further."""
+    first, wrapper = " " * indent, textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)
+    wrapper.initial_indent, wrapper.subsequent_indent = first, first + "    "
+    print_status(wrapper.fill(words))
+
+
+def describe_outcome(records: Sequence[Record]) -> str:
+    """Return the results of several seeds as text."""
+    several = f" of {len(records)} seeds" if len(records) > 1 else ""
+    return f"best {min(one.best_cost for one in records)}{several}, hash {records[0].hashed}"
+
+
+def find_error_line(said: Sequence[str]) -> str:
+    """Pick the line that names the error; a launcher's banners, between lines of dashes, do not; empty if none does."""
+    errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
+    return errors[-1] if errors else next(remove_banners(said), "")
+
+
+def remove_banners(said: Iterable[str]) -> Iterator[str]:
+    """Yield lines that are not blank and stand in no banner of a launcher."""
+    within = False
+    for line in said:
+        if re.fullmatch("-{5,}", line.strip()):
+            within = not within
+        elif line.strip() and not within:
+            yield line
