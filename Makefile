@@ -49,7 +49,7 @@ endif
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
-	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
+	@echo "make overview  run fifteen workloads on every device here and write reports/out/overview.md"
 	@echo "make test      run the quick tests, three minutes on two cores; make test-changed those that a change reaches,"
 	@echo "               make test-all nine minutes, make test-long all: kills, several hosts, new random examples"
 	@echo "make lint      check style, types and formatting"

@@ -67,7 +67,7 @@ def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
 
 
 @dataclass
-class Plan:
+class ExperimentPlan:
     """Cases in the order in which they run.
 
     Attributes

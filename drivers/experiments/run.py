@@ -27,8 +27,8 @@ WIDTH = 80
 """Columns of a terminal."""
 
 
-class Outcome(NamedTuple):
-    """Outcome of a case.
+class CaseOutcome(NamedTuple):
+    """CaseOutcome of a case.
 
     Attributes
     ----------
@@ -75,10 +75,10 @@ class PlanRun:
         self.began = time.perf_counter()
         self.warned = False
 
-    def run(self, cases: Sequence[Case]) -> list[Outcome]:
+    def run(self, cases: Sequence[Case]) -> list[CaseOutcome]:
         """Run the cases that are not recorded; return the outcomes in the order of the cases."""
-        held: list[Outcome] = []
-        ends: list[Outcome] = []
+        held: list[CaseOutcome] = []
+        ends: list[CaseOutcome] = []
         try:
             for case, finished in self.executor.run(self._left(cases, held)):
                 self.ran += 1
@@ -91,7 +91,7 @@ class PlanRun:
         order = {id(case): number for number, case in enumerate(cases)}
         return sorted([*held, *ends], key=lambda one: order[id(one.case)])
 
-    def _left(self, cases: Sequence[Case], held: list[Outcome]) -> Iterator[Case]:
+    def _left(self, cases: Sequence[Case], held: list[CaseOutcome]) -> Iterator[Case]:
         """Yield cases to run; those that the records hold become outcomes."""
         for case in cases:
             if self.executor.in_turn:
@@ -112,7 +112,7 @@ class PlanRun:
                 print_note(f"{case.records}: recorded without reference solvers; --rerun runs them too")
             if "--history" in case.arguments and any(run.history is None for one in records for run in one.repetitions):
                 print_note(f"{case.records}: recorded without --history; --rerun runs again with it")
-            held.append(Outcome(case, records))
+            held.append(CaseOutcome(case, records))
 
     def _show_case(self, case: Case) -> None:
         self.shown += 1
@@ -121,7 +121,7 @@ class PlanRun:
     def _recorded(self, case: Case) -> list[Record]:
         return case.records_among(load(case.records), self.environment) if case.records.exists() else []
 
-    def _judged(self, case: Case, finished: Finished) -> Outcome:
+    def _judged(self, case: Case, finished: Finished) -> CaseOutcome:
         """Show how a case ended."""
         took = f" ({finished.seconds:.1f} s{self.time_left()})"
         try:
@@ -131,13 +131,13 @@ class PlanRun:
         # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
         if case.is_complete(found) and (finished.returncode == DONE or not all(one.verified for one in found)):
             show(f"{describe_outcome(found)}{took}", indent=4)
-            return Outcome(case, found)
+            return CaseOutcome(case, found)
         said = finished.stderr.strip().splitlines()
         telling = find_error_line(said)
         if finished.returncode == USER_ERROR and telling:
             line = re.sub(r"^error( \(rank \d+\))?: ", "", telling)
             show(f"refused: {line}{took}", indent=4)
-            return Outcome(case, [], line, "refused")
+            return CaseOutcome(case, [], line, "refused")
         reason = f"failed with exit code {finished.returncode}"
         if finished.returncode == DONE:
             reason = self._why_unrecorded(finished.stdout)
@@ -146,9 +146,9 @@ class PlanRun:
         elsewhere = finished.returncode == DONE and RECORDED_MESSAGE in finished.stdout
         return failed._replace(kind="elsewhere") if elsewhere else failed
 
-    def _failed(self, case: Case, reason: str, shown: str) -> Outcome:
+    def _failed(self, case: Case, reason: str, shown: str) -> CaseOutcome:
         show(shown, indent=4)
-        return Outcome(case, [], reason, "failed")
+        return CaseOutcome(case, [], reason, "failed")
 
     def _why_unrecorded(self, printed: str) -> str:
         """Return the reason why a run that ended well left no record that counts."""

@@ -27,7 +27,7 @@ class MadeUpCase(Case):
     def command(self):
         if self.about:
             return [sys.executable, "-c", f"import time; time.sleep({self.about})"]
-        return run_of(self, self.configuration)
+        return run_of(self)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def make_case(task, tmp_path):
     def make(backend, about="", **more):
         place = Configuration(backend, "0", "a device", kind=KINDS.get(backend, "core"))
         place, plan = replace(place, **more), tmp_path / "plan.jsonl"
-        return MadeUpCase(get_workload("ihc"), task, (), {}, (0,), 2, place, plan, about=about)
+        return MadeUpCase(get_workload("ihc"), task, (), {}, (0,), 2, plan, place, about=about)
 
     return make
 
@@ -92,7 +92,7 @@ def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path
     """In the plan's file, or in a case's own file that an interrupted plan left."""
     plan, case = tmp_path / "plan.jsonl", make_case("cpu")
     times = [{"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": s, "total_s": s} for s in (1.0, 2.0, 3.0)]
-    lines = [json.dumps(record_of(case, case.configuration, 0) | {"repetitions": [one]}) + "\n" for one in times]
+    lines = [json.dumps(record_of(case, 0) | {"repetitions": [one]}) + "\n" for one in times]
     plan.write_text(lines[0])
     left = RemoteTask(case).own
     left.parent.mkdir()
@@ -212,7 +212,7 @@ def test_a_slurm_of_one_host_runs_cases_ranks_and_what_is_left_after_an_interrup
         task = make_case("cpu").task
         arguments = ("--instance", "uniform:9:seed=1", "--climbers", "20")
         place = Configuration("cpu", "0", "a core", ranks=2)
-        real = Case(get_workload("ihc"), task, arguments, {}, (0,), 1, place, tmp_path / "plan.jsonl")
+        real = Case(get_workload("ihc"), task, arguments, {}, (0,), 1, tmp_path / "plan.jsonl", place)
         ((_, end),) = executor.run([real])
         assert end.returncode == 0, end.stderr
     assert [(one.backend, one.ranks) for one in load(tmp_path / "plan.jsonl")][-1] == ("cpu", 2)

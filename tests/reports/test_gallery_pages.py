@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options
+from drivers.experiments.presets.overview import overview_parser
 from drivers.experiments.presets.reproduce import read_options as reproduce_options
-from drivers.overview import parser as overview_options
 from drivers.runs.workload_main import parse_options as workload_options
 from drivers.workload.registry import get_workload
 from reports.pages import provenance
@@ -185,7 +185,7 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
             if words[2] == "drivers.bench":
                 assert bench_options(words[3:]).record == f"reports/gallery/{entry.name}.jsonl"
             elif words[2] == "drivers.overview":
-                overview_options().parse_args(words[3:])
+                overview_parser(None).parse_args(words[3:])
             elif words[2] == "drivers.reproduce":
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
             else:

@@ -18,7 +18,7 @@ from drivers.experiments.case import PIN_CORES, Case
 from drivers.experiments.configurations import Configuration, plan_configurations
 from drivers.experiments.hybrid_configurations import chosen_hybrid_configurations, plan_hybrid_configurations
 from drivers.experiments.options import chosen_executor, workload_options
-from drivers.experiments.plan import Plan, plan_work, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare_options import chosen_ranks, default_arguments, read_options
 from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import option_flag
@@ -39,7 +39,7 @@ STANDARD_REASON = "the default for comparisons of this workload"
 
 
 class ComparisonRun(NamedTuple):
-    """Outcome of a comparison: a section for each instance, and its files.
+    """CaseOutcome of a comparison: a section for each instance, and its files.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
     configurations, not_run = choose_configurations(options)
     cases = [case for work in works for case in place_work(work, configurations, options)]
-    plan = Plan(cases, records, [str(one) for one in not_run], options.rerun)
+    plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun)
     if options.dry_run:
         plan.show_commands()
         return ComparisonRun([], False, missing, name, records)

@@ -19,9 +19,9 @@ from drivers.cli.messages import set_quiet
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
-from drivers.experiments.plan import Plan, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.compare import STANDARD_REASON, plan_with_defaults
-from drivers.experiments.run import Outcome, PlanRun
+from drivers.experiments.run import CaseOutcome, PlanRun
 from drivers.options.values import number
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     if options.dry_run:
         planned = [work for work in works.values() if isinstance(work, Case)]
         cases = [work.on(one) for work in planned for one in configurations]
-        Plan(cases, records, [str(one) for one in not_here], options.rerun).show_commands()
+        ExperimentPlan(cases, records, [str(one) for one in not_here], options.rerun).show_commands()
         return DONE
     run = PlanRun(len(workloads) * (1 + len(configurations)), executor)
     rows = []
@@ -134,7 +134,7 @@ def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int
 
 def run_workload(
     work: Case, seconds_each: float, run: PlanRun, configurations: Sequence[Configuration]
-) -> list[Outcome]:
+) -> list[CaseOutcome]:
     """Run one workload on all configurations, on the first of them some repetitions before."""
     (tried,) = run.run([work.on(configurations[0])])
     if not tried.records:
@@ -145,7 +145,7 @@ def run_workload(
     return run.run([replace(work, repeats=repeats, configuration=one) for one in configurations])
 
 
-def compare_runs(workload: Workload[Any], outcomes: Sequence[Outcome]) -> OverviewRow:
+def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> OverviewRow:
     """Return the runs of a workload side by side, or why they cannot be."""
     name, title = workload.name, workload.title
     found = [record for one in outcomes for record in one.records]

@@ -19,7 +19,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, set_quiet
 from drivers.experiments.case import Case
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
-from drivers.experiments.plan import Plan, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import PlanRun, show
@@ -102,10 +102,10 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     return write_report(page, needs, before, plan_of(needs, records), failed, elsewhere)
 
 
-def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False) -> Plan:
+def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False) -> ExperimentPlan:
     """Return the plan of the cases that exhibits need."""
     reasons = [f"{part.exhibit.name}: {what}: {why}" for part in needs.parts for what, why in part.missing()]
-    return Plan([*needs.needed.values()], records, reasons, rerun)
+    return ExperimentPlan([*needs.needed.values()], records, reasons, rerun)
 
 
 # --- the command line ---
@@ -186,7 +186,7 @@ def write_report(
     page: PaperPage,
     needs: ReproductionPlan,
     before: ReproductionPlan,
-    plan: Plan,
+    plan: ExperimentPlan,
     failed: Sequence[str],
     elsewhere: Sequence[Case],
 ) -> int:
@@ -270,7 +270,7 @@ def newest_records(records: Sequence[Record]) -> list[Record]:
     return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
 
 
-def report_unused_runs(needs: ReproductionPlan, plan: Plan) -> None:
+def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:
     """Name the runs that an exhibit asked for and that say of themselves what belongs to none of its series."""
     for part in needs.parts:
         runs = [one for case in needs.cases_of(part) for one in plan.recorded(case)]
