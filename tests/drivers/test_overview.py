@@ -81,10 +81,10 @@ def test_nothing_that_runs_is_an_error_and_no_report(overview, tmp_path, capsys)
 def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, monkeypatch, capsys):
     from drivers import lcs
 
-    def missing(options, ranks):
+    def missing(self, options, ranks):
         raise UserError("random:150000: no such instance")
 
-    monkeypatch.setattr("drivers.lcs.LCS", lcs.LCS.__class__(**{**vars(lcs.LCS), "load": missing}))
+    monkeypatch.setattr(type(lcs.LCS), "load", missing)
     code, started = overview("--workloads", "lcs", "ihc")
     assert code == 1
     assert {name for name, _, _ in started} == {"ihc"}
