@@ -28,22 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.command in PAGES:
             return _make_pages(options)
-        records = [record for path in options.records for record in load(path)]
-        if options.command == "csv":
-            return _write_csv(records, options.out)
-        if options.command == "rules":
-            return _decide_rules(records, options)
-        if options.command == "ioh":
-            written = _write_ioh(records, options.out)
-        elif options.command == "statistics":
-            written = search_statistics.report_statistics(records, options.target, options.out)
-        elif options.command == "ranks":
-            written = ranks.write(ranks.rank_gains(records), options.out)
-        elif options.command == "papers":
-            written = paper.write_all(records, options.out)
-        else:
-            sections = _compared(records)
-            written = experiment.write(sections, options.out, sections[0].comparison.work.workload)
+        written = options.write([record for path in options.records for record in load(path)], options)
+        if isinstance(written, int):
+            return written
         print_paths(written)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -64,61 +51,24 @@ def _make_pages(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser(
-        "compare",
-        help="speed-ups of the runs of one workload, a section for each instance",
-        description="Write the speed-ups of the runs of one workload, a section for each instance.",
-    )
-    _add_files(command)
-    command = commands.add_parser(
-        "statistics",
-        help="searches compared over seeds: costs, success rates, expected times to targets, rank tests",
-        description="Compare searches on one instance over their seeds, any algorithms with any parameters: costs, "
-        "success rates, expected times to targets and rank tests of all pairs. Times to targets need records made with "
-        "--history.",
-    )
-    _add_files(command)
-    command.add_argument(
-        "--target",
-        type=_cost,
-        metavar="COST",
-        help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
-    )
-    command = commands.add_parser(
-        "papers",
-        help="papers' tables and figures, filled with the runs",
-        description="Fill the tables and figures of papers with runs of the workloads that they measured.",
-    )
-    _add_files(command)
-    command = commands.add_parser(
-        "ranks",
-        help="speed-up of several ranks over one rank on the same problem",
-        description="Compare the times of one rank and of several ranks on the same problems.",
-    )
-    _add_files(command)
-    command = commands.add_parser(
-        "csv",
-        help="comma-separated values, a row per repetition",
-        description="Write comma-separated values, a row per repetition. Values without a record are empty.",
-        epilog=f"columns:\n{frame.documentation()}",
-    )
-    _add_files(command, out=None, what="file to write to (standard output)")
-    command = commands.add_parser(
-        "ioh",
-        help="IOHprofiler's format, for IOHanalyzer and iohinspector",
-        description="Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
-    )
-    _add_files(command, out=Path("reports/out/ioh"))
-    command = commands.add_parser(
-        "rules",
-        help="Hoefler and Belli's twelve rules for reporting performance, decided with reasons",
-        description="Decide which of the twelve rules of Hoefler and Belli (SC 2015) records\n"
-        "and their page keep. Writes Markdown to standard output.",
-        epilog=rules.rules_help(),
-    )
-    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-    command.add_argument("--page", type=Path, help="the report that shows them (Markdown or text)")
-    command.add_argument("--about", type=Path, help="facts about the report (TOML), see below")
+    for name, (write, out, help_text, description) in COMMANDS.items():
+        epilogs = {"csv": f"columns:\n{frame.documentation()}", "rules": rules.rules_help()}
+        command = commands.add_parser(name, help=help_text, description=description, epilog=epilogs.get(name))
+        command.set_defaults(write=write)
+        command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
+        if name == "rules":
+            command.add_argument("--page", type=Path, help="the report that shows them (Markdown or text)")
+            command.add_argument("--about", type=Path, help="facts about the report (TOML), see below")
+            continue
+        where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
+        command.add_argument("--out", type=Path, default=out, help=where)
+        if name == "statistics":
+            command.add_argument(
+                "--target",
+                type=_cost,
+                metavar="COST",
+                help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
+            )
     add_commands(commands)
     return parser
 
@@ -137,19 +87,18 @@ def _cost(text: str) -> int | float:
     return int(value) if value.is_integer() else value
 
 
-def _write_csv(records: Sequence[Record], out: Path | None) -> int:
+def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path] | int:
     if not records:
         raise RecordError("no records in the files")
     text = frame.csv_text(records)
-    if out is None:
+    if options.out is None:
         return run_watched(lambda: _print(text))
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UserError(f"{out}: cannot write the table: {error.strerror}") from None
-    print_paths([out])
-    return 0
+        raise UserError(f"{options.out}: cannot write the table: {error.strerror}") from None
+    return [options.out]
 
 
 def _decide_rules(records: Sequence[Record], options: argparse.Namespace) -> int:
@@ -164,10 +113,10 @@ def _print(text: str) -> int:
     return 0
 
 
-def _write_ioh(records: Sequence[Record], out: Path) -> Sequence[Path]:
+def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
     if not records:
         raise RecordError("no records in the files")
-    written = iohprofiler.write(records, out)
+    written = iohprofiler.write(records, options.out)
     for note in written.notes:
         print(f"note: {note}", file=sys.stderr)
     return written.files
@@ -192,10 +141,10 @@ def print_paths(written: Sequence[Path]) -> None:
             raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None
 
 
-def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]:
+def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
     """Compare records, those of each instance; advise where several works have a report of their own."""
     try:
-        return experiment.compare_records(records)
+        sections = experiment.compare_records(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
@@ -203,15 +152,61 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.ComparedSection]
                 f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
+    return experiment.write(sections, options.out, sections[0].comparison.work.workload)
 
 
-def _add_files(
-    command: argparse.ArgumentParser,
-    out: Path | None = Path("reports/out"),
-    what: str = "folder to write to (%(default)s)",
-) -> None:
-    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-    command.add_argument("--out", type=Path, default=out, help=what)
+def _write_statistics(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
+    return search_statistics.report_statistics(records, options.target, options.out)
+
+
+OUT = Path("reports/out")
+COMMANDS = {
+    "compare": (
+        _compare,
+        OUT,
+        "speed-ups of the runs of one workload, a section for each instance",
+        "Write the speed-ups of the runs of one workload, a section for each instance.",
+    ),
+    "statistics": (
+        _write_statistics,
+        OUT,
+        "searches compared over seeds: costs, success rates, expected times to targets, rank tests",
+        "Compare searches on one instance over their seeds, any algorithms with any parameters: costs, success rates, "
+        "expected times to targets and rank tests of all pairs. Times to targets need records made with --history.",
+    ),
+    "papers": (
+        lambda records, options: paper.write_all(records, options.out),
+        OUT,
+        "papers' tables and figures, filled with the runs",
+        "Fill the tables and figures of papers with runs of the workloads that they measured.",
+    ),
+    "ranks": (
+        lambda records, options: ranks.write(ranks.rank_gains(records), options.out),
+        OUT,
+        "speed-up of several ranks over one rank on the same problem",
+        "Compare the times of one rank and of several ranks on the same problems.",
+    ),
+    "csv": (
+        _write_csv,
+        None,
+        "comma-separated values, a row per repetition",
+        "Write comma-separated values, a row per repetition. Values without a record are empty.",
+    ),
+    "ioh": (
+        _write_ioh,
+        OUT / "ioh",
+        "IOHprofiler's format, for IOHanalyzer and iohinspector",
+        "Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
+    ),
+    "rules": (
+        _decide_rules,
+        None,
+        "Hoefler and Belli's twelve rules for reporting performance, decided with reasons",
+        "Decide which of the twelve rules of Hoefler and Belli (SC 2015) records\n"
+        "and their page keep. Writes Markdown to standard output.",
+    ),
+}
+"""Each command: the function that writes, where to, and the texts of its help."""
 
 
 if __name__ == "__main__":

@@ -24,49 +24,55 @@ class Solver:
     ----------
     name : str
         With its version, where it is known.
+    proved : bool
+    whole_process : bool
+        True if it was timed as a whole process.
+    failure : str
+        Why there is nothing.
     cost : int or float
         Of its worst repetition.
-    seconds : float
+    solve_s : float
         Median of its repetitions without its start, which is `startup_s`.
     time_to_cost_s : float
         Until it had a cost as good as ours.
     time_limit_s : float
         The time that it was given, if it searches as long as it is told.
-    whole_process : bool
-        Whether it was timed as a whole process.
-    failure : str
-        Why there is nothing.
     """
 
     name: str
-    cost: float | None
     proved: bool
-    seconds: float | None
-    startup_s: float | None
-    time_to_cost_s: float | None
-    time_limit_s: float | None
     whole_process: bool
     failure: str
+    cost: float | None = None
+    solve_s: float | None = None
+    startup_s: float | None = None
+    time_to_cost_s: float | None = None
+    time_limit_s: float | None = None
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Solver:
-        """Read what a record holds of a solver; what has another form than it should counts as not measured."""
+        """Read what a record holds of a solver; a value of another form counts as not measured."""
         name = " ".join(str(measured[key]) for key in ("name", "version") if measured.get(key))
+        read = {key: measured.get(key) for key in ("cost", "solve_s", "startup_s", "time_to_cost_s", "time_limit_s")}
         return cls(
             name or "a solver without a name",
-            _number(measured.get("cost")),
             measured.get("proved") is True,
-            _number(measured.get("solve_s")),
-            _number(measured.get("startup_s")),
-            _number(measured.get("time_to_cost_s")),
-            _number(measured.get("time_limit_s")),
             measured.get("in_process") is False,
             str(measured.get("failure") or ""),
+            **{key: one for key, one in read.items() if isinstance(one, int | float) and not isinstance(one, bool)},
         )
 
+    @property
+    def time_to_cost(self) -> str:
+        """The time to a cost as good as ours, in words; empty without a cost."""
+        return "not reached" if self.time_to_cost_s is None and self.cost is not None else seconds(self.time_to_cost_s)
 
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    @property
+    def notes(self) -> list[str]:
+        """What a table says of it beside its numbers."""
+        limit = "" if self.time_limit_s is None else f"time limit {number(self.time_limit_s)} s"
+        whole = "a whole process without its start-up" if self.whole_process else ""
+        return [note for note in (self.failure, "proved" * self.proved, limit, whole) if note]
 
 
 class SolverVerdict(NamedTuple):
@@ -125,10 +131,10 @@ class SolverComparison:
                     one.name,
                     "" if one.cost is None else cost(one.cost),
                     "" if one.cost is None else gap(one.cost, optimum),
-                    _time(one.seconds),
-                    _time_to_cost(one),
-                    _time(one.startup_s),
-                    "; ".join(_solver_notes(one)),
+                    seconds(one.solve_s),
+                    one.time_to_cost,
+                    seconds(one.startup_s),
+                    "; ".join(one.notes),
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
@@ -139,19 +145,19 @@ class SolverComparison:
         return [verdict for one in self.solvers for verdict in self._verdict(one)]
 
     def _verdict(self, one: Solver) -> Iterator[SolverVerdict]:
-        if one.cost is None or one.seconds is None or not self.ours:
+        if one.cost is None or one.solve_s is None or not self.ours:
             return
         ours = self.cost
         if self.better(ours, one.cost):
             yield SolverVerdict(
-                f"{one.name} found {cost(one.cost)} in {seconds(one.seconds)}, worse than our {cost(ours)}."
+                f"{one.name} found {cost(one.cost)} in {seconds(one.solve_s)}, worse than our {cost(ours)}."
             )
             return
         rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
-        took = one.seconds if one.time_to_cost_s is None else one.time_to_cost_s
+        took = one.solve_s if one.time_to_cost_s is None else one.time_to_cost_s
         found = ""
         if self.better(one.cost, ours):
-            found = f" found {cost(one.cost)} in {seconds(one.seconds)}, better than our {cost(ours)}, and"
+            found = f" found {cost(one.cost)} in {seconds(one.solve_s)}, better than our {cost(ours)}, and"
         against = "; ".join(_speed_text(took, name, time) for name, time in rows)
         yield SolverVerdict(
             f"{one.name} on one core{found} needs {seconds(took)} for a cost as good as ours: {against}.",
@@ -190,25 +196,3 @@ def _speed_text(took: float, name: str, ours: float) -> str:
     if 0 < took < ours:
         return f"it is {ratio(ours / took)} as fast as {name}"
     return f"{name} is {ratio(took / ours)} as fast" if ours else f"{name} took no time that can be measured"
-
-
-def _time(value: float | None) -> str:
-    return "" if value is None else seconds(value)
-
-
-def _time_to_cost(one: Solver) -> str:
-    """Word the time to a cost as good as ours; empty without a cost."""
-    if one.time_to_cost_s is not None:
-        return _time(one.time_to_cost_s)
-    return "" if one.cost is None else "not reached"
-
-
-def _solver_notes(one: Solver) -> Iterator[str]:
-    if one.failure:
-        yield one.failure
-    if one.proved:
-        yield "proved"
-    if one.time_limit_s is not None:
-        yield f"time limit {number(one.time_limit_s)} s"
-    if one.whole_process:
-        yield "a whole process without its start-up"

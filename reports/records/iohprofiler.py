@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports.records.files import Record, merge
+from reports.records.files import Record, group_by, merge
 from reports.records.parameters import parameters_text
 
 VERSION = "1.0.0"
@@ -104,41 +104,30 @@ def cost_rows(record: Record) -> CostRows:
 
 
 def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
-    functions: dict[tuple[str, str], int] = {}
-    for run in runs:
-        functions.setdefault((run.record.workload, run.record.instance_sha256), len(functions) + 1)
-    grouped: dict[tuple[str, int], list[IohRun]] = {}
+    functions = list(dict.fromkeys((run.record.workload, run.record.instance_sha256) for run in runs))
     names = _algorithms([run.record for run in runs])
-    for run in runs:
-        number = functions[run.record.workload, run.record.instance_sha256]
-        grouped.setdefault((names[_kind(run.record)], number), []).append(run)
-    places = _places([name for name, _ in grouped])
-    for (name, number), alike in grouped.items():
-        place = folder / places[name]
-        function = f"f{number}_{_plain(alike[0].record.instance)}"
-        size = _size(alike[0].record)
+    places = _places(names.values())
+    for alike in group_by(runs, lambda run: [_kind(run.record), run.record.instance_sha256]):
+        record = alike[0].record
+        name, number = names[_kind(record)], functions.index((record.workload, record.instance_sha256)) + 1
+        place, function, size = folder / places[name], f"f{number}_{_plain(record.instance)}", _size(record)
         data = Path(f"data_{function}") / f"IOHprofiler_f{number}_DIM{size}.dat"
         (place / data).parent.mkdir(parents=True, exist_ok=True)
-        (place / data).write_text("".join(map(_lines, alike)), encoding="ascii")
-        described = place / f"IOHprofiler_{function}.json"
-        content = _described(name, number, alike) | {
-            "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(run) for run in alike]}]
+        lines = [line for run in alike for line in (HEADING, *(f"{count} {cost}" for count, cost in run.rows))]
+        (place / data).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+        content = {
+            "version": VERSION,
+            "suite": "onekernel",
+            "function_id": number,
+            "function_name": f"{record.workload} {record.instance}",
+            "maximization": record.workload in MAXIMISED,
+            "algorithm": {"name": name, "info": parameters_text(_run_settings(record))},
+            "attributes": HEADING.split(),
+            "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(run) for run in alike]}],
         }
+        described = place / f"IOHprofiler_{function}.json"
         described.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         yield described
-
-
-def _described(name: str, number: int, runs: Sequence[IohRun]) -> dict[str, Any]:
-    record = runs[0].record
-    return {
-        "version": VERSION,
-        "suite": "onekernel",
-        "function_id": number,
-        "function_name": f"{record.workload} {record.instance}",
-        "maximization": record.workload in MAXIMISED,
-        "algorithm": {"name": name, "info": parameters_text(_run_settings(record))},
-        "attributes": HEADING.split(),
-    }
 
 
 def _run(run: IohRun) -> dict[str, Any]:
@@ -150,10 +139,6 @@ def _run(run: IohRun) -> dict[str, Any]:
         "evals": run.rows[-1][0],
         "best": {"evals": best[0], "y": best[1], "x": []},
     }
-
-
-def _lines(run: IohRun) -> str:
-    return "\n".join([HEADING, *(f"{evaluations} {cost}" for evaluations, cost in run.rows)]) + "\n"
 
 
 def _run_settings(record: Record) -> dict[str, Any]:
