@@ -20,7 +20,7 @@ from reports.records.files import Record, RecordError, families, group_by, merge
 from reports.records.iohprofiler import MAXIMISED
 from reports.statistics.medians import Summary, summarise
 from reports.statistics.rank_tests import PairTest, Values, compare_pairs
-from reports.statistics.targets import SeedFamily, Target, Targets, choose_targets, stop_cost
+from reports.statistics.targets import SeedFamily, Target, TargetAttempts, Targets, choose_targets, stop_cost
 from reports.text.formatting import cost
 
 SELF_EXPLANATORY = ("algorithm", "variant", "workload")
@@ -50,6 +50,11 @@ class AlgorithmRow:
     def record(self) -> Record:
         """The run of the first seed."""
         return self.family.runs[0]
+
+    @property
+    def sample(self) -> str:
+        """Name of its sample of costs: the work, and if the clock ended its runs the device too."""
+        return self.family.label if is_time_limited(self.record) else self.work
 
     @property
     def costs(self) -> Summary:
@@ -139,20 +144,14 @@ class InstanceRuns:
         """An entry for each sample of costs: one of each work, if possible with courses; all that the clock ended."""
         chosen: dict[str, AlgorithmRow] = {}
         for entry in self.entries:
-            key = f"{entry.work}, {entry.place}" if is_time_limited(entry.record) else entry.work
-            held = chosen.setdefault(key, entry)
-            if len(entry.family.runs) > len(held.family.runs) or (
-                entry.family.has_histories and not held.family.has_histories
-            ):
-                chosen[key] = entry
+            held = chosen.setdefault(entry.sample, entry).family
+            if len(entry.family.runs) > len(held.runs) or (entry.family.has_histories and not held.has_histories):
+                chosen[entry.sample] = entry
         return list(chosen.values())
-
-    def _named(self, entry: AlgorithmRow) -> str:
-        return f"{entry.work}, {entry.place}" if is_time_limited(entry.record) else entry.work
 
     def _of_costs(self) -> RankTestFamily | None:
         entries = [entry for entry in self._one_of_each() if stop_cost(entry.record) is None]
-        values = [Values(self._named(entry), tuple(entry.family.costs)) for entry in entries]
+        values = [Values(entry.sample, tuple(entry.family.costs)) for entry in entries]
         return _all_pairs("final costs, a value per seed", values)
 
     def _budgets_differ(self) -> bool:
@@ -166,9 +165,7 @@ class InstanceRuns:
         if not self._budgets_differ() or not all(entry.family.has_histories for entry in entries):
             return None
         budget = min(entry.budget[0] for entry in entries)
-        values = [
-            Values(self._named(entry), tuple(entry.family.costs_at([budget], "evaluations")[0])) for entry in entries
-        ]
+        values = [Values(entry.sample, tuple(entry.family.costs_at([budget], "evaluations")[0])) for entry in entries]
         if any(math.isnan(cost) for sample in values for cost in sample.values):
             return None
         unit = self.units[0]
@@ -183,11 +180,7 @@ class InstanceRuns:
             ours, theirs = one.family.tries(target), other.family.tries(target)
             if not alike or not ours or not theirs or not (ours.reached or theirs.reached):
                 continue
-            samples = []
-            for entry, tries in ((one, ours), (other, theirs)):
-                times = tuple(tries.spent["seconds"].where(tries.spent["reached"], math.inf))
-                samples.append(Values(f"{entry.work}, {entry.place}", times))
-            pairs.append((samples[0], samples[1]))
+            pairs.append((_times(one, ours), _times(other, theirs)))
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
         return RankTestFamily(what, compare_pairs(pairs)) if pairs else None
 
@@ -200,6 +193,10 @@ class InstanceRuns:
             if any(2 * family.reached(target) >= len(family.runs) for family in families)
         )
         return next(telling, self.targets.first)
+
+
+def _times(entry: AlgorithmRow, tries: TargetAttempts) -> Values:
+    return Values(entry.family.label, tuple(tries.spent["seconds"].where(tries.spent["reached"], math.inf)))
 
 
 def _all_pairs(of: str, values: Sequence[Values]) -> RankTestFamily | None:
@@ -265,8 +262,7 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
     works = name_algorithms([family[0] for family in grouped])
     entries = []
     for family in grouped:
-        work = works[_algorithm_key(family[0])]
-        place = _place(family[0], grouped, machines)
+        work, place = works[_algorithm_key(family[0])], _place(family[0], grouped, machines)
         entries.append(AlgorithmRow(work, place, SeedFamily.of(f"{work}, {place}", family)))
     for entry in entries:
         notes += entry.family.notes

