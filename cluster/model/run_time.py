@@ -304,13 +304,3 @@ def communication_bound_point(points: Sequence[ScalingPoint]) -> ScalingPoint | 
 def faster_than(points: Sequence[ScalingPoint], seconds: float) -> ScalingPoint | None:
     """The fewest ranks whose iteration takes less than so many seconds; None: none of them."""
     return next((point for point in points if point.parts.total_s < seconds), None)
-
-
-def energy_j(watts: float, nodes: int, seconds: float) -> float:
-    """Joules of so many nodes, of so many watts each, for so long."""
-    return watts * nodes * seconds
-
-
-def price(per_hour: float, nodes: int, seconds: float) -> float:
-    """What so many nodes cost for so long, at a price per node and hour."""
-    return per_hour * nodes * seconds / 3600

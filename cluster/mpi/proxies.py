@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +12,20 @@ from cluster.mpi.communicator import Communicator, Message
 from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory, Word
 from cluster.mpi.solo import Solo
 
-T = TypeVar("T")
 PAIR = np.zeros(3, np.uint64)
 """As long as what a rank gives for `Communicator.minloc`."""
 WORD = np.zeros(1, np.int64)
 """As long as an operand of a shared word."""
-Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+
+def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
+    """Make a method that passes a call on, times it, and counts the items that this rank sends in it."""
+
+    def call(self: Any, *arguments: Any) -> Any:
+        return self.timed(getattr(self.wrapped, name), sent(self, *arguments), *arguments)
+
+    call.__name__, call.__doc__ = name, "See the class that this one stands for."
+    return call
 
 
 class TimedCommunicator(SharedWordFactory):
@@ -42,7 +50,7 @@ class TimedCommunicator(SharedWordFactory):
     """
 
     def __init__(self, ranks: Communicator) -> None:
-        self.ranks = ranks
+        self.wrapped = ranks
         self.rank = ranks.rank
         self.size = ranks.size
         self.local_rank = ranks.local_rank
@@ -51,134 +59,66 @@ class TimedCommunicator(SharedWordFactory):
         self.lost = ranks.lost
         self.reset()
 
-    def host(self) -> str:
-        """See `Communicator`."""
-        return self.ranks.host()
-
     def reset(self) -> None:
         """Start again from zero."""
         self.seconds = 0.0
         self.calls = 0
         self.sent_bytes = 0
 
-    def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def timed(self, call: Callable[..., Any], sent: Iterable[Any], *arguments: Any) -> Any:
+        """Make a call, and add up its time and the bytes of what this rank sends in it."""
+        if self.size > 1:
+            self.sent_bytes += sum(getattr(item, "nbytes", 0) for item in sent)
         began = time.perf_counter()
         result = call(*arguments)
         self.seconds += time.perf_counter() - began
         self.calls += 1
         return result
 
-    def _sends(self, item: Any) -> None:
-        """Count an array or a number of NumPy's that this rank gives to others."""
-        if self.size > 1:
-            self.sent_bytes += getattr(item, "nbytes", 0)
+    minloc = _passed_on("minloc", lambda self, value, index: [PAIR])
+    sum = _passed_on("sum", lambda self, summand: [summand])
+    bcast = _passed_on("bcast", lambda self, item: [item] if self.rank == 0 else [])
+    gather = _passed_on("gather", lambda self, item: [item] if self.rank > 0 else [])
+    join = _passed_on("join", lambda self, items: [items])
+    reduce = _passed_on("reduce", lambda self, items, operation: [items])
+    transfer = _passed_on(
+        "transfer", lambda self, messages: [items for items, source, _ in messages if source == self.rank]
+    )
+    send = _passed_on("send", lambda self, items, to: [items])
+    receive = _passed_on("receive")
+    barrier = _passed_on("barrier")
+    assemble = _passed_on("assemble")
 
-    def minloc(self, value: int, index: int) -> tuple[int, int]:
+    def host(self) -> str:
         """See `Communicator`."""
-        self._sends(PAIR)
-        found: tuple[int, int] = self._timed(self.ranks.minloc, value, index)
-        return found
-
-    def sum(self, summand: Summand) -> Summand:
-        """See `Communicator`."""
-        self._sends(summand)
-        total: Summand = self._timed(self.ranks.sum, summand)
-        return total
-
-    def bcast(self, item: T) -> T:
-        """See `Communicator`."""
-        if self.rank == 0:
-            self._sends(item)
-        received: T = self._timed(self.ranks.bcast, item)
-        return received
-
-    def gather(self, item: T) -> list[T] | None:
-        """See `Communicator`."""
-        if self.rank > 0:
-            self._sends(item)
-        collected: list[T] | None = self._timed(self.ranks.gather, item)
-        return collected
-
-    def join(self, items: np.ndarray) -> np.ndarray:
-        """See `Communicator`."""
-        self._sends(items)
-        whole: np.ndarray = self._timed(self.ranks.join, items)
-        return whole
-
-    def reduce(self, items: np.ndarray, operation: str) -> None:
-        """See `Communicator`."""
-        self._sends(items)
-        self._timed(self.ranks.reduce, items, operation)
-
-    def transfer(self, messages: Sequence[Message]) -> None:
-        """See `Communicator`."""
-        for items, source, _ in messages:
-            if source == self.rank:
-                self._sends(items)
-        self._timed(self.ranks.transfer, messages)
-
-    def send(self, items: np.ndarray, to: int) -> None:
-        """See `Communicator`."""
-        self._sends(items)
-        self._timed(self.ranks.send, items, to)
-
-    def receive(self, items: np.ndarray, source: int) -> None:
-        """See `Communicator`."""
-        self._timed(self.ranks.receive, items, source)
+        return self.wrapped.host()
 
     def departed(self) -> int | None:
         """See `Communicator`; it is no communication that a search makes, and not timed."""
-        return self.ranks.departed()
-
-    def barrier(self) -> None:
-        """See `Communicator`."""
-        self._timed(self.ranks.barrier)
-
-    def assemble(self) -> None:
-        """See `Communicator`."""
-        self._timed(self.ranks.assemble)
+        return self.wrapped.departed()
 
     def word(self) -> Word:
         """See `Communicator`; its calls are timed too, unless nothing is said to other ranks."""
-        word = self.ranks.word()
+        word = self.wrapped.word()
         return word if isinstance(word, LocalWord) else TimedWord(word, self)
 
     def counter(self) -> SharedCounter:
         """See `Communicator`."""
-        return self.ranks.counter() if self.survives else super().counter()
+        return self.wrapped.counter() if self.survives else super().counter()
 
 
 class TimedWord:
     """A word that ranks share, whose calls are added to a clock."""
 
     def __init__(self, word: Word, clock: TimedCommunicator) -> None:
-        self._word = word
-        self._clock = clock
+        self.wrapped = word
+        self.timed, self.rank = clock.timed, clock.rank
 
-    def _sends(self) -> None:
-        """Count one operand: the word lies with rank 0."""
-        if self._clock.rank > 0:
-            self._clock._sends(WORD)
-
-    def add(self, summand: int) -> int:
-        """See `Word`."""
-        self._sends()
-        before: int = self._clock._timed(self._word.add, summand)
-        return before
-
-    def lower(self, value: int) -> int:
-        """See `Word`."""
-        self._sends()
-        before: int = self._clock._timed(self._word.lower, value)
-        return before
-
-    def reset(self, value: int) -> None:
-        """See `Word`."""
-        self._clock._timed(self._word.reset, value)
-
-    def close(self) -> None:
-        """See `Word`."""
-        self._clock._timed(self._word.close)
+    # The word lies with rank 0.
+    add = _passed_on("add", lambda self, summand: [WORD] if self.rank else [])
+    lower = _passed_on("lower", lambda self, value: [WORD] if self.rank else [])
+    reset = _passed_on("reset")
+    close = _passed_on("close")
 
 
 class Rehearsal(Solo):

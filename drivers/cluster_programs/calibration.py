@@ -333,10 +333,10 @@ def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
     Where runs contradict each other by more than that, the deviation grows as much (Birge, Physical Review 40, 1932):
     what they disagree about is not a constant.
     """
-    weight = sum((one.factor / one.deviation_s) ** 2 for one in pairs)
-    found = sum(one.factor * one.rest_s / one.deviation_s**2 for one in pairs) / weight
-    squares = sum(((one.rest_s - one.factor * found) / one.deviation_s) ** 2 for one in pairs)
-    return found, (max(1.0, squares / max(1, len(pairs) - 1)) / weight) ** 0.5
+    factor, rest, deviation = np.array(pairs).T
+    (found,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)
+    squares = float((((rest - factor * found) / deviation) ** 2).sum())
+    return float(found), max(1.0, squares / max(1, len(pairs) - 1)) ** 0.5 / float(singular)
 
 
 def deviation_s(median: Estimate) -> float:

@@ -132,7 +132,7 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
             kernel=kernel,
             clock_offset_s=offset,
             versions=versions,
-            **one.of_rank(),
+            **{name: value for name, value in one._asdict().items() if name not in ("conditions", "paces")},
         )
         for rank, ((_, versions, one), offset) in enumerate(zip(everyone, offsets, strict=True))
     ]
@@ -160,90 +160,15 @@ def name_of_host() -> str:
 def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, Any]]) -> None:
     """Print the tables and what is doubtful."""
     from cluster.measure.anomalies import find_anomalies
+    from drivers.cluster_programs.check_tables import check_tables
 
     ranks = measured.ranks
     hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
     print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
-    for table in (message_table, reduction_table, rank_table, compute_rate_table):
-        print(f"\n{table(measured)}")
+    for table in check_tables(measured):
+        print(f"\n{table.terminal()}")
     for caution in find_anomalies(measured, conditions):
         print_note(caution)
-
-
-def message_table(measured: ClusterMeasurement) -> str:
-    """A table of what messages cost within a host and between hosts."""
-    from reports.text.formatting import rate as per_second
-    from reports.text.formatting import seconds
-    from reports.text.tables import TextTable
-
-    rows = []
-    for title, same_host, network in (
-        ("on one host", True, measured.within_host),
-        ("between hosts", False, measured.between_hosts),
-    ):
-        if network is None:
-            continue
-        links = [link for link in measured.links if link.same_host is same_host]
-        slowest = max(links, key=lambda link: link.alpha_s)
-        bandwidth = f"{per_second(1 / network.beta_s_per_byte)}B/s" if network.beta_s_per_byte else "not limited"
-        most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
-        rows.append((title, str(len(links)), seconds(network.alpha_s), bandwidth, most))
-    headings = ("messages", ">pairs", ">latency (alpha)", ">bandwidth (1/beta)", ">slowest pair")
-    return TextTable("", headings, rows).terminal()
-
-
-def reduction_table(measured: ClusterMeasurement) -> str:
-    """A table of reductions: a row for each number of ranks, a column for each size."""
-    from reports.text.formatting import seconds, size
-    from reports.text.tables import TextTable
-
-    sizes = list(dict.fromkeys(one.bytes for one in measured.reductions))
-    rows = []
-    for count in dict.fromkeys(one.ranks for one in measured.reductions):
-        here = {one.bytes: seconds(one.seconds) for one in measured.reductions if one.ranks == count}
-        rows.append((f"{count} ranks", *(here[one] for one in sizes)))
-    return TextTable("", ("reduction of", *(f">{size(one)}" for one in sizes)), rows).terminal()
-
-
-def rank_table(measured: ClusterMeasurement) -> str:
-    """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
-    from statistics import median
-
-    from reports.text.formatting import rate as per_second
-    from reports.text.tables import TextTable
-
-    rows = []
-    alike: dict[tuple[str, str, str], list[Any]] = {}
-    for rank in measured.ranks:
-        alike.setdefault((rank.host, rank.backend, rank.device), []).append(rank)
-    for (host, backend, device), here in alike.items():
-        together, alone = ([getattr(rank, name) for rank in here] for name in ("rate", "rate_alone"))
-        rows.append(
-            (
-                f"{host}, {backend} ({device})",
-                str(len(here)),
-                per_second(median(together)),
-                f"{per_second(min(together))}..{per_second(max(together))}",
-                per_second(median(alone)),
-            )
-        )
-    unit = measured.ranks[0].unit
-    headings = (measured.ranks[0].kernel, ">ranks", f">{unit}/s", ">least..most", ">alone")
-    return TextTable("", headings, rows).terminal()
-
-
-def compute_rate_table(measured: ClusterMeasurement) -> str:
-    """A table of how fast ranks are that meet after every scan, each of them compared with the first one alone."""
-    from reports.text.formatting import rate as per_second
-    from reports.text.tables import TextTable
-
-    rows = [
-        (str(one.ranks), per_second(1 / max(one.unit_s, 1e-15)), f"{measured.slowdown(one):.2f}")
-        for one in measured.paces
-    ]
-    unit = measured.ranks[0].unit
-    headings = ("ranks that synchronise after every scan", f">{unit}/s of each", ">times slower")
-    return TextTable("", headings, rows).terminal()
 
 
 if __name__ == "__main__":

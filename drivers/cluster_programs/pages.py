@@ -204,10 +204,8 @@ def networks_table(networks: Sequence[Interconnect]) -> TextTable:
     """Every network's figures and where they are from."""
     rows = []
     for network in networks:
-        hops = {"cores": network.cores, "hosts": network.hosts}
-        if network.sites > 1:
-            hops["sites"] = network.between_sites
-        for between, hop in hops.items():
+        kinds = {"cores": network.cores, "hosts": network.hosts, "sites": network.between_sites}
+        for between, hop in list(kinds.items())[: 3 if network.sites > 1 else 2]:
             far = f" to {seconds(hop.farthest_s)}" if hop.farthest_s and network.sites > 2 else ""
             speed = f"{number(1e-6 / hop.beta_s_per_byte)} MB/s" if hop.beta_s_per_byte else ""
             rows.append([network.title, between, seconds(hop.alpha_s) + far, speed, hop.source])
@@ -266,8 +264,8 @@ def machine_cost(
 ) -> ModelledCost:
     """A run somewhere."""
     run_s = asked.iterations * iteration_s
-    joules = run_time.energy_j(asked.watts[of_gpu], nodes, run_s) if asked.watts else None
-    cost = run_time.price(asked.prices[of_gpu], nodes, run_s) if asked.prices else None
+    joules = asked.watts[of_gpu] * nodes * run_s if asked.watts else None
+    cost = asked.prices[of_gpu] * nodes * run_s / 3600 if asked.prices else None
     return ModelledCost(place, run_s, joules, cost)
 
 

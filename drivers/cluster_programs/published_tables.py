@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cluster.model.interconnects import DOUBLING, CrowdingFactor, Interconnect, find_interconnects
 from cluster.model.run_time import IterationTimes, Speed, Work, iteration
@@ -76,11 +76,6 @@ def amount() -> int:
     return int(exhibit("10").amount["iterations"])
 
 
-def flips(instance: str) -> Work:
-    """The work of an iteration of an instance of both tables: all pairs of flips."""
-    return named_work(instance, Work("neighbourhood", 1.0, amount()), "flip2")
-
-
 # --- on our machines ---
 
 
@@ -103,12 +98,13 @@ def tables(rank_on: Callable[[str], ModelledRank], gpu_s: Callable[[str], float 
         rows = []
         for line in exhibit(table).lines:
             rank = rank_on(line.key)
-            alone = iteration(rank.work, rank.speed, columns[0].network, 1).total_s
+            alone = iteration(*rank, columns[0].network, 1).total_s
             on_gpu = gpu_s(line.key)
             row = [line.label, "" if on_gpu is None else cell(amount() * on_gpu, alone / on_gpu)]
             for cluster in columns:
-                total = iteration(rank.work, rank.speed, cluster.network, cluster.ranks).total_s
-                row += [published_cell(line.figures[cluster.column]), cell(amount() * total, alone / total)]
+                total = iteration(*rank, cluster.network, cluster.ranks).total_s
+                published = "×".join(map(str, line.figures[cluster.column]))
+                row += [published, cell(amount() * total, alone / total)]
             rows.append(row)
         yield TextTable(f"Table {table}, modelled and published: {amount():,} iterations", tuple(headings), rows)
 
@@ -116,11 +112,6 @@ def tables(rank_on: Callable[[str], ModelledRank], gpu_s: Callable[[str], float 
 def cell(run_s: float, speedup: float) -> str:
     """A time and a speed-up, as the paper words them."""
     return f"{number(run_s)}×{number(speedup)}"
-
-
-def published_cell(figure: Sequence[Any]) -> str:
-    """A published cell."""
-    return "×".join(map(str, figure))
 
 
 # --- on the paper's machines ---
@@ -165,7 +156,7 @@ def published_rank(instance: str, work: Work) -> ModelledRank:
 
 def model_cell(cluster: PublishedCluster, instance: str) -> ModelledCell:
     """A published cell beside the model of the paper's machines; MPI libraries of its time double."""
-    work = flips(instance)
+    work = named_work(instance, Work("neighbourhood", 1.0, amount()), "flip2")
     rank = published_rank(instance, work)
     network = replace(cluster.network, algorithm=DOUBLING)
     ideal = iteration(*rank, network, cluster.ranks)
@@ -192,16 +183,15 @@ def model_tables() -> Iterator[TextTable]:
         "crowded": "cores of a host as slow together as the column of 8 cores says",
         "collected": "the same on gigabit Ethernet, where the first machine collects all fitnesses",
     }
+    found = {line: [model_cell(cluster, line.key) for cluster in clusters()] for line in exhibit("10").lines}
+    headings = ("instance", *(f">{one.heading}" for one in clusters()))
+
+    def modelled(one: ModelledCell, way: str) -> str:
+        run_s = amount() * getattr(one, way).total_s
+        return f"{number(run_s)} ({number(run_s / one.published_s)})"
+
     for way, caption in captions.items():
-        headings = ("instance", *(f">{one.heading}" for one in clusters()))
-        rows = []
-        for line in exhibit("10").lines:
-            cells = []
-            for cluster in clusters():
-                found = model_cell(cluster, line.key)
-                run_s = amount() * getattr(found, way).total_s
-                cells.append(f"{number(run_s)} ({number(run_s / found.published_s)})")
-            rows.append([line.label, *cells])
+        rows = [[line.label, *(modelled(one, way) for one in cells)] for line, cells in found.items()]
         title = f"Seconds of a run modelled on the paper's machines (over the published): {caption}"
         yield TextTable(title, headings, rows)
 
@@ -209,29 +199,18 @@ def model_tables() -> Iterator[TextTable]:
 def communication_remainder() -> TextTable:
     """What is left of the smallest instance's iteration for communication, and how far light comes meanwhile."""
     instance = exhibit("10").lines[0].key
-    rows = []
-    for cluster in clusters():
-        found = model_cell(cluster, instance)
-        light = found.left_s / 2 * FIBRE_M_S / 1000
-        rows.append(
-            [
-                f"table {cluster.table}, {cluster.heading}",
-                seconds(found.published_s / amount()),
-                seconds(found.ideal.compute_s),
-                seconds(found.left_s),
-                seconds(found.ideal.communication_s),
-                f"{number(light)} km" if cluster.table == "11" else "",
-            ]
-        )
-    headings = (
-        "column",
-        ">published",
-        ">of that work",
-        ">left",
-        ">communication as modelled",
-        ">distance of light, both ways",
-    )
-    return TextTable(f"An iteration on {instance}", headings, rows)
+    columns: dict[str, Callable[[tuple[PublishedCluster, ModelledCell]], str]] = {
+        "column": lambda row: f"table {row[0].table}, {row[0].heading}",
+        ">published": lambda row: seconds(row[1].published_s / amount()),
+        ">of that work": lambda row: seconds(row[1].ideal.compute_s),
+        ">left": lambda row: seconds(row[1].left_s),
+        ">communication as modelled": lambda row: seconds(row[1].ideal.communication_s),
+        ">distance of light, both ways": lambda row: (
+            f"{number(row[1].left_s / 2 * FIBRE_M_S / 1000)} km" if row[0].table == "11" else ""
+        ),
+    }
+    found = [(cluster, model_cell(cluster, instance)) for cluster in clusters()]
+    return TextTable.of(f"An iteration on {instance}", found, columns)
 
 
 def describe_findings() -> list[str]:
@@ -279,18 +258,14 @@ def render(made_by: str) -> str:
     """The report on the paper's own machines."""
     core = paper().extra["clusters"]["core"]
     said = [
-        "# Tables 10 and 11 of luong2013, modelled on the paper's own machines",
-        "",
-        f"Made by `{made_by}`.",
-        "",
+        "# Tables 10 and 11 of luong2013, modelled on the paper's own machines\n",
+        f"Made by `{made_by}`.\n",
         f"One core of the cluster is modelled by the {core['heading']} column of table {core['table']} at "
         f"{core['clock_in_cluster_ghz']} instead of {core['clock_ghz']} GHz; networks are `myri10g` and `grid5000`, "
         "and ranks reduce by recursive doubling. Speed-ups in the paper relate to the core next to each GPU, so "
-        "columns have four baselines; this report has seconds.",
-        "",
+        "columns have four baselines; this report has seconds.\n",
         *(f"- {sentence}" for sentence in describe_findings()),
         "",
     ]
-    for table in (*model_tables(), communication_remainder()):
-        said += [f"## {table.caption}", "", str(table), ""]
+    said += [f"## {table.caption}\n\n{table}\n" for table in (*model_tables(), communication_remainder())]
     return "\n".join(said)

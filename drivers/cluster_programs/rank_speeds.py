@@ -35,10 +35,6 @@ class RankMeasurement(NamedTuple):
     conditions: Mapping[str, Any]
     paces: Sequence[Pace]
 
-    def of_rank(self) -> dict[str, Any]:
-        """What a `cluster.measure.measurement_file.RankSpeed` has of it, by name."""
-        return {name: value for name, value in self._asdict().items() if name not in ("conditions", "paces")}
-
 
 def measure_rank(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> RankMeasurement:
     """Measure how fast this rank computes; every rank calls it.

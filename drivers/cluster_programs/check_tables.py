@@ -1,0 +1,64 @@
+"""Tables of what `python -m cluster check` has measured; only the rank that prints them imports this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from cluster.measure.measurement_file import ClusterMeasurement, Network, RankSpeed
+from reports.text.formatting import rate as per_second
+from reports.text.formatting import seconds, size
+from reports.text.tables import TextTable
+
+
+def check_tables(measured: ClusterMeasurement) -> Iterator[TextTable]:
+    """Tables of messages, reductions, ranks, and ranks that synchronise."""
+    yield message_table(measured)
+    sizes = {one.bytes: f">{size(one.bytes)}" for one in measured.reductions}
+    rows: dict[int, list[str]] = {}
+    for reduction in measured.reductions:
+        rows.setdefault(reduction.ranks, [f"{reduction.ranks} ranks"]).append(seconds(reduction.seconds))
+    yield TextTable("", ("reduction of", *sizes.values()), list(rows.values()))
+    yield rank_table(measured.ranks)
+    yield TextTable.of(
+        "",
+        measured.paces,
+        {
+            "ranks that synchronise after every scan": lambda pace: pace.ranks,
+            f">{measured.ranks[0].unit}/s of each": lambda pace: per_second(1 / max(pace.unit_s, 1e-15)),
+            ">times slower": lambda pace: f"{measured.slowdown(pace):.2f}",
+        },
+    )
+
+
+def message_table(measured: ClusterMeasurement) -> TextTable:
+    """A table of what messages cost within a host and between hosts."""
+
+    def row(title: str, same_host: bool, network: Network) -> tuple[str, ...]:
+        links = [link for link in measured.links if link.same_host is same_host]
+        slowest = max(links, key=lambda link: link.alpha_s)
+        bandwidth = f"{per_second(1 / network.beta_s_per_byte)}B/s" if network.beta_s_per_byte else "not limited"
+        most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
+        return title, str(len(links)), seconds(network.alpha_s), bandwidth, most
+
+    kinds = (("on one host", True, measured.within_host), ("between hosts", False, measured.between_hosts))
+    headings = ("messages", ">pairs", ">latency (alpha)", ">bandwidth (1/beta)", ">slowest pair")
+    return TextTable("", headings, [row(title, same, network) for title, same, network in kinds if network])
+
+
+def rank_table(ranks: tuple[RankSpeed, ...]) -> TextTable:
+    """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
+    alike: dict[str, list[RankSpeed]] = {}
+    for rank in ranks:
+        alike.setdefault(f"{rank.host}, {rank.backend} ({rank.device})", []).append(rank)
+    return TextTable.of(
+        "",
+        alike.items(),
+        {
+            ranks[0].kernel: lambda row: row[0],
+            ">ranks": lambda row: len(row[1]),
+            f">{ranks[0].unit}/s": lambda row: per_second(median(rank.rate for rank in row[1])),
+            ">least..most": lambda row: "..".join(per_second(end(rank.rate for rank in row[1])) for end in (min, max)),
+            ">alone": lambda row: per_second(median(rank.rate_alone for rank in row[1])),
+        },
+    )
