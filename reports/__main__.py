@@ -12,7 +12,7 @@ from pathlib import Path
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
-from reports.pages import experiment, paper, ranks, rules, search_statistics
+from reports.pages import comparison, paper, ranks, rules, search_statistics
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
 from reports.records import frame, iohprofiler
@@ -144,7 +144,7 @@ def print_paths(written: Sequence[Path]) -> None:
 def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
     """Compare records, those of each instance; advise where several works have a report of their own."""
     try:
-        sections = experiment.compare_records(records)
+        sections = comparison.compare_records(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
@@ -152,7 +152,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
                 f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
-    return experiment.write(sections, options.out, sections[0].comparison.work.workload)
+    return comparison.write(sections, options.out, sections[0].comparison.work.workload)
 
 
 def _write_statistics(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:

@@ -38,9 +38,9 @@ class Runs(list[Record]):
             No records, several workloads, or unequal work.
 
         """
-        from reports.pages import experiment
+        from reports.pages import comparison
 
-        return experiment.compare_records(self)
+        return comparison.compare_records(self)
 
 
 def load(*paths: str | os.PathLike[str]) -> Runs:

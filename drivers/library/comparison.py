@@ -22,7 +22,8 @@ from drivers.options.local_search import ALGORITHMS, SearchOptions, algorithm_op
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
 from reports.comparison.sections import ComparedSection
-from reports.pages import experiment, terminal
+from reports.pages import comparison as comparison_page
+from reports.pages import terminal
 from reports.plots.speedup_bars import show_speedups
 from reports.runs import Runs
 
@@ -131,8 +132,8 @@ def compare(
     ran = run_comparison(workload, asked, rest)
     if not any(section.records for section in ran.sections):
         raise UserError(f"{workload.name}: nothing ran, so there is nothing to compare")
-    sections = experiment.compare_sections(ran.sections)
-    written = experiment.write(sections, asked.out, ran.name)
+    sections = comparison_page.compare_sections(ran.sections)
+    written = comparison_page.write(sections, asked.out, ran.name)
     return Comparison(sections, written[0], ran.records, not ran.failed and not ran.missing)
 
 

@@ -31,6 +31,8 @@ SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
 OTHER_MEDIANS = "other_medians"
 """Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
+OTHER_PROGRAMS = "load of other programs"
+"""Begins the caution of a host on which other programs ran."""
 FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
 BASELINE_PREFIX = "its baseline: "
 """Begins what is said of a ratio because of the time that it is over."""
@@ -231,7 +233,7 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     explained = _own_load(row.record, ours)
     if load > explained + OTHERS_LOAD * cores:
         yield (
-            "load of other programs: the load average before the run was above that of our own runs by more than half "
+            f"{OTHER_PROGRAMS}: the load average before the run was above that of our own runs by more than half "
             "the cores",
             f"{number(load)} ({explained} ours, {cores} cores)",
         )

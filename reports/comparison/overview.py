@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, Caution, cautions, is_short
+from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
 from reports.text.formatting import machine, ratio, seconds
 
@@ -126,6 +126,19 @@ class Overview:
         """What makes figures doubtful, by workload, as a comparison says it."""
         nearby = [row.record for row in self.rows]
         return {line.workload: cautions(line.comparison, nearby) for line in self.lines if line.comparison}
+
+    @property
+    def disturbed(self) -> str:
+        """The highest load of other programs before a run, where it was too high; empty otherwise."""
+        every = [one for found in self.cautions.values() for one in found if one.text.startswith(OTHER_PROGRAMS)]
+        loads = [figure for one in every for figure in one.figures.values()]
+        return f"disturbed: load {max(loads, key=lambda figure: float(figure.split()[0]))}" if loads else ""
+
+    def failures(self) -> Iterator[str]:
+        """What did not run, or does not count, and why, a line each."""
+        yield from map(str, self.not_here)
+        for line in self.lines:
+            yield from line.failures()
 
     def doubts(self, line: OverviewRow, row: ComparedRun) -> dict[str, str]:
         """Return what makes a run doubtful, with its figure each."""

@@ -1,99 +1,116 @@
-"""The report of a comparison as Markdown: an overview of all instances, a section for each, and how to read it."""
+"""The report of a comparison: an overview, a section for each instance, how to read it, and its files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reports.comparison import execution_settings, scaling
 from reports.comparison.headline import headline
-from reports.comparison.sections import ComparedSection
+from reports.comparison.sections import ComparedSection, InstanceSection, compare_section, split_by_instance
 from reports.comparison.speedups import ComparedRuns
-from reports.pages import comparison_tables
-from reports.pages.markdown import statistics_of, template
+from reports.pages.comparison_tables import overview, published, tables
+from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
 from reports.papers import exhibits, files
-from reports.plots import targets as plots_targets
+from reports.plots import scaling as scaling_plot
+from reports.plots import speedup_bars, style
+from reports.plots import targets as targets_plot
 from reports.records import parameters
+from reports.records.files import Record
 from reports.records.schema import HASH_SCOPES
+from reports.text import latex
 from reports.text.formatting import cost, gap, grouped, listed
 from reports.text.tables import TextTable
-from reports.twelve_rules import inputs, verdicts
+from reports.twelve_rules.inputs import ARITHMETIC
+
+Pictures = Sequence[tuple[str, str]]
+"""What each picture of a section shows, and its address relative to the report."""
 
 
-@dataclass(frozen=True)
-class RenderedSection:
-    """A section with what was made of it.
+def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSection]:
+    """Compare the records of all sections, section by section; those without records are left out.
 
-    Attributes
-    ----------
-    section : Compared
-    plots : sequence of (str, str)
-        What each picture shows, and its address relative to the report.
-    tables : dict
-        As `reports.pages.comparison_tables.tables` names them.
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `reports.comparison.speedups.compare`.
     """
-
-    section: ComparedSection
-    plots: Sequence[tuple[str, str]]
-    tables: dict[str, TextTable]
+    everything = [record for section in sections for record in section.records]
+    return [compare_section(section, everything) for section in sections if section.records]
 
 
-def make_tables(section: ComparedSection, plots: Sequence[tuple[str, str]] = ()) -> RenderedSection:
-    """Make the tables of a section."""
-    return RenderedSection(section, plots, comparison_tables.tables(section))
+def compare_records(records: Sequence[Record]) -> list[ComparedSection]:
+    """Compare records of one workload, a section for each instance.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        No records, several workloads, or as `reports.comparison.speedups.compare`.
+    """
+    return compare_sections(split_by_instance(records))
 
 
-def latex_tables(sections: Sequence[RenderedSection]) -> list[TextTable]:
-    """All tables of a report, in its order."""
-    several = [comparison_tables.overview([one.section for one in sections])] if len(sections) > 1 else []
-    return [*several, *(table for one in sections for table in one.tables.values())]
-
-
-def render(sections: Sequence[RenderedSection]) -> str:
+def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = ()) -> str:
     """Return the report's text.
+
+    Parameters
+    ----------
+    sections
+    pictures : sequence, optional
+        Of each section.
 
     Raises
     ------
     UserError
         jinja2 is not installed.
     """
-    comparisons = [one.section.comparison for one in sections]
-    text = template("compare.md.j2").render(
-        work=comparisons[0].work,
-        hashed=HASH_SCOPES[comparisons[0].work.hash_scope],
-        hash_meaning=execution_settings.HASH_MEANINGS[comparisons[0].work.hash_scope],
-        sections=[_section(one) for one in sections],
-        overview=comparison_tables.overview([one.section for one in sections]) if len(sections) > 1 else None,
-        processes=process_sentence(comparisons),
-        strong_law=scaling.STRONG_LAW if any(one.section.strong for one in sections) else "",
-        weak_law=scaling.WEAK_LAW if any(one.section.weak for one in sections) else "",
+    comparisons = [one.comparison for one in sections]
+    work = comparisons[0].work
+    drawn = pictures or [()] * len(sections)
+    properties = {
+        "reasons": {one.comparison.work.instance: one.why for one in sections},
+        # The straight line of a scaling plot is what no number of ranks should exceed.
+        "bounds": {label for one in sections for curve in one.strong for label in curve.rows},
+        "bound": "efficiency",
+        "figures": [what for of_section in drawn for what, _ in of_section],
+        "extremes": ["shortest", "longest"],
+        "means": {"seconds": ARITHMETIC},
+    }
+    return fill_with_rules(
+        "compare.md.j2",
+        comparisons,
+        properties,
+        work=work,
+        hashed=HASH_SCOPES[work.hash_scope],
+        hash_meaning=execution_settings.HASH_MEANINGS[work.hash_scope],
+        sections=[_section(one, plots) for one, plots in zip(sections, drawn, strict=True)],
+        overview=overview(sections) if len(sections) > 1 else None,
+        processes=_process_sentence(comparisons),
+        strong_law=scaling.STRONG_LAW if any(one.strong for one in sections) else "",
+        weak_law=scaling.WEAK_LAW if any(one.weak for one in sections) else "",
         fitted=scaling.FITTED,
-        machines=any(len(one.machines) > 1 for one in comparisons),
-        to_targets=any(one.section.to_targets for one in sections),
-        rules=verdicts.RULES_MARK,
+        to_targets=any(one.to_targets for one in sections),
         **statistics_of([row for one in comparisons for row in one.rows]),
     )
-    page = verdicts.insert_rules(text)
-    return verdicts.insert_rules(page, rules_section(sections, page))
 
 
-def _section(one: RenderedSection) -> dict[str, Any]:
+def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
     """What the template needs of a section."""
-    section, comparison = one.section, one.section.comparison
-    work = comparison.work
+    comparison = section.comparison
     return {
-        "work": work,
+        "work": comparison.work,
         "headline": headline(comparison, section.nearby),
-        "plots": one.plots,
-        "tables": one.tables,
-        "source": instance_text(str(work.details.get("instance_source") or "source not recorded"), section.why),
-        "parameters": comparison_parameters_text(comparison),
+        "plots": plots,
+        "tables": tables(section),
+        "source": _source_text(section),
+        "parameters": _parameters_text(comparison),
         "usual_settings": execution_settings.setting_sentences(comparison.usual_settings),
-        "settings_apart": unusual_settings(comparison),
+        "settings_apart": _unusual_settings(comparison),
         "found": cost_sentence(section),
         "rows": len(comparison.rows),
-        "evaluations": evaluation_sentences(comparison),
+        "evaluations": _evaluation_sentences(comparison),
         "machines": comparison.machines,
         "cautions": section.cautions,
         "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
@@ -102,12 +119,12 @@ def _section(one: RenderedSection) -> dict[str, Any]:
         "verdicts": section.beside.verdicts() if section.beside else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
-        "published": list(comparison_tables.published(comparison)),
-        "stands_in": paper_places(comparison),
+        "published": list(published(comparison)),
+        "stands_in": _paper_places(comparison),
     }
 
 
-def paper_places(comparison: ComparedRuns) -> list[str]:
+def _paper_places(comparison: ComparedRuns) -> list[str]:
     """Name the papers' tables that have a place for these runs, with the command that fills them."""
     found = []
     for one in files.papers_of_workload(comparison.work.workload):
@@ -130,37 +147,20 @@ def _targets(section: ComparedSection) -> list[str]:
     if section.to_targets is None:
         return []
     targets, families = section.to_targets
-    left_out = plots_targets.shown_families(families, targets)[1]
+    left_out = targets_plot.shown_families(families, targets)[1]
     notes = [note for family in families for note in family.notes]
     return [targets.why, *([left_out] if left_out else []), *notes]
 
 
-def rules_section(sections: Sequence[RenderedSection], page: str) -> str:
-    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
-    every = [one.section for one in sections]
-    said = inputs.ReportProperties(
-        page=page,
-        reasons={one.comparison.work.instance: one.why for one in every},
-        # The straight line of a scaling plot is what no number of ranks should exceed.
-        bounds={label for one in every for curve in one.strong for label in curve.rows},
-        bound="efficiency",
-        figures=[what for one in sections for what, _ in one.plots],
-        extremes=["shortest", "longest"],
-        means={"seconds": inputs.ARITHMETIC},
-        mean_ratios="",
-        assumed_normal="",
-        joined="",
-    )
-    return verdicts.rules_markdown(verdicts.decide_rules([one.comparison for one in every], said))
-
-
-def instance_text(source: str, why: str) -> str:
+def _source_text(section: ComparedSection) -> str:
     """Say where an instance came from, and why it was chosen where that is another thing."""
-    source, why = source.rstrip(". "), why.rstrip(". ")
+    details = section.comparison.work.details
+    source = str(details.get("instance_source") or "source not recorded").rstrip(". ")
+    why = section.why.rstrip(". ")
     return f"{source}." + (f" Why this one: {why}." if why and why != source else "")
 
 
-def comparison_parameters_text(comparison: ComparedRuns) -> str:
+def _parameters_text(comparison: ComparedRuns) -> str:
     """Word what decided the work, the seed or seeds last."""
     work = comparison.work
     asked = {name: value for name, value in work.parameters.items() if name != "seeds"}
@@ -169,7 +169,7 @@ def comparison_parameters_text(comparison: ComparedRuns) -> str:
     return ", ".join([*words, f"seeds {several}" if several else f"seed = {work.seed}"])
 
 
-def unusual_settings(comparison: ComparedRuns) -> list[str]:
+def _unusual_settings(comparison: ComparedRuns) -> list[str]:
     """Explain the execution settings that are not the usual ones, each once."""
     sentences = (
         sentence
@@ -193,7 +193,7 @@ def cost_sentence(section: ComparedSection) -> str:
     return f"{text} ({gap(work.best_cost, optimum)}{which})"
 
 
-def evaluation_sentences(comparison: ComparedRuns) -> list[str]:
+def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
     """Say how many evaluations a repetition made and what counts as one: once, or for each of the differing settings.
 
     If runs of the same settings evaluated unequally often, as an exact search does, each row has its own number.
@@ -216,7 +216,7 @@ def evaluation_sentences(comparison: ComparedRuns) -> list[str]:
     return said
 
 
-def process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
+def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
     """Say which rows ran in processes of their own, as far as their records tell.
 
     A driver records its options in ``details["options"]``, and it is a process that runs one row.
@@ -227,3 +227,67 @@ def process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
     if any(told):
         return "Some rows ran in separate processes; the records of the others do not say."
     return "The records do not say whether each row ran in a separate process."
+
+
+# --- files ---
+
+
+def report_name(workload: str) -> str:
+    """The name of a workload's report and records, without an ending; what is no part of a file's name is a dash."""
+    return "compare-" + re.sub(r"[^\w.-]+", "-", workload)
+
+
+def remove(folder: Path, workload: str) -> None:
+    """Remove an earlier report of a workload, and what belongs to it.
+
+    Raises
+    ------
+    OSError
+        The system refuses.
+    """
+    name = report_name(workload)
+    kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling", "-targets")))
+    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", *style.FORMATS)))
+
+
+def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> list[Path]:
+    """Write the report, its tables for LaTeX, and the plots of each section where matplotlib is.
+
+    Returns
+    -------
+    list of Path
+        The files written, the report first.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or jinja2 is not installed.
+    """
+    name = report_name(workload)
+    report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
+    with written_into(folder):
+        drawn = [_draw(section, folder, f"{name}-{number}") for number, section in enumerate(sections, 1)]
+        pictures = [[(what, files[0].name) for what, files in one.items() if files] for one in drawn]
+        report.write_text(render(sections, pictures), encoding="utf-8")
+        in_latex.write_text(latex.document(table.latex() for table in all_tables(sections)), encoding="utf-8")
+    return [report, in_latex, *(path for one in drawn for files in one.values() for path in files)]
+
+
+def all_tables(sections: Sequence[ComparedSection]) -> list[TextTable]:
+    """All tables of a report, in its order."""
+    several = [overview(sections)] if len(sections) > 1 else []
+    return [*several, *(table for one in sections for table in tables(one).values())]
+
+
+def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:
+    """Draw the pictures of a section; the time to targets where several seeds have histories."""
+    drawn = {
+        "Speed-up over one core": speedup_bars.speedups(section, folder, name),
+        "Scaling over ranks": scaling_plot.scaling(section, folder, f"{name}-scaling"),
+    }
+    if section.to_targets:
+        targets, families = section.to_targets
+        title = f"{section.comparison.work.workload} on {section.comparison.work.instance}"
+        to_target = targets_plot.draw_distributions(families, targets, folder, f"{name}-targets", title, "")
+        drawn["Time to target"] = to_target
+    return drawn

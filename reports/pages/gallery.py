@@ -22,7 +22,7 @@ from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
-from reports.pages.markdown import template
+from reports.pages.markdown import fill, written_into
 from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -180,10 +180,8 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         written += files
         parts.append(_part(entry, records, headline, files))
     index = out / INDEX
-    try:
-        index.write_text(template("index.md.j2").render(parts=parts), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{index}: cannot write the index: {error.strerror}") from None
+    with written_into(out):
+        index.write_text(fill("index.md.j2", parts=parts), encoding="utf-8")
     return [index, *written], absent
 
 

@@ -1,21 +1,28 @@
-"""Reports as Markdown: loads the templates, with what all of them share."""
+"""Reports as Markdown: fills templates, decides the twelve rules from the page, and writes files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports.comparison.speedups import ComparedRun
+from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.records.files import Record
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
-from reports.text.formatting import grouped, machine
+from reports.text.formatting import grouped, machine, per_cent, ratio, seconds
+from reports.twelve_rules.inputs import ReportProperties
+from reports.twelve_rules.verdicts import RULES_MARK, decide_rules, insert_rules, rules_markdown
 
 TEMPLATES = Path(__file__).parent / "templates"
+FILTERS = (grouped, machine, per_cent, ratio, seconds)
+NO_MEANS = {"means": {}, "mean_ratios": "", "assumed_normal": "", "joined": ""}
+"""Properties of a report that averages nothing and joins no points."""
 
 
 def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
-    """What a template needs in order to say how the intervals were made."""
+    """Return what a template needs to describe the intervals."""
     return {
         "resamples": RESAMPLES,
         "few_repetitions": any(row.running.repetitions < LEAST_FOR_COVERAGE for row in rows),
@@ -24,8 +31,8 @@ def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
     }
 
 
-def template(name: str) -> Any:
-    """Load a template, with the filters that all reports share.
+def fill(name: str, **values: Any) -> str:
+    """Fill a template, with no more than one empty line between two paragraphs.
 
     Raises
     ------
@@ -41,5 +48,47 @@ def template(name: str) -> Any:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {"grouped": grouped, "machine": machine}
-    return environment.get_template(name)
+    environment.filters |= {one.__name__: one for one in FILTERS}
+    return insert_rules(environment.get_template(name).render(**values))
+
+
+def fill_with_rules(
+    name: str,
+    shown: Sequence[ComparedRuns | Record | tuple[str, Record]],
+    properties: Mapping[str, Any],
+    **values: Any,
+) -> str:
+    """Fill a template that has a place for the twelve rules of Hoefler and Belli, decided from records and the page.
+
+    Parameters
+    ----------
+    name
+    shown : sequence
+        As `decide_rules` takes it; empty: without the rules.
+    properties : mapping
+        Of `ReportProperties`, but the page and those of `NO_MEANS` that are as there.
+    values
+        For the template.
+    """
+    page = fill(name, rules=RULES_MARK if shown else "", **values)
+    if not shown:
+        return page
+    about = ReportProperties(**{**NO_MEANS, **properties, "page": page})
+    return insert_rules(page, rules_markdown(decide_rules(shown, about)))
+
+
+@contextmanager
+def written_into(folder: Path) -> Iterator[None]:
+    """Make a folder for a report, and turn an error of the system inside into a `UserError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
+
+
+def remove_files(folder: Path, *patterns: str) -> None:
+    """Remove the files of an earlier report."""
+    for pattern in patterns:
+        for path in folder.glob(pattern):
+            path.unlink()

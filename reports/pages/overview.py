@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.errors import UserError
 from reports.comparison.overview import DOUBTFUL, MISSING, Overview, OverviewRow
+from reports.comparison.speedups import ComparedRun
+from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
 from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
-from reports.text.tables import TextTable
-from reports.twelve_rules import inputs, verdicts
+from reports.text.tables import TERMINAL, TextTable
 
 NAME = "overview"
-WIDTH = 80
-"""Columns of a terminal."""
 NAME_WIDTH = 18
-"""Most columns of its first column."""
+"""Most columns of a terminal for the first column."""
 PICTURE = "Speed-up over one core, workload by device"
-
-
-# --- Markdown ---
 
 
 def render(overview: Overview, picture: str | None = None, made_by: str = "") -> str:
@@ -40,110 +35,71 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
         The command line that made the records.
 
     """
-    devices = overview.devices
-    rows = [
-        [
-            *(line.workload, line.instance or MISSING, line.work or MISSING),
-            *(", ".join(filter(None, overview.words(line, line.on(device)))) for device in devices),
-        ]
-        for line in overview.lines
-    ]
-    table = TextTable(PICTURE, ("workload", "instance", ">work", *(f">{device}" for device in devices)), rows)
-    text = ["# Workloads on every device", ""]
-    text += [f"Made by `{made_by}`.", ""] if made_by else []
-    if picture:
-        left_out = select_part(overview).left_out
-        text += [f"![{PICTURE}]({picture})", ""]
-        text += [f"In the table and not in the picture: {'; '.join(left_out)}.", ""] if left_out else []
-    text += [
-        str(table),
-        "",
-        f"Each cell has the median time of {overview.repetitions} from end to end, without compilation, and its "
-        f"speed-up over one core; {MISSING}: no run; {DOUBTFUL}: doubtful, see the notes. "
-        f"{_proven(overview)} A plain scorer confirmed the answer of every run.",
-        "",
-    ]
-    if overview.notes:
-        text += ["## Notes", "", *(f"- {note}." for note in overview.notes), ""]
-    text += ["## Workloads", "", *([f"{overview.why}.", ""] if overview.why else [])]
-    text += [*(f"- **{line.workload}**: {_about(line)}." for line in overview.lines), ""]
-    text += ["## Devices", "", *(f"- **{name}**: {what}." for name, what in devices.items())]
-    text += [f"- Machine: {one}." for one in overview.machines]
-    failures = list(_failures(overview))
-    if failures:
-        text += ["", "## Not run", "", *(f"- {failure}." for failure in failures)]
-    text += ["", "## All times", "", str(_times(overview))]
-    page = "\n".join(text) + "\n"
-    return f"{page}\n{_rules(overview, page, picture).rstrip()}\n"
-
-
-def _proven(overview: Overview) -> str:
-    """Say what the hashes of the runs prove; runs with equal results may have done unequal work."""
-    said = []
-    for covers in dict.fromkeys(line.comparison.work.hash_scope for line in overview.lines if line.comparison):
-        those = [line for line in overview.lines if line.comparison and line.comparison.work.hash_scope == covers]
-        proven = those[0].comparison.work.proven if those[0].comparison else ""
-        counts = [line.workload for line in those if len({row.record.evaluations for row in line.rows}) > 1]
-        unlike = f" (unequal numbers of evaluations: {listed(counts)})" if counts else ""
-        names = listed([line.workload for line in those])
-        said.append(f"{names}: {proven}, by the hash of {HASH_SCOPES[covers]}{unlike}")
-    return f"The runs of a workload have one hash. {'; '.join(said)}."
-
-
-def _times(overview: Overview) -> TextTable:
-    """Make the table of all runs, with their intervals and extremes."""
-    headings = ("workload", "run", ">median [95 % CI]", ">shortest", ">longest", ">speed-up over one core [95 % CI]")
-    rows = [
-        [
-            line.workload,
-            line.comparison.label(row) if line.comparison else row.name,
-            seconds_interval(row.running.median),
-            seconds(row.running.minimum),
-            seconds(row.running.maximum),
-            ratio_interval(row.speedup) if row.speedup else "",
-        ]
-        for line in overview.lines
-        for row in line.rows
-    ]
-    return TextTable("All times", headings, rows)
-
-
-def _rules(overview: Overview, page: str, picture: str | None) -> str:
-    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
-    reasons = {line.instance: line.why or overview.why for line in overview.lines if line.comparison}
-    said = inputs.ReportProperties(
-        page=page,
-        reasons=reasons,
-        figures=[PICTURE] if picture else [],
-        extremes=["shortest", "longest"],
-        means={},
-        mean_ratios="",
-        assumed_normal="",
-        joined="",
+    compared = [line for line in overview.lines if line.comparison]
+    return fill_with_rules(
+        "overview.md.j2",
+        [line.comparison for line in compared if line.comparison],
+        {
+            "reasons": {line.instance: line.why or overview.why for line in compared},
+            "figures": [PICTURE] if picture else [],
+            "extremes": ["shortest", "longest"],
+        },
+        overview=overview,
+        made_by=made_by,
+        picture=picture,
+        caption=PICTURE,
+        left_out=select_part(overview).left_out if picture else (),
+        table=_table(overview),
+        missing=MISSING,
+        doubtful=DOUBTFUL,
+        proven=_proven(compared),
+        times=_times(compared),
     )
-    comparisons = [line.comparison for line in overview.lines if line.comparison]
-    return verdicts.rules_markdown(verdicts.decide_rules(comparisons, said))
 
 
-def _about(line: OverviewRow) -> str:
-    if line.comparison is None:
-        return line.title or line.refused
-    work = line.comparison.work
-    title = f"{line.title}; " if line.title else ""
-    why = f"; {line.why}" if line.why else ""
-    return f"{title}{line.work}, best {work.best_cost}, hash `{work.hash}`{why}"
+def _table(overview: Overview) -> TextTable:
+    def on(device: str) -> Callable[[OverviewRow], str]:
+        return lambda line: ", ".join(filter(None, overview.words(line, line.on(device))))
+
+    columns: dict[str, Callable[[OverviewRow], str]] = {
+        "workload": lambda line: line.workload,
+        "instance": lambda line: line.instance or MISSING,
+        ">work": lambda line: line.work or MISSING,
+        **{f">{device}": on(device) for device in overview.devices},
+    }
+    return TextTable.of(PICTURE, overview.lines, columns)
 
 
-def _failures(overview: Overview) -> Iterator[str]:
-    yield from map(str, overview.not_here)
-    for line in overview.lines:
-        yield from line.failures()
+def _proven(compared: Sequence[OverviewRow]) -> list[str]:
+    """Say what the hashes of the runs prove; runs with equal results may have done unequal work."""
+    by_scope: dict[str, list[OverviewRow]] = {}
+    for line in compared:
+        assert line.comparison is not None
+        by_scope.setdefault(line.comparison.work.hash_scope, []).append(line)
+    said = []
+    for scope, lines in by_scope.items():
+        unequal = [line.workload for line in lines if len({row.record.evaluations for row in line.rows}) > 1]
+        unlike = f" (unequal numbers of evaluations: {listed(unequal)})" if unequal else ""
+        proven = lines[0].comparison.work.proven if lines[0].comparison else ""
+        names = listed([line.workload for line in lines])
+        said.append(f"{names}: {proven}, by the hash of {HASH_SCOPES[scope]}{unlike}")
+    return said
 
 
-# --- the terminal ---
+def _times(compared: Sequence[OverviewRow]) -> TextTable:
+    """Make the table of all runs, with their intervals and extremes."""
+    columns: dict[str, Callable[[tuple[OverviewRow, ComparedRun]], str]] = {
+        "workload": lambda of: of[0].workload,
+        "run": lambda of: of[0].comparison.label(of[1]) if of[0].comparison else "",
+        ">median [95 % CI]": lambda of: seconds_interval(of[1].running.median),
+        ">shortest": lambda of: seconds(of[1].running.minimum),
+        ">longest": lambda of: seconds(of[1].running.maximum),
+        ">speed-up over one core [95 % CI]": lambda of: ratio_interval(of[1].speedup),
+    }
+    return TextTable.of("All times", [(line, row) for line in compared for row in line.rows], columns)
 
 
-def plain_text(overview: Overview, width: int = WIDTH) -> str:
+def plain_text(overview: Overview, width: int = TERMINAL) -> str:
     """The table for a terminal: two lines a workload, times above speed-ups; columns that do not fit stand below."""
     devices = list(overview.devices)
     cells = {(line.workload, name): overview.words(line, line.on(name)) for line in overview.lines for name in devices}
@@ -155,20 +111,18 @@ def plain_text(overview: Overview, width: int = WIDTH) -> str:
     blocks = []
     for begin in range(0, max(1, len(devices)), fitting):
         shown = devices[begin : begin + fitting]
-        block = [
-            (" " * first + "".join(headings[name][part].rjust(wide) for name in shown)).rstrip() for part in (0, 1)
-        ]
+        lines = [("", [headings[name][part] for name in shown]) for part in (0, 1)]
         for line in overview.lines:
             for left, part in ((line.workload, 0), (f"  {line.instance}", 1))[: 2 if line.comparison else 1]:
-                values = "".join(cells[line.workload, name][part].rjust(wide) for name in shown)
-                block.append((shortened(left, first - 1).ljust(first) + values).rstrip())
-        blocks.append("\n".join(one for one in block if one))
-    said = [f"note: {note}" for note in overview.notes] + [f"not run: {one}" for one in _failures(overview)]
+                lines.append((left, [cells[line.workload, name][part] for name in shown]))
+        block = [
+            f"{shortened(left, first - 1):{first}}" + "".join(f"{one:>{wide}}" for one in of) for left, of in lines
+        ]
+        blocks.append("\n".join(filter(None, map(str.rstrip, block))))
+    said = [overview.disturbed] if overview.disturbed else []
+    said += [f"note: {note}" for note in overview.notes] + [f"not run: {one}" for one in overview.failures()]
     said = [textwrap.fill(one, width, subsequent_indent="  ") for one in said]
     return "\n".join(["\n\n".join(blocks), *([""] if said else []), *said])
-
-
-# --- files ---
 
 
 def remove(folder: Path) -> None:
@@ -180,8 +134,7 @@ def remove(folder: Path) -> None:
         The system refuses.
 
     """
-    for form in ("md", *FORMATS):
-        (folder / f"{NAME}.{form}").unlink(missing_ok=True)
+    remove_files(folder, *(f"{NAME}.{form}" for form in ("md", *FORMATS)))
 
 
 def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -192,13 +145,11 @@ def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence
     Raises
     ------
     UserError
-        The folder cannot be written.
+        The folder cannot be written, or jinja2 is not installed.
 
     """
     report = folder / f"{NAME}.md"
-    try:
+    with written_into(folder):
         drawn = heat_map.draw(overview, folder, NAME, formats)
         report.write_text(render(overview, drawn[0].name if drawn else None, made_by), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write the overview: {error.strerror}") from None
     return [report, *drawn]

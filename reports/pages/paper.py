@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import UserError
 from reports.comparison.execution_settings import setting_sentences
 from reports.comparison.speedups import ComparedRun
-from reports.pages.markdown import statistics_of, template
+from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
 from reports.papers import plots
 from reports.papers.exhibits import (
     FilledExhibit,
@@ -32,7 +32,6 @@ from reports.statistics.startup import MOST_STARTUP
 from reports.text import latex
 from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
-from reports.twelve_rules import inputs, verdicts
 
 WHICH = "The instances are those of the paper's tables and figures"
 UNCONFIRMED: dict[str, Callable[[Record], Any]] = {
@@ -96,8 +95,7 @@ def write(
     found = gather_evidence(paper, records)
     parts: list[dict[str, Any]] = []
     drawn: list[Path] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with written_into(folder):
         remove(folder, paper)
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
@@ -113,8 +111,6 @@ def write(
         in_latex = folder / f"{paper.name}.tex"
         in_latex.write_text(latex.document(part["latex"].latex() for part in parts if part["latex"]), encoding="utf-8")
         path.write_text(_text(paper, exhibits, parts, found, made_by, before, partial), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [path, in_latex, *drawn]
 
 
@@ -157,11 +153,8 @@ def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
 
 def remove(folder: Path, paper: Paper) -> None:
     """Remove an earlier report of a paper, and its plots."""
-    for form in FORMATS:
-        for stale in folder.glob(f"{paper.name}-*.{form}"):
-            stale.unlink()
-    for form in ("md", "tex"):
-        (folder / f"{paper.name}.{form}").unlink(missing_ok=True)
+    pictures = (f"{paper.name}-*.{form}" for form in FORMATS)
+    remove_files(folder, f"{paper.name}.md", f"{paper.name}.tex", *pictures)
 
 
 def _file_name(exhibit: Exhibit) -> str:
@@ -181,7 +174,21 @@ def _text(
     partial: str,
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
-    text = template("paper.md.j2").render(
+    without, every = (sum(part["counts"][place] for part in parts) for place in (0, 1))
+    over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
+    joined = [part["joined"] for part in parts if part["joined"]]
+    properties = {
+        "reasons": WHICH,
+        "absent": f"{without} of {every} rows of the paper's tables have no run of ours" if without else "",
+        "why_absent": partial,
+        "figures": [part["title"] for part in parts if part["picture"]],
+        "tests": RATIOS_OVER_FIRST if over_first else "",
+        "joined": listed(joined) if joined else "",
+    }
+    return fill_with_rules(
+        "paper.md.j2",
+        found.comparisons,
+        properties,
         paper=paper,
         made_by=made_by,
         earlier=earlier,
@@ -189,7 +196,7 @@ def _text(
         kernel_apart=per_cent(LEAST_HOST_SHARE),
         which=WHICH,
         partial=partial,
-        over_first=RATIOS_OVER_FIRST if _over_first(parts) else "",
+        over_first=RATIOS_OVER_FIRST if over_first else "",
         parts=parts,
         machines=found.machines,
         unconfirmed=found.unconfirmed and TextTable.of("Not shown", found.unconfirmed, UNCONFIRMED),
@@ -197,11 +204,8 @@ def _text(
         elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
         settings=_settings(rows),
         plain=parameters_text(paper.plain),
-        rules=verdicts.RULES_MARK if found.comparisons else "",
         **statistics_of(rows),
     )
-    page = verdicts.insert_rules(text)
-    return verdicts.insert_rules(page, _rules(page, parts, found, partial))
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
@@ -240,30 +244,6 @@ def _without_ours(filled: FilledExhibit) -> tuple[int, int]:
     return sum(line.key not in ours for line in filled.lines), len(filled.lines)
 
 
-def _over_first(parts: Sequence[dict[str, Any]]) -> bool:
-    return any("over_first" in datum.values for part in parts for datum in part["data"])
-
-
-def _rules(page: str, parts: Sequence[dict[str, Any]], found: PaperEvidence, partial: str) -> str:
-    """Decide the twelve rules of Hoefler and Belli from the records and the page; empty without runs."""
-    if not found.comparisons:
-        return ""
-    without, rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
-    about = inputs.ReportProperties(
-        page=page,
-        reasons=WHICH,
-        absent=f"{without} of {rows} rows of the paper's tables have no run of ours" if without else "",
-        why_absent=partial,
-        figures=[part["title"] for part in parts if part["picture"]],
-        tests=RATIOS_OVER_FIRST if _over_first(parts) else "",
-        means={},
-        mean_ratios="",
-        assumed_normal="",
-        joined=listed(joined) if (joined := [part["joined"] for part in parts if part["joined"]]) else "",
-    )
-    return verdicts.rules_markdown(verdicts.decide_rules(found.comparisons, about))
-
-
 def _settings(rows: Iterable[ComparedRun]) -> list[str]:
     """Explain the execution settings of all runs, each setting and value once."""
     sentences = {sentence for row in rows for sentence in setting_sentences(row.record.execution)}
@@ -275,14 +255,20 @@ def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
     if not rows:
         return None
     common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
-    headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
-    lines = [_elsewhere_line(row, common) for row in rows]
-    return TextTable("Our runs outside the paper's tables", headings, lines)
 
+    def asked(row: ComparedRun) -> str:
+        given = run_parameters(row.record).items()
+        return parameters_text({name: value for name, value in given if value is not None and name not in common})
 
-def _elsewhere_line(row: ComparedRun, common: Mapping[str, Any]) -> list[str]:
-    record = row.record
-    asked = {name: value for name, value in run_parameters(record).items() if value is not None and name not in common}
-    over = "" if row.baseline_s is None else f"{ratio(row.speedup)} over {seconds(row.baseline_s)}"
-    median = seconds_interval(row.running.median)
-    return [record.workload, record.instance, row.name, parameters_text(asked), median, over, cost(record.best_cost)]
+    columns: dict[str, Callable[[ComparedRun], str]] = {
+        "workload": lambda row: row.record.workload,
+        "instance": lambda row: row.record.instance,
+        "ours": lambda row: row.name,
+        "asked for": asked,
+        ">median [95 % CI]": lambda row: seconds_interval(row.running.median),
+        ">speed-up over one core": lambda row: (
+            "" if row.baseline_s is None else f"{ratio(row.speedup)} over {seconds(row.baseline_s)}"
+        ),
+        ">best": lambda row: cost(row.record.best_cost),
+    }
+    return TextTable.of("Our runs outside the paper's tables", rows, columns)

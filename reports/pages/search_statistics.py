@@ -5,13 +5,12 @@ A section for each instance; works may be any algorithms with any parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from core.errors import UserError
 from reports.comparison.algorithms import AlgorithmRow, InstanceRuns, RankTestFamily, group_by_instance
-from reports.pages.markdown import template
+from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import style, targets
 from reports.records.files import Record
 from reports.records.parameters import parameters_text
@@ -19,28 +18,21 @@ from reports.statistics import target_tables
 from reports.statistics.medians import LEAST_FOR_INTERVAL, RESAMPLES
 from reports.statistics.rank_tests import LEVEL, PairTest, least_p
 from reports.statistics.seeds import merge_seeds
+from reports.statistics.targets import Target
 from reports.text import latex
-from reports.text.formatting import cost, gap, grouped, number
+from reports.text.formatting import cost, counted, gap, grouped, interval, number, probability
 from reports.text.tables import TextTable
-from reports.twelve_rules import inputs, verdicts
+from reports.twelve_rules.inputs import ARITHMETIC
 
 NAME = "statistics"
-PICTURES = {"targets": "Distribution of the time to a target", "course": "The best cost over evaluations and seconds"}
-
-
-@dataclass(frozen=True)
-class StatisticsSection:
-    """A field with the pictures that were made of it.
-
-    Attributes
-    ----------
-    field : Field
-    pictures : sequence of (str, str)
-        What each shows, and its address relative to the report.
-    """
-
-    field: InstanceRuns
-    pictures: Sequence[tuple[str, str]] = ()
+PICTURES = {
+    "Distribution of the time to a target": ("targets", targets.draw_distributions),
+    "The best cost over evaluations and seconds": ("course", targets.draw_courses),
+}
+Pictures = Mapping[str, Sequence[Path]]
+"""Files by what they show."""
+Cell = Callable[[AlgorithmRow, Target], Any]
+"""From a row and a target to its cell."""
 
 
 # --- tables ---
@@ -48,90 +40,66 @@ class StatisticsSection:
 
 def tables(field: InstanceRuns) -> dict[str, TextTable]:
     """The tables of an instance by name: `results`, `targets` where there are several, `tests 1` and on."""
-    found = {"results": results(field)}
+    found = {"results": _results(field)}
     if len(field.targets.all) > 1:
-        found["targets"] = other_targets(field)
-    for place, tests in enumerate(field.tests, 1):
-        found[f"tests {place}"] = tests_table(tests, field)
-    return found
+        found["targets"] = _easier_targets(field)
+    return found | {f"tests {place}": _tests(tests, field) for place, tests in enumerate(field.tests, 1)}
 
 
-def results(field: InstanceRuns) -> TextTable:
+def _results(field: InstanceRuns) -> TextTable:
     """A row for each work on each device: costs over its seeds, and how it reached the first target."""
     target = field.targets.first
-    headings = (
-        *("algorithm", "on", ">seeds", ">mean ± sd", ">median [95 % CI]", ">best"),
-        *(
-            f">reached {cost(target.cost)} [95 % CI]",
-            ">expected time [95 % CI]",
-            f">expected {_unit(field)} [95 % CI]",
-        ),
-    )
-    rows = [
-        [
-            entry.work,
-            entry.place,
-            str(len(entry.family.runs)),
-            _mean(entry),
-            _median(entry),
-            _best(entry),
-            target_tables.success(entry.family, target),
-            target_tables.expected(entry.family, target, "seconds"),
-            target_tables.expected(entry.family, target, "evaluations"),
-        ]
-        for entry in field.entries
-    ]
-    return TextTable(f"{field.record.instance}: costs over seeds, and running time to {target.words}", headings, rows)
+    columns: dict[str, Cell] = {
+        "algorithm": lambda row, _: row.work,
+        "on": lambda row, _: row.place,
+        ">seeds": lambda row, _: len(row.family.runs),
+        ">mean ± sd": _mean,
+        ">median [95 % CI]": lambda row, _: interval(row.costs.median, cost),
+        ">best": _best,
+        f">reached {cost(target.cost)} [95 % CI]": _success,
+    }
+    caption = f"{field.record.instance}: costs over seeds, and running time to {target.words}"
+    return _target_table(caption, field, [target], columns)
 
 
-def other_targets(field: InstanceRuns) -> TextTable:
+def _easier_targets(field: InstanceRuns) -> TextTable:
     """How each row reached the targets that are easier than the first."""
-    headings = (
-        "algorithm",
-        "on",
-        "target",
-        ">reached [95 % CI]",
-        ">expected time [95 % CI]",
-        f">expected {_unit(field)} [95 % CI]",
-    )
-    rows = [
-        [
-            entry.work,
-            entry.place,
-            target.words,
-            target_tables.success(entry.family, target),
-            target_tables.expected(entry.family, target, "seconds"),
-            target_tables.expected(entry.family, target, "evaluations"),
-        ]
-        for target in field.targets.all[1:]
-        for entry in field.entries
-    ]
-    return TextTable(f"{field.record.instance}: running time to easier targets", headings, rows)
+    columns: dict[str, Cell] = {
+        "algorithm": lambda row, _: row.work,
+        "on": lambda row, _: row.place,
+        "target": lambda _, target: target.words,
+        ">reached [95 % CI]": _success,
+    }
+    caption = f"{field.record.instance}: running time to easier targets"
+    return _target_table(caption, field, field.targets.all[1:], columns)
 
 
-def tests_table(tests: RankTestFamily, field: InstanceRuns) -> TextTable:
+def _target_table(
+    caption: str, field: InstanceRuns, targets: Sequence[Target], columns: Mapping[str, Cell]
+) -> TextTable:
+    """A row for each target and row of the instance; the expected effort in the last columns."""
+    unit = field.units[0] if len(field.units) == 1 else "evaluations"
+    every: dict[str, Cell] = {
+        **columns,
+        ">expected time [95 % CI]": lambda row, target: target_tables.expected(row.family, target, "seconds"),
+        f">expected {unit} [95 % CI]": lambda row, target: target_tables.expected(row.family, target, "evaluations"),
+    }
+    rows = [[str(cell(row, target)) for cell in every.values()] for target in targets for row in field.entries]
+    return TextTable(caption, tuple(every), rows)
+
+
+def _tests(tests: RankTestFamily, field: InstanceRuns) -> TextTable:
     """A row for each pair."""
-    headings = ("one", "other", ">p", ">p, Holm", ">A12", "effect", "at 5 %")
-    rows = [
-        [
-            pair.one.label,
-            pair.other.label,
-            p_text(pair.p),
-            p_text(pair.corrected),
-            f"{pair.a12:.2f}",
-            pair.effect,
-            pair.verdict,
-        ]
-        for pair in tests.pairs
-    ]
-    return TextTable(f"{field.record.instance}: {tests.of}", headings, rows)
-
-
-def p_text(p: float) -> str:
-    """Word a probability with two digits, and one that is very small by a bound."""
-    if p < 1e-4:
-        return "< 0.0001"
-    return f"{p:.2g}" if p < 0.995 else "1"
+    columns: dict[str, Callable[[PairTest], Any]] = {
+        "one": lambda pair: pair.one.label,
+        "other": lambda pair: pair.other.label,
+        ">p": lambda pair: probability(pair.p),
+        ">p, Holm": lambda pair: probability(pair.corrected),
+        ">A12": lambda pair: f"{pair.a12:.2f}",
+        "effect": lambda pair: pair.effect,
+        "at 5 %": lambda pair: pair.verdict,
+    }
+    return TextTable.of(f"{field.record.instance}: {tests.of}", tests.pairs, columns)
 
 
 def too_few(pairs: Sequence[PairTest]) -> str:
@@ -140,98 +108,71 @@ def too_few(pairs: Sequence[PairTest]) -> str:
     if least < LEVEL:
         return ""
     return (
-        f"With so few seeds the smallest p after the correction for {len(pairs)} "
-        f"test{'s' if len(pairs) > 1 else ''} is {number(min(1.0, least))}: no difference can be "
-        "significant"
+        f"With so few seeds the smallest p after the correction for {counted(len(pairs), 'test')} is "
+        f"{number(min(1.0, least))}: no difference can be significant"
     )
 
 
-def _unit(field: InstanceRuns) -> str:
-    return field.units[0] if len(field.units) == 1 else "evaluations"
+def _success(row: AlgorithmRow, target: Target) -> str:
+    return target_tables.success(row.family, target)
 
 
-def _mean(entry: AlgorithmRow) -> str:
-    costs = entry.costs
-    return cost(costs.mean) + ("" if costs.deviation is None else f" ± {number(costs.deviation)}")
+def _mean(row: AlgorithmRow, _: Target) -> str:
+    deviation = row.costs.deviation
+    return cost(row.costs.mean) + ("" if deviation is None else f" ± {number(deviation)}")
 
 
-def _median(entry: AlgorithmRow) -> str:
-    median = entry.costs.median
-    interval = "" if median.low is None or median.high is None else f" [{cost(median.low)}, {cost(median.high)}]"
-    return f"{cost(median.value)}{interval}"
-
-
-def _best(entry: AlgorithmRow) -> str:
-    apart = gap(entry.costs.minimum, entry.record.details.get("optimum"))
-    return cost(entry.costs.minimum) + (f" ({apart})" if apart else "")
+def _best(row: AlgorithmRow, _: Target) -> str:
+    apart = gap(row.costs.minimum, row.record.details.get("optimum"))
+    return cost(row.costs.minimum) + (f" ({apart})" if apart else "")
 
 
 # --- files ---
 
 
-def render(sections: Sequence[StatisticsSection]) -> str:
-    """Return the report's text.
-
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
-    """
-    text = template("statistics.md.j2").render(
-        sections=[_section(one) for one in sections],
-        rules=verdicts.RULES_MARK,
+def _render(fields: Sequence[InstanceRuns], pictures: Sequence[Pictures]) -> str:
+    """Return the report's text; the twelve rules count the seeds of a row, since those are what it shows."""
+    entries = [(row.family.label, _with_a_value_per_seed(row)) for field in fields for row in field.entries]
+    properties = {
+        "figures": [what for one in pictures for what in one],
+        "extremes": ["best"],
+        "tests": "Mann and Whitney's test" if any(field.tests for field in fields) else "",
+        "means": {"costs": ARITHMETIC},
+    }
+    return fill_with_rules(
+        "statistics.md.j2",
+        entries,
+        properties,
+        sections=[_section(field, drawn) for field, drawn in zip(fields, pictures, strict=True)],
         resamples=RESAMPLES,
         least_for_interval=LEAST_FOR_INTERVAL,
     )
-    page = verdicts.insert_rules(text)
-    return verdicts.insert_rules(page, _rules(sections, page))
 
 
-def _rules(sections: Sequence[StatisticsSection], page: str) -> str:
-    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
-    fields = [one.field for one in sections]
-    about = inputs.ReportProperties(
-        page=page,
-        figures=[what for one in sections for what, _ in one.pictures],
-        extremes=["best"],
-        tests="Mann and Whitney's test" if any(field.tests for field in fields) else "",
-        means={"costs": inputs.ARITHMETIC},
-        mean_ratios="",
-        assumed_normal="",
-        joined="",
-    )
-    entries = [(entry.family.label, _a_value_per_seed(entry)) for field in fields for entry in field.entries]
-    return verdicts.rules_markdown(verdicts.decide_rules(entries, about))
-
-
-def _a_value_per_seed(entry: AlgorithmRow) -> Record:
-    """The runs of an entry as one whose repetitions are its seeds, since those are what this report counts."""
-    runs = entry.family.runs
+def _with_a_value_per_seed(row: AlgorithmRow) -> Record:
+    runs = row.family.runs
     return merge_seeds(runs).with_repetitions(tuple(run.repetitions[0] for run in runs), verified=True)
 
 
-def _section(one: StatisticsSection) -> dict[str, object]:
-    field = one.field
+def _section(field: InstanceRuns, pictures: Pictures) -> dict[str, object]:
+    """What the template needs of an instance."""
     return {
-        "instance": field.record.instance,
-        "sha256": field.record.instance_sha256,
+        "field": field,
         "source": str(field.record.details.get("instance_source") or "source not recorded").rstrip(". "),
         "works": {name: parameters_text(parameters) for name, parameters in field.works.items()},
-        "budgets": {entry.work: _budget(entry) for entry in field.entries},
-        "machines": field.machines,
-        "targets": field.targets.why,
-        "pictures": one.pictures,
-        "left_out": targets.shown_families([entry.family for entry in field.entries], field.targets)[1],
+        "budgets": {row.work: _budget(row) for row in field.entries},
+        "pictures": {what: files[0].name for what, files in pictures.items()},
+        "left_out": targets.shown_families([row.family for row in field.entries], field.targets)[1],
         "tables": tables(field),
-        "tests": [(tests_table(one, field), too_few(one.pairs)) for one in field.tests],
+        "too_few": [too_few(one.pairs) for one in field.tests],
         "notes": [*field.cautions(), *field.notes],
     }
 
 
-def _budget(entry: AlgorithmRow) -> str:
-    least, most = entry.budget
+def _budget(row: AlgorithmRow) -> str:
+    least, most = row.budget
     many = grouped(least) if least == most else f"{grouped(least)} to {grouped(most)}"
-    return f"{many} {entry.record.evaluation_unit} a run"
+    return f"{many} {row.record.evaluation_unit} a run"
 
 
 def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
@@ -248,49 +189,24 @@ def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
         The folder cannot be written, or jinja2 is not installed.
     """
     report, in_latex = folder / f"{NAME}.md", folder / f"{NAME}.tex"
-    written: list[Path] = []
-    sections = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        remove(folder)
-        for place, field in enumerate(fields, 1):
-            drawn = _draw(field, folder, f"{NAME}-{place}")
-            sections.append(StatisticsSection(field, [(what, files[0].name) for what, files in drawn.items()]))
-            written += [path for files in drawn.values() for path in files]
-        report.write_text(render(sections), encoding="utf-8")
-        every = [table.latex() for field in fields for table in tables(field).values()]
+    with written_into(folder):
+        numbered = (f"{NAME}-[0-9]*-{kind}.{form}" for kind, _ in PICTURES.values() for form in style.FORMATS)
+        remove_files(folder, report.name, in_latex.name, *numbered)
+        pictures = [_draw(field, folder, f"{NAME}-{place}") for place, field in enumerate(fields, 1)]
+        report.write_text(_render(fields, pictures), encoding="utf-8")
+        every = (table.latex() for field in fields for table in tables(field).values())
         in_latex.write_text(latex.document(every), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
-    return [report, in_latex, *written]
+    return [report, in_latex, *(path for drawn in pictures for files in drawn.values() for path in files)]
 
 
-def _draw(field: InstanceRuns, folder: Path, name: str) -> dict[str, list[Path]]:
-    families = [entry.family for entry in field.entries]
+def _draw(field: InstanceRuns, folder: Path, name: str) -> Pictures:
+    families = [row.family for row in field.entries]
     unit = field.units[0] if len(field.units) == 1 else ""
-    kinds = {"targets": targets.draw_distributions, "course": targets.draw_courses}
-    title = field.record.instance
     found = {
-        PICTURES[kind]: draw(families, field.targets, folder, f"{name}-{kind}", title, unit)
-        for kind, draw in kinds.items()
+        what: draw(families, field.targets, folder, f"{name}-{kind}", field.record.instance, unit)
+        for what, (kind, draw) in PICTURES.items()
     }
     return {what: files for what, files in found.items() if files}
-
-
-def remove(folder: Path) -> None:
-    """Remove an earlier report, and what belongs to it.
-
-    Raises
-    ------
-    OSError
-        The system refuses.
-    """
-    for path in [folder / f"{NAME}.md", folder / f"{NAME}.tex"]:
-        path.unlink(missing_ok=True)
-    for form in style.FORMATS:
-        for kind in PICTURES:
-            for stale in folder.glob(f"{NAME}-[0-9]*-{kind}.{form}"):
-                stale.unlink()
 
 
 def report_statistics(records: Sequence[Record], asked: float | None, folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from reports.comparison.cautions import marks
 from reports.comparison.execution_settings import value_text
@@ -21,25 +21,25 @@ MOST_OF_A_REASON = 150
 _LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of few repetitions"
 
 
-def print_table(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> None:
-    """Print what came out, a row for each run, the notes, the work that all share, and what did not run.
-
-    Times are without compilation; speed-ups are over a run on one core.
-
-    Parameters
-    ----------
-    section : Compared
-    titled : bool
-        Whether the instance's name stands above.
-    explained : bool
-        Whether to say how intervals are written, and what did not run: once is enough for several instances.
-    """
-    for line in lines(section, titled=titled, explained=explained):
-        print(line)
+def show(sections: Sequence[ComparedSection]) -> None:
+    """Print the tables of all sections, for a terminal of 80 columns."""
+    for place, section in enumerate(sections):
+        print(*lines(section, titled=len(sections) > 1, explained=place == 0), sep="\n")
 
 
 def lines(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> Iterator[str]:
-    """Yield the lines of `print_table`, none longer than 80 columns unless a single word is."""
+    """Yield what came out, a row for each run, the notes, the work that all share, and what did not run.
+
+    Times are without compilation; speed-ups are over a run on one core. No line is longer than 80 columns.
+
+    Parameters
+    ----------
+    section : ComparedSection
+    titled : bool
+        True for the instance's name above.
+    explained : bool
+        True for how intervals are written, and what did not run: once is enough for several instances.
+    """
     comparison = section.comparison
     if titled:
         yield from ["", comparison.work.instance]

@@ -201,6 +201,6 @@ def report_of(section_of):
     """A function that makes the Markdown report of the records of one instance."""
 
     def make(records, not_run=(), why="", plots=()):
-        return comparison.render([comparison.make_tables(section_of(records, not_run, why), plots)])
+        return comparison.render([section_of(records, not_run, why)], [plots])
 
     return make

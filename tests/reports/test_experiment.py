@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reports.comparison.sections import InstanceSection
-from reports.pages import comparison, experiment
+from reports.pages import comparison
 from reports.pages.terminal import lines
 from reports.records.files import RecordError, Repetition
 from tests.reports.conftest import MACHINE
@@ -56,11 +56,11 @@ def sections(make_record):
             }
             yield run([time, time, time], **place, **grown, ranks=ranks, hash=f"{ranks:016x}")
 
-    return experiment.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
+    return comparison.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
 
 
 def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path, is_golden):
-    files = experiment.write(sections, tmp_path, "tsp")
+    files = comparison.write(sections, tmp_path, "tsp")
     pictures = [f"compare-tsp-{n}{of}.{form}" for n in (1, 2) for of in ("", "-scaling") for form in ("svg", "png")]
     assert [file.name for file in files] == ["compare-tsp.md", "compare-tsp.tex", *pictures]
     assert all(file.exists() for file in files)
@@ -94,7 +94,7 @@ def searched(make_record):
 
 
 def test_seeds_with_histories_have_the_time_to_targets_of_each_row(searched, tmp_path):
-    report, _, *pictures = experiment.write(experiment.compare_records(searched), tmp_path, "qap")
+    report, _, *pictures = comparison.write(comparison.compare_records(searched), tmp_path, "qap")
     assert [path.name for path in pictures[2:]] == ["compare-qap-1-targets.svg", "compare-qap-1-targets.png"]
     text = report.read_text()
     assert "![Time to target](compare-qap-1-targets.svg)" in text
@@ -118,15 +118,15 @@ def rows_of(text, heading):
 def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
     bare = [replace(run, repetitions=tuple(replace(one, history=None) for one in run.repetitions)) for run in searched]
     for records in (searched[:1], bare):
-        (section,) = experiment.compare_records(records)
+        (section,) = comparison.compare_records(records)
         assert section.to_targets is None
-        assert "Time to target" not in comparison.render([comparison.make_tables(section)])
+        assert "Time to target" not in comparison.render([section])
 
 
 def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
     broken = replace(searched[5], repetitions=tuple(replace(one, history=[]) for one in searched[5].repetitions))
-    (section,) = experiment.compare_records([*searched[:5], broken, *searched[6:]])
-    text = comparison.render([comparison.make_tables(section)])
+    (section,) = comparison.compare_records([*searched[:5], broken, *searched[6:]])
+    text = comparison.render([section])
     assert "threads, seed 1, repetition 1: its history is empty: left out." in text
     assert rows_of(text, "Time to target")["threads"][1] == "not known"
 
@@ -136,16 +136,16 @@ def test_an_earlier_report_is_removed_and_nothing_else(tmp_path):
     others = ["compare-tsp.jsonl", "compare-tspx.md", "compare-tsp-notes.svg", "speedup.png"]
     for name in (*names, *others):
         (tmp_path / name).touch()
-    experiment.remove(tmp_path, "tsp")
+    comparison.remove(tmp_path, "tsp")
     assert {path.name for path in tmp_path.iterdir()} == set(others)
 
 
 def test_records_of_several_workloads_are_refused(make_record):
     with pytest.raises(RecordError, match="found records of ihc, lcs: expected those of one workload"):
-        experiment.compare_records([make_record(), make_record(workload="lcs")])
+        comparison.compare_records([make_record(), make_record(workload="lcs")])
     with pytest.raises(RecordError, match="no records"):
-        experiment.compare_records([])
-    assert experiment.report_name("../a b\0/é") == "compare-..-a-b-é", "no name leads to another folder"
+        comparison.compare_records([])
+    assert comparison.report_name("../a b\0/é") == "compare-..-a-b-é", "no name leads to another folder"
 
 
 def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
@@ -155,6 +155,6 @@ def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
 
     first = at(0, 0.1, backend="threads")
     second = at(1, 2.5, instance="other", instance_sha256="cd" * 32)
-    _, beside = experiment.compare_sections([InstanceSection([first]), InstanceSection([second])])
-    (alone,) = experiment.compare_sections([InstanceSection([]), InstanceSection([second])])
+    _, beside = comparison.compare_sections([InstanceSection([first]), InstanceSection([second])])
+    (alone,) = comparison.compare_sections([InstanceSection([]), InstanceSection([second])])
     assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from reports.pages import comparison, experiment
+from reports.pages import comparison
 from reports.records.files import load
 from reports.text import latex
 from reports.text.tables import TERMINAL, TextTable
@@ -36,7 +36,7 @@ def gallery_comparisons():
     for record in load(ROOT / "reports" / "gallery" / "overview.jsonl"):
         by_workload.setdefault(record.workload, []).append(record)
     for records in by_workload.values():
-        yield from comparison.latex_tables([comparison.make_tables(one) for one in experiment.compare_records(records)])
+        yield from comparison.all_tables(comparison.compare_records(records))
 
 
 @pytest.mark.slow

@@ -85,10 +85,10 @@ def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_reco
     text = render(made)
     assert "| 30.0 s*, 1.00x* | 20.0 ms, 1,500x* |" in text
     assert "its baseline: spread above 10 % of the median (from the shortest to the longest time): ihc 50 %" in text
-    assert "load of other programs" in text and "12.0 (1 ours, 16 cores)" in text
+    assert "load of other programs" in text and "**Disturbed: load 12.0 (1 ours, 16 cores)**" in text
     drawn = draw(made, tmp_path, NAME)[0].read_text()
     assert ">1,500x*<" in drawn and "doubtful: the notes below the table say why" in drawn
-    assert "note: its baseline: spread above 10 %" in plain_text(made)
+    assert "\n\ndisturbed: load 12.0 (1 ours, 16 cores)\nnote: " in plain_text(made)
 
 
 def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp_path, make_record):

@@ -4,8 +4,8 @@ import pytest
 
 from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
-from reports.pages import experiment
-from reports.pages.terminal import lines
+from reports.pages.comparison import compare_sections
+from reports.pages.terminal import lines, show
 from reports.text.tables import TERMINAL
 
 MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
@@ -36,7 +36,7 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):
     sections = [InstanceSection([make_record(instance=name, instance_sha256=sha * 32)], MISSING) for name, sha in NAMES]
-    experiment.show(experiment.compare_sections(sections))
+    show(compare_sections(sections))
     told = capsys.readouterr().out.splitlines()
     assert [line for line in told if line in ("one", "two")] == ["one", "two"]
     assert sum("from, to: [95 % interval of the median]" in line for line in told) == 1

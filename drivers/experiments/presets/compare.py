@@ -26,8 +26,11 @@ from drivers.peers import installed_peers, peers_for
 from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import all_workloads
+from reports.comparison.scaling import is_grown
+from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
-from reports.pages import experiment
+from reports.pages import comparison as comparison_page
+from reports.pages import terminal
 from reports.records.environment import cores
 from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
 
@@ -55,7 +58,7 @@ class ComparisonRun(NamedTuple):
 
     """
 
-    sections: list[experiment.InstanceSection]
+    sections: list[InstanceSection]
     failed: bool
     missing: list[str]
     name: str
@@ -100,7 +103,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     is_hybrid = options.hybrid is not None
     # Files of work that grows and of mixtures have names of their own.
     name = workload.name + "-weak" * options.weak + "-hybrid" * is_hybrid
-    records = options.out / f"{experiment.report_name(name)}.jsonl"
+    records = options.out / f"{comparison_page.report_name(name)}.jsonl"
     kept_apart = [PIN_CORES] if is_hybrid and not options.oversubscribe else []
     works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
     configurations, not_run = choose_configurations(options)
@@ -113,7 +116,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
         problem = work.task.problem
         refuse_namesake(records, workload.name, problem.name, problem.sha256, "--rerun, another --out")
     executor = chosen_executor(options)
-    prepare_folder(records, lambda: experiment.remove(options.out, name), rerun=options.rerun)
+    prepare_folder(records, lambda: comparison_page.remove(options.out, name), rerun=options.rerun)
     show(f"{workload.name}: {plan.summary()}")
     show(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
@@ -127,7 +130,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
         found = [record for one in those for record in one.records]
         failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
         why = "" if options.instance or rest else STANDARD_REASON
-        sections.append(experiment.InstanceSection(found, failures, why))
+        sections.append(InstanceSection(found, failures, why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
 
 
@@ -247,21 +250,21 @@ def conclude(ran: ComparisonRun, folder: Path) -> int:
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
-        compared = experiment.compare_sections(ran.sections)
+        compared = comparison_page.compare_sections(ran.sections)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
         return FAILED
     print()
-    experiment.show(compared)
-    for path in experiment.write(compared, folder, ran.name):
+    terminal.show(compared)
+    for path in comparison_page.write(compared, folder, ran.name):
         print(path)
     doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
     doubted += [
         NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
         for section in ran.sections
         for one in section.records
-        if experiment.is_grown(one) and not one.verified
+        if is_grown(one) and not one.verified
     ]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)
