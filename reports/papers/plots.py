@@ -18,20 +18,19 @@ from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Plot
 from reports.papers.tables import caption
 from reports.plots import style
-from reports.plots.scaling import STYLES
-from reports.plots.style import FORMATS, PAGE_WIDTH
+from reports.plots.scaling import curve_style
+from reports.plots.style import FORMATS
 from reports.text.formatting import listed
 
 HATCHES = ("", "/", "\\", "-", "|", "+")
 MOST_CURVES = 8
-PANELS_ACROSS = 2
 SPEEDUP, DOUBTFUL = "speedup", "*"
 RATIOS = (SPEEDUP, "over_peer", "over_first")
 COST = "cost"
 PER_RUN = ("seconds", COST)
 """Measures that depend on how many iterations a run made."""
-LEGEND_WIDTH, PANEL_LEGEND_WIDTH, TITLE_WIDTH = 44, 30, 78
-"""Letters in a line: of a legend in a picture of one panel and of several, and above the picture."""
+LEGEND_WIDTH, TITLE_WIDTH = 60, 62
+"""Letters in a line: of a legend, and above the picture."""
 ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
 """Said above a picture whose curves are all published, or all ours."""
 
@@ -76,24 +75,22 @@ def draw(
         The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not
         installed.
     """
-    drawn = panels(figure, shown)
-    library = style.pyplot() if drawn and figure.plot else None
-    if library is None or figure.plot is None:
+    drawn, plot = panels(figure, shown), figure.plot
+    if not drawn or plot is None:
         return []
-    across = min(PANELS_ACROSS, len(drawn))
-    down = -(-len(drawn) // across)
-    size = PAGE_WIDTH, 4.6 if len(drawn) == 1 else 3.4 * down + 0.4
-    picture, every = library.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
-    width = LEGEND_WIDTH if len(drawn) == 1 else PANEL_LEGEND_WIDTH
-    for axes, panel in zip(every.flat, drawn, strict=False):
-        (_bars if figure.plot.kind == "bars" else _curves)(axes, panel, figure.plot, width)
-        _dress(axes, panel, figure.plot)
-    for axes in every.flat[len(drawn) :]:
-        axes.set_axis_off()
-    picture.suptitle("\n".join([*textwrap.wrap(caption(figure), TITLE_WIDTH), *remarks(drawn)]))
-    written = style.save(picture, folder, name, formats)
-    library.close(picture)
-    return written
+
+    def paint(picture: Any, every: Any) -> None:
+        for axes, panel in zip(every.flat, drawn, strict=True):
+            (_bars if plot.kind == "bars" else _curves)(axes, panel, plot)
+            _dress(axes, panel, plot)
+            if len(drawn) > 1:
+                axes.legend()
+        if len(drawn) == 1:
+            picture.legend(loc="outside lower left")
+        picture.suptitle("\n".join([*textwrap.wrap(caption(figure), TITLE_WIDTH), *remarks(drawn)]))
+
+    height = 3.8 + 0.16 * len(drawn[0].curves) if len(drawn) == 1 else 2.5 * len(drawn) + 0.4
+    return style.draw(paint, folder / name, height, (len(drawn), 1), formats)
 
 
 def remarks(drawn: Sequence[Panel]) -> list[str]:
@@ -205,33 +202,30 @@ def _place(value: Any) -> str:
 # --- drawing ---
 
 
-def _curves(axes: Any, panel: Panel, plot: Plot, legend_width: int) -> None:
+def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
     at = {place: number for number, place in enumerate(panel.places)}
     for number, curve in enumerate(panel.curves):
-        colour, marker = STYLES[number % len(STYLES)]
         points = sorted((at[place], value) for place, value in curve.values.items())
         axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            color=colour,
-            marker=marker,
+            *zip(*points, strict=True),
+            **curve_style(number),
             linestyle=("--" if curve.published else "-") if plot.kind == "lines" else "none",
             fillstyle="none" if curve.published else "full",
             linewidth=1.3,
             markersize=6,
-            label="\n".join(textwrap.wrap(curve.name, legend_width)),
+            label="\n".join(textwrap.wrap(curve.name, LEGEND_WIDTH)),
         )
     if panel.optimum is not None:
         axes.axhline(panel.optimum, color="black", linewidth=0.8, linestyle=":", label=f"optimum {panel.optimum:,}")
 
 
-def _bars(axes: Any, panel: Panel, plot: Plot, legend_width: int) -> None:
+def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
     """Bars from 1 on where ratios are drawn: on a logarithmic axis a bar's length is how far it is from no gain."""
     foot = 1.0 if plot.measure in RATIOS else 0.0
     at = {place: number for number, place in enumerate(panel.places)}
     width = 0.8 / max(1, len(panel.curves))
     for number, curve in enumerate(panel.curves):
-        colour = STYLES[number % len(STYLES)][0]
+        colour = curve_style(number)["color"]
         shift = (number - (len(panel.curves) - 1) / 2) * width
         axes.bar(
             [at[place] + shift for place in curve.values],
@@ -241,7 +235,7 @@ def _bars(axes: Any, panel: Panel, plot: Plot, legend_width: int) -> None:
             color="white" if curve.published else colour,
             edgecolor=colour if curve.published else "white",
             hatch=HATCHES[number % len(HATCHES)],
-            label="\n".join(textwrap.wrap(curve.name, legend_width)),
+            label="\n".join(textwrap.wrap(curve.name, LEGEND_WIDTH)),
         )
 
 
@@ -260,6 +254,5 @@ def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
     axes.set_ylabel(panel.axis)
     axes.set_xlabel(plot.over)
     if panel.title:
-        axes.set_title("\n".join(textwrap.wrap(panel.title, 46)))
+        axes.set_title("\n".join(textwrap.wrap(panel.title, TITLE_WIDTH)))
     style.dress(axes, "y")
-    axes.legend(frameon=False)

@@ -15,7 +15,7 @@ from reports.comparison.cautions import SHORTEST_BASELINE_S, is_short
 from reports.comparison.overview import DOUBTFUL, Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
 from reports.plots import style
-from reports.plots.style import FORMATS, LABEL, PAGE_WIDTH, TEXT
+from reports.plots.style import FORMATS, LABEL, TEXT
 from reports.text.formatting import listed
 
 COLOURS = "PuOr"
@@ -24,9 +24,7 @@ GREY = "#808080"
 """Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
 LEAST_DECADES = 1.0
 """Decades that the scale reaches from 1 on either side at least, so that small differences look small."""
-MOST_TICKS = 9
-NAMES_WIDTH, CELL_WIDTH = 2.1, 0.95
-"""Inches of the names at the left, and of a cell where there is room."""
+MOST_TICKS = 7
 
 
 @dataclass(frozen=True)
@@ -80,16 +78,13 @@ def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = F
         matplotlib is not installed.
     """
     part = select_part(overview)
-    library = style.pyplot() if part.lines else None
-    if library is None:
-        return []
-    width = min(PAGE_WIDTH, NAMES_WIDTH + CELL_WIDTH * max(3, len(part.devices)))
-    figure, axes = library.subplots(figsize=(width, 1.7 + 0.5 * len(part.lines)), layout="constrained")
-    doubtful = _fill(axes, part, overview)
-    _draw_scale(figure, axes, part, doubtful=doubtful)
-    written = style.save(figure, folder, name, formats, transparent=True)
-    library.close(figure)
-    return written
+
+    def paint(figure: Any, every: Any) -> None:
+        doubtful = _fill(every[0, 0], part, overview)
+        _draw_scale(figure, every[0, 0], part, doubtful=doubtful)
+
+    height = 1.7 + 0.5 * len(part.lines)
+    return style.draw(paint, folder / name, height, formats=formats, transparent=True) if part.lines else []
 
 
 def _ratios(part: HeatMapPart) -> Iterator[float]:
@@ -119,12 +114,11 @@ def _fill(axes: Any, part: HeatMapPart, overview: Overview) -> bool:
     axes.set_xlim(-0.5, len(part.devices) - 0.5)
     axes.set_ylim(len(part.lines) - 0.5, -0.5)
     axes.set_xticks(range(len(part.devices)), ["\n".join(filter(None, split_device(name))) for name in part.devices])
-    named = [f"{line.workload}\n{shortened(line.instance, 24)}".rstrip() for line in part.lines]
+    named = [f"{line.workload}\n{shortened(line.instance, 18)}".rstrip() for line in part.lines]
     axes.set_yticks(range(len(part.lines)), named)
     axes.xaxis.tick_top()
     axes.tick_params(length=0, labelsize=TEXT, labelcolor=GREY)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     return doubtful
 
 

@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reports.plots import style
-from reports.plots.style import LABEL, PAGE_WIDTH, TEXT, TITLE
 
-FOUND, KNOWN = "#0072b2", "#d55e00"
-"""Of Okabe and Ito's colours, which readers who see colours differently tell apart."""
-WIDE = 20.0
-"""Spread of an axis above which it is logarithmic."""
+FOUND, KNOWN = style.COLOURS[:2]
 LEAST_EVALUATIONS = 1
 """Where a logarithmic axis of evaluations begins: a start solution costs none."""
 MOST_MARKED = 60
 """Improvements that are marked; more would hide the line."""
-SIZE = PAGE_WIDTH, 3.8
+SIZE = style.WIDTH, 3.2
 """Width and height of a figure, in inches."""
 
 
@@ -72,7 +68,7 @@ def draw_history(
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels: over evaluations, and over seconds. It belongs to no window.
+        Two panels: over evaluations, and over seconds, both linear or both logarithmic. It belongs to no window.
 
     """
     from matplotlib.figure import Figure
@@ -80,7 +76,7 @@ def draw_history(
     figure = Figure(figsize=SIZE, layout="constrained")
     course = HistoryCurve(f"best {noun}", history, evaluations)
     draw_histories(figure.subplots(1, 2, sharey=True), [course], unit, noun=noun, in_words=in_words, known=known)
-    figure.suptitle(title, fontsize=TITLE)
+    figure.suptitle(title, fontsize=style.TITLE)
     return figure
 
 
@@ -97,52 +93,43 @@ def draw_histories(
     from matplotlib.ticker import FuncFormatter
 
     known = known or {}
+    spreads = [[row[column] for one in courses for row in one.history if row[column] > 0] for column in (1, 2)]
+    wide = any(map(style.is_wide, spreads))
     for axes, column, words in zip(panels, (1, 2), (unit, "seconds"), strict=True):
-        reached = [row[column] for one in courses for row in one.history if row[column] > 0]
-        wide = is_wide(reached)
         for number, one in enumerate(courses):
-            _step(axes, one, column, f"C{number}" if len(courses) > 1 else FOUND, is_logarithmic=wide)
+            colour = f"C{number}" if len(courses) > 1 else FOUND
+            _step(axes, one, column, colour, least=LEAST_EVALUATIONS if wide and column == 1 else 0)
         for name, cost in known.items():
             axes.axhline(cost, color=KNOWN, linestyle="--", linewidth=1.0, label=f"{name} {in_words(cost)}")
-        axes.set_xlabel(words, fontsize=LABEL)
-        axes.tick_params(labelsize=TEXT)
+        axes.set_xlabel(words, fontsize=style.LABEL)
+        axes.tick_params(labelsize=style.TEXT)
         if wide:
             style.logarithmic(axes, "x")
+        else:
+            axes.locator_params(axis="x", nbins=4)
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.tick_text(value)))
         style.dress(axes)
-    if is_wide([*(row[3] for one in courses for row in one.history), *known.values()]):
+    if style.is_wide([*(row[3] for one in courses for row in one.history), *known.values()]):
         style.logarithmic(panels[0], "y")
     panels[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: in_words(round(cost))))
-    panels[0].set_ylabel(f"best {noun}", fontsize=LABEL)
-    panels[1].legend(fontsize=TEXT, frameon=False)
+    panels[0].set_ylabel(f"best {noun}", fontsize=style.LABEL)
+    panels[1].legend(fontsize=style.TEXT, frameon=False)
 
 
-def _step(axes: Any, one: HistoryCurve, column: int, colour: str, *, is_logarithmic: bool) -> None:
-    """Draw one course over a column of its history."""
+def _step(axes: Any, one: HistoryCurve, column: int, colour: str, least: float) -> None:
+    """Draw one course over a column of its history, whose values count as `least` at least."""
     at, costs = [row[column] for row in one.history], [row[3] for row in one.history]
     marks = list(range(len(costs))) if len(costs) <= MOST_MARKED else []
     if column == 1 and one.evaluations is not None:
         at, costs = [*at, one.evaluations], [*costs, costs[-1]]
-    if is_logarithmic and column == 1:
-        at = [max(place, LEAST_EVALUATIONS) for place in at]
+    at = [max(place, least) for place in at]
     axes.step(at, costs, where="post", color=colour, marker=".", markevery=marks, label=one.name)
-
-
-def is_wide(values: Sequence[float]) -> bool:
-    """Whether positive values differ so much that a linear axis would hide the small ones."""
-    return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
 def save_figure(figure: Any, path: str) -> None:
     """Save a figure in the format that its file's name ends in; equal figures make equal files."""
     import matplotlib
 
-    form = Path(path).suffix[1:].lower()
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    file = Path(path)
     with matplotlib.rc_context({"svg.hashsalt": "onekernel", "svg.fonttype": "none"}):
-        figure.savefig(
-            path,
-            format=form,
-            dpi=style.DOTS_PER_INCH,
-            facecolor="white",
-            metadata=undated.get(form, {"Software": None}),
-        )
+        style.save(figure, file.parent, file.stem, [file.suffix[1:]])

@@ -1,4 +1,4 @@
-"""Speed-up over ranks with the ideal line and the fitted law, as SVG and PNG."""
+"""Speed-up over ranks as SVG and PNG: measured with the fitted law, or modelled for networks."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reports.comparison.modelled_runs import ModelledInstance
 from reports.comparison.scaling import ScalingCurve
 from reports.comparison.sections import ComparedSection
-from reports.plots import style as plots_style
-from reports.plots.style import MOST_TICKS, PAGE_WIDTH
+from reports.plots import style
 from reports.text.formatting import per_cent
 
-# Of Okabe and Ito's colours, told apart by their markers too.
-STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"), ("#e69f00", "P"))
 SMOOTH = 100
 
 
 def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
-    """Draw the curves of strong and of weak scaling, beside each other where there are both.
+    """Draw the curves of strong and of weak scaling, below each other where there are both.
 
     Returns
     -------
@@ -26,55 +24,84 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
         The files written, the SVG first; empty where there is no curve or matplotlib is not installed.
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
-    library = plots_style.pyplot() if kinds else None
-    if library is None:
-        return []
-    figure, every = library.subplots(
-        1, len(kinds), figsize=(PAGE_WIDTH if len(kinds) > 1 else 5.6, 4.2), layout="constrained", squeeze=False
-    )
-    for axes, curves in zip(every[0], kinds, strict=True):
-        _draw(axes, curves)
-    work = section.comparison.work
-    figure.suptitle(f"{work.workload} on {work.instance}")
-    written = plots_style.save(figure, folder, name)
-    library.close(figure)
-    return written
+
+    def paint(figure: Any, every: Any) -> None:
+        for axes, curves in zip(every.flat, kinds, strict=True):
+            _draw(axes, curves)
+        work = section.comparison.work
+        figure.suptitle(f"{work.workload} on {work.instance}")
+
+    return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
+
+
+def modelled(subject: ModelledInstance, folder: Path, name: str = "cluster-model") -> list[Path]:
+    """Draw the modelled speed-up and efficiency, a curve for each network.
+
+    Returns
+    -------
+    list of Path
+        The files written, the SVG first; empty where matplotlib is not installed.
+    """
+
+    def paint(figure: Any, every: Any) -> None:
+        upper, lower = every.flat
+        _ideal(upper, max(curve.points[-1].ranks for curve in subject.curves))
+        for number, curve in enumerate(subject.curves):
+            shown = curve_style(number) | {"markersize": 4, "linewidth": 1.2, "label": curve.network}
+            ranks = [point.ranks for point in curve.points]
+            upper.plot(ranks, [point.speedup for point in curve.points], **shown)
+            lower.plot(ranks, [point.speedup / point.ranks for point in curve.points], **shown)
+        if subject.gpu_s is not None:
+            gpu = {"color": "black", "linewidth": 0.8, "linestyle": ":", "label": "the GPU"}
+            upper.axhline(subject.core_s / subject.gpu_s, **gpu)
+        _dress(upper, "speed-up over one core, modelled")
+        _dress(lower, "efficiency, modelled")
+        upper.legend()
+        figure.suptitle(subject.instance)
+
+    return style.draw(paint, folder / name, 6.4, (2, 1))
+
+
+def curve_style(number: int) -> dict[str, Any]:
+    """Return colour and marker of a curve."""
+    kinds = len(style.COLOURS)
+    return {"color": style.COLOURS[number % kinds], "marker": style.MARKERS[number % kinds]}
+
+
+def _ideal(axes: Any, most: int) -> None:
+    axes.plot([1, most], [1, most], color="#555555", linewidth=1, linestyle="--", label="ideal")
+
+
+def _dress(axes: Any, what: str) -> None:
+    for which in "xy":
+        style.logarithmic(axes, which, base=2)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel(what)
+    style.dress(axes)
 
 
 def _draw(axes: Any, curves: Sequence[ScalingCurve]) -> None:
     weak = curves[0].weak
-    most = max(curve.points[-1].ranks for curve in curves)
-    axes.plot([1, most], [1, most], color="#555555", linewidth=1, linestyle="--", label="ideal")
+    _ideal(axes, max(curve.points[-1].ranks for curve in curves))
     for number, curve in enumerate(curves):
-        colour, marker = STYLES[number % len(STYLES)]
-        _draw_curve(axes, curve, colour, marker)
+        _draw_curve(axes, curve, curve_style(number))
+    _dress(axes, "scaled speed-up" if weak else "speed-up over one rank, 95 % CI")
     ticks = sorted({point.ranks for curve in curves for point in curve.points})
-    plots_style.logarithmic(axes, "x", base=2)
-    plots_style.logarithmic(axes, "y", base=2)
-    if len(ticks) <= MOST_TICKS:
+    if len(ticks) <= style.MOST_TICKS["x"]:
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    plots_style.dress(axes, framed=True)
-    axes.set_xlabel("ranks")
-    axes.set_ylabel("scaled speed-up" if weak else "speed-up over one rank, 95 % CI")
     axes.set_title("weak scaling: work grows with ranks" if weak else "strong scaling: the same work")
-    axes.legend(frameon=False)
+    axes.legend()
 
 
-def _draw_curve(axes: Any, curve: ScalingCurve, colour: str, marker: str) -> None:
-    points = curve.points
+def _draw_curve(axes: Any, curve: ScalingCurve, shown: dict[str, Any]) -> None:
+    points, colour = curve.points, shown["color"]
     ranks, values = [point.ranks for point in points], [point.speedup.value for point in points]
-    reach = [
-        [point.speedup.value - (point.speedup.low or point.speedup.value) for point in points],
-        [(point.speedup.high or point.speedup.value) - point.speedup.value for point in points],
-    ]
-    reach = [[max(0.0, one) for one in side] for side in reach]
-    style = {"color": colour, "marker": marker, "markersize": 6, "capsize": 3}
-    axes.errorbar(ranks, values, yerr=reach, linestyle="none", label=curve.name, **style)
-    crowded = [point for point in points if point.oversubscribed]
+    reach = style.error_bars([point.speedup for point in points])
+    axes.errorbar(ranks, values, yerr=reach, linestyle="none", label=curve.name, markersize=6, capsize=3, **shown)
+    crowded = [(point.ranks, point.speedup.value) for point in points if point.oversubscribed]
     if crowded:
-        places = [point.ranks for point in crowded], [point.speedup.value for point in crowded]
         ring = {"marker": "o", "markersize": 12, "fillstyle": "none", "linestyle": "none"}
-        axes.plot(*places, color=colour, label=f"{curve.name}: ranks share cores", **ring)
+        axes.plot(*zip(*crowded, strict=True), color=colour, label=f"{curve.name}: ranks share cores", **ring)
     serial = curve.serial
     if serial is not None and 0 <= serial <= 1:
         across = [points[-1].ranks ** (step / SMOOTH) for step in range(SMOOTH + 1)]

@@ -1,32 +1,33 @@
-"""Sizes, ticks and files of every picture, so that each can be read where it is printed at the width of a page."""
+"""Sizes, colours, axes and files of every picture, so that each can be read on a page and at 400 pixels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from reports.statistics.medians import Estimate
 
 FORMATS = ("svg", "png")
-PAGE_WIDTH = 7.5
-"""Inches of a printed page's text; no picture is wider, so that none is made smaller."""
-TEXT, LABEL, TITLE = 8, 9, 10
+WIDTH = 5.4
+"""Inches of every picture. `TEXT` has eight pixels where a picture is shown 400 pixels wide."""
+TEXT, LABEL, TITLE = 8, 8.5, 9
 """Points of ticks, legends and values; of axes and panels; of the picture."""
-DOTS_PER_INCH = 150
+DOTS_PER_INCH = 200
 GRID = "#dddddd"
-MOST_TICKS = 7
-MARGIN = 0.08
-"""Part of a logarithmic axis by which it reaches beyond its values until two ticks are on it."""
-MULTIPLES: tuple[tuple[float, ...], ...] = (
-    (1,),
-    (1, 3),
-    (1, 2, 5),
-    (1, 2, 3, 5, 7),
-    (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9),
+MOST_TICKS = {"x": 5, "y": 7}
+WIDE = 20.0
+"""Spread of an axis above which it is logarithmic."""
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
+"""Of Okabe and Ito, told apart by readers who see colours differently; without their yellow, which fades on white."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES: tuple[Any, ...] = (
+    *("-", "--", "-.", ":"),
+    *((0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)), (0, (1, 1))),
 )
-"""Ticks of a decade: the first of these that puts three on an axis."""
+"""Markers or lines tell curves apart in grey too."""
 
 
 def pyplot() -> Any:
@@ -40,17 +41,9 @@ def pyplot() -> Any:
     matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
     from matplotlib import pyplot as loaded
 
-    loaded.rcParams.update(
-        {
-            "font.size": TEXT,
-            "xtick.labelsize": TEXT,
-            "ytick.labelsize": TEXT,
-            "legend.fontsize": TEXT,
-            "axes.labelsize": LABEL,
-            "axes.titlesize": LABEL,
-            "figure.titlesize": TITLE,
-        }
-    )
+    loaded.rcParams.update({"font.size": TEXT, "legend.fontsize": TEXT, "legend.frameon": False})
+    loaded.rcParams.update({"xtick.labelsize": TEXT, "ytick.labelsize": TEXT})
+    loaded.rcParams.update({"axes.labelsize": LABEL, "axes.titlesize": LABEL, "figure.titlesize": TITLE})
     return loaded
 
 
@@ -69,32 +62,80 @@ def user_pyplot() -> Any:
     return loaded
 
 
+def draw(
+    paint: Callable[[Any, Any], None],
+    path: Path,
+    height: float,
+    panels: tuple[int, int] = (1, 1),
+    formats: Sequence[str] = FORMATS,
+    *,
+    transparent: bool = False,
+) -> list[Path]:
+    """Draw a picture and save it.
+
+    Parameters
+    ----------
+    paint
+        Fills a figure and an array of axes.
+    path
+        Of the files, without the ending.
+    height
+        In inches; the width is `WIDTH`.
+    panels
+        Rows and columns.
+    formats, transparent
+        As `save` takes them.
+
+    Returns
+    -------
+    list of Path
+        The files written, in the order of the formats; empty where matplotlib is not installed.
+    """
+    library = pyplot()
+    if library is None:
+        return []
+    figure, axes = library.subplots(*panels, figsize=(WIDTH, height), layout="constrained", squeeze=False)
+    paint(figure, axes)
+    written = save(figure, path.parent, path.name, formats, transparent=transparent)
+    library.close(figure)
+    return written
+
+
 def save(
     figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS, *, transparent: bool = False
 ) -> list[Path]:
     """Save a figure in some formats, on white unless it is transparent; the first is what reports show."""
     ground: dict[str, Any] = {"transparent": True} if transparent else {"facecolor": "white"}
-    written = []
-    for form in formats:
-        path = folder / f"{name}.{form}"
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata, **ground)
-        written.append(path)
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    written = [folder / f"{name}.{form}" for form in formats]
+    for form, path in zip(formats, written, strict=True):
+        undating = undated.get(form.lower(), {"Software": None})
+        figure.savefig(path, format=form.lower(), dpi=DOTS_PER_INCH, metadata=undating, **ground)
     return written
 
 
-def dress(axes: Any, grid: str = "both", *, framed: bool = False) -> None:
-    """Draw the grid behind the curves, and no frame above and at the right unless it is asked for."""
+def dress(axes: Any, grid: str = "both") -> None:
+    """Draw the grid behind the curves, and no frame above and at the right."""
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    if framed:
-        return
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
+    """Return the lengths of bars below and above values to the ends of their intervals."""
+    ends = [(one.value, one.low or one.value, one.high or one.value) for one in estimates]
+    return [[max(0.0, value - low) for value, low, _ in ends], [max(0.0, high - value) for value, _, high in ends]]
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Return True if positive values differ so much that a linear axis would hide the small ones."""
+    return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
 def logarithmic(axes: Any, which: str, base: int = 10) -> None:
     """Make an axis logarithmic, with at least two labelled ticks and no more than fit.
+
+    A short axis has round numbers as a linear one has, a longer one multiples of the powers, a long one powers alone.
 
     Parameters
     ----------
@@ -105,51 +146,24 @@ def logarithmic(axes: Any, which: str, base: int = 10) -> None:
     base : int
         Of the logarithm: 2 or 10.
     """
-    from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-    axis = {"x": axes.xaxis, "y": axes.yaxis}[which]
-    scaled, limited = {"x": (axes.set_xscale, axes.set_xlim), "y": (axes.set_yscale, axes.set_ylim)}[which]
-    scaled("log", base=base)
+    axis = getattr(axes, f"{which}axis")
+    getattr(axes, f"set_{which}scale")("log", base=base)
     low, high = sorted(axis.get_view_interval())
-    ticks = log_ticks(low, high, base)
-    spread = (high / low) ** MARGIN
-    while len(ticks) < 2:
-        low, high, spread = low / max(spread, 1.1), high * max(spread, 1.1), spread * spread
-        ticks = log_ticks(low, high, base)
-    limited(low, high)
-    axis.set_major_locator(FixedLocator(ticks))
+    if high / low < 5:
+        axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    else:
+        multiples = (1.0,) if base == 2 or high / low > 100 else (1.0, 3.0) if high / low > WIDE else (1.0, 2.0, 5.0)
+        axis.set_major_locator(LogLocator(base, subs=multiples, numticks=MOST_TICKS[which]))
     axis.set_major_formatter(lambda value, _: tick_text(value))
-    axis.set_minor_locator(NullLocator() if base == 2 else _minor(low, high))
+    axis.set_minor_locator(NullLocator() if base == 2 else LogLocator(base, subs="all", numticks=99))
     axis.set_minor_formatter(NullFormatter())
 
 
-def log_ticks(low: float, high: float, base: int = 10) -> list[float]:
-    """Return the labelled ticks of a logarithmic axis: powers of the base, and within a decade or two multiples."""
-    first, last = math.floor(math.log(low, base)), math.ceil(math.log(high, base))
-    decades = [float(base) ** power for power in range(first, last + 1)]
-    found = _within(decades, low, high)
-    if len(found) > MOST_TICKS:
-        return found[:: -(-len(found) // MOST_TICKS)]
-    for steps in MULTIPLES if base == 10 else ((1.0,), (1.0, 1.5)):
-        found = _within([step * decade for decade in decades for step in steps], low, high)
-        if len(found) > 2:
-            break
-    return found
-
-
 def tick_text(value: float) -> str:
-    """Word a tick: thousands grouped, no exponent where it can be avoided."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
-
-
-def _within(ticks: Sequence[float], low: float, high: float) -> list[float]:
-    return [tick for tick in ticks if low <= tick * (1 + 1e-9) and tick <= high * (1 + 1e-9)]
-
-
-def _minor(low: float, high: float) -> Any:
-    from matplotlib.ticker import FixedLocator
-
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    if last - first > MOST_TICKS:
-        return FixedLocator([10.0**power for power in range(first, last + 1)])
-    return FixedLocator([step * 10.0**power for power in range(first, last + 1) for step in range(2, 10)])
+    """Word a tick without an exponent: thousands grouped, and whole ones with k, M, G or T from ten thousand on."""
+    if value < 10_000 or (value < 1e6 and value % 1000):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
+    power = min(int(math.log10(value) + 1e-9) // 3, 4)
+    return f"{value / 1000**power:g}{' kMGT'[power]}"

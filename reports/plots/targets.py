@@ -15,27 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from reports.plots import style as plots_style
-from reports.plots.style import PAGE_WIDTH
+from reports.plots import style
 from reports.statistics.targets import EffortMeasure, SeedFamily, Target, Targets
 from reports.text.formatting import cost
 
-MOST_CURVES = 8
-# Of Okabe and Ito's colours, without their yellow, which fades on white; line styles tell curves apart in grey too.
-STYLES: tuple[tuple[str, Any], ...] = (
-    ("#0072b2", "-"),
-    ("#d55e00", "--"),
-    ("#009e73", "-."),
-    ("#cc79a7", ":"),
-    ("#000000", (0, (6, 1, 1, 1, 1, 1))),
-    ("#e69f00", (0, (8, 2))),
-    ("#56b4e9", (0, (3, 1, 1, 1))),
-    ("#999999", (0, (1, 1))),
-)
+MOST_CURVES = len(style.LINES)
 POINTS = 400
 """Where the course of the best cost is looked at."""
-WIDE = 20.0
-"""Spread of an axis above which it is logarithmic."""
 LEAST_EVALUATIONS = 1.0
 """Where a logarithmic axis of evaluations begins: a start solution costs none."""
 
@@ -80,26 +66,26 @@ def draw_distributions(
     """
     chosen, _ = shown_families(families, targets)
     reached = [target for target in targets.all if any(family.reached(target) for family in chosen)]
-    library = plots_style.pyplot() if reached else None
-    if library is None:
-        return []
-    across: list[tuple[EffortMeasure, str]] = [("seconds", "seconds")]
-    if unit:
-        across.append(("evaluations", unit))
-    size = PAGE_WIDTH, 2.4 * len(reached) + 0.9 + 0.2 * math.ceil(len(chosen) / 2)
-    figure, every = library.subplots(len(reached), len(across), figsize=size, layout="constrained", squeeze=False)
-    for target, line in zip(reached, every, strict=True):
-        for (measure, words), axes in zip(across, line, strict=True):
-            _draw_distributions(axes, chosen, target, measure)
-            axes.set_xlabel(f"{words} to {target.words}")
-        line[0].set_ylabel("part of the runs")
-    return _finished(library, figure, every[0][0], title, folder, name)
+    across = _measures(unit)
+
+    def paint(figure: Any, every: Any) -> None:
+        spreads = [_amounts(chosen, target, measure) for target in reached for measure, _ in across]
+        logarithmic = any(map(style.is_wide, spreads))
+        for target, line in zip(reached, every, strict=True):
+            for (measure, words), axes in zip(across, line, strict=True):
+                _draw_distributions(axes, chosen, target, measure, logarithmic=logarithmic)
+                axes.set_xlabel(f"{words} to {target.words}")
+            line[0].set_ylabel("part of the runs")
+        _finish(figure, every, title)
+
+    height = 2.4 * len(reached) + 0.9 + 0.2 * len(chosen)
+    return style.draw(paint, folder / name, height, (len(reached), len(across))) if reached else []
 
 
 def draw_courses(
     families: Sequence[SeedFamily], targets: Targets, folder: Path, name: str, title: str, unit: str
 ) -> list[Path]:
-    """Draw the best cost over evaluations, where they have a unit, and over seconds.
+    """Draw the best cost over seconds, and over evaluations where they have a unit.
 
     Returns
     -------
@@ -107,62 +93,76 @@ def draw_courses(
         The files written, the SVG first; empty where no family has histories or matplotlib is not installed.
     """
     chosen, _ = shown_families(families, targets)
-    library = plots_style.pyplot() if chosen else None
-    if library is None:
-        return []
-    panels: list[tuple[EffortMeasure, str]] = [("evaluations", unit)] if unit else []
-    panels.append(("seconds", "seconds"))
-    size = PAGE_WIDTH, 3.6 + 0.2 * math.ceil(len(chosen) / 2)
-    figure, every = library.subplots(1, len(panels), figsize=size, layout="constrained", squeeze=False)
-    for (measure, words), axes in zip(panels, every[0], strict=True):
-        _draw_courses(axes, chosen, targets.first, measure)
-        axes.set_xlabel(words)
-    reference = targets.first.cost
-    above = f"best cost, % above {cost(reference)}" if reference > 0 else "best cost"
-    every[0][0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
-    return _finished(library, figure, every[0][0], title, folder, name)
+    across = _measures(unit)
+
+    def paint(figure: Any, every: Any) -> None:
+        for (measure, words), axes in zip(across, every[0], strict=True):
+            if axes is not every[0, 0]:
+                axes.sharey(every[0, 0])
+                axes.tick_params(labelleft=False)
+            _draw_courses(axes, chosen, targets.first, measure)
+            axes.set_xlabel(words)
+        reference = targets.first.cost
+        above = f"best cost, % above {cost(reference)}" if reference > 0 else "best cost"
+        every[0, 0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
+        _finish(figure, every, title)
+
+    return style.draw(paint, folder / name, 3.6 + 0.2 * len(chosen), (1, len(across))) if chosen else []
 
 
-def _finished(library: Any, figure: Any, first: Any, title: str, folder: Path, name: str) -> list[Path]:
-    """Put title and legend around the panels, save and close."""
-    handles, labels = first.get_legend_handles_labels()
+def _measures(unit: str) -> list[tuple[EffortMeasure, str]]:
+    found: list[tuple[EffortMeasure, str]] = [("seconds", "seconds"), ("evaluations", unit)]
+    return found if unit else found[:1]
+
+
+def _finish(figure: Any, every: Any, title: str) -> None:
+    """Put title and legend around the panels."""
     figure.suptitle(title)
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, handlelength=4)
-    written = plots_style.save(figure, folder, name)
-    library.close(figure)
-    return written
+    handles, labels = every[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", frameon=False, handlelength=4)
 
 
 # --- distributions ---
 
 
-def _draw_distributions(axes: Any, families: Sequence[SeedFamily], target: Target, measure: EffortMeasure) -> None:
+def _amounts(families: Sequence[SeedFamily], target: Target, measure: EffortMeasure) -> list[float]:
+    """Amounts of all runs that a logarithmic axis can show."""
+    tries = [found for family in families if (found := family.tries(target)) is not None]
+    return [_at_least(amount, measure) for found in tries for amount in found.amounts(measure)]
+
+
+def _draw_distributions(
+    axes: Any, families: Sequence[SeedFamily], target: Target, measure: EffortMeasure, *, logarithmic: bool
+) -> None:
     tries = [(family, found) for family in families if (found := family.tries(target)) is not None]
     reach = partial(_at_least, measure=measure)
-    amounts = [reach(amount) for _, found in tries for amount in found.amounts(measure)]
+    amounts = _amounts(families, target, measure)
     begin, end = min(amounts), max(amounts)
-    logarithmic = end > WIDE * begin
-    if not logarithmic:
-        axes.locator_params(axis="x", nbins=5)
     left, right = (begin / 1.3, end * 1.3) if logarithmic else (0.0, 1.05 * end)
     for number, (family, found) in enumerate(tries):
-        colour, line = STYLES[number]
+        shown = _curve_style(number)
         at, high = found.distribution(measure)
         # Where all runs have ended, and not all have reached the target, nothing more is known.
         known = right if found.reached == len(found.spent) else max(map(reach, found.amounts(measure)))
         steps = [left, *map(reach, at), known]
         heights = [0.0, *high, high[-1] if high else 0.0]
-        style = {"color": colour, "linestyle": line, "linewidth": 1.6}
-        axes.plot(steps, heights, drawstyle="steps-post", label=family.label, **style)
+        axes.plot(steps, heights, drawstyle="steps-post", label=family.label, **shown)
         ends = [reach(amount) for amount in found.amounts(measure, reached=False)]
         # The height that the distribution has where a run ended.
         crosses = [max((h for a, h in zip(at, high, strict=True) if a <= end), default=0.0) for end in ends]
-        axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=colour)
+        axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=shown["color"])
     axes.set_xlim(left, right)
     if logarithmic:
-        plots_style.logarithmic(axes, "x")
+        style.logarithmic(axes, "x")
+    else:
+        axes.locator_params(axis="x", nbins=4)
+        axes.xaxis.set_major_formatter(lambda value, _: style.tick_text(value))
     axes.set_ylim(-0.03, 1.03)
-    plots_style.dress(axes)
+    style.dress(axes)
+
+
+def _curve_style(number: int) -> dict[str, Any]:
+    return {"color": style.COLOURS[number], "linestyle": style.LINES[number], "linewidth": 1.6}
 
 
 def _at_least(amount: float, measure: EffortMeasure) -> float:
@@ -180,21 +180,20 @@ def _draw_courses(axes: Any, families: Sequence[SeedFamily], target: Target, mea
         at, low, middle, high = cost_bands(family, measure)
         if reference > 0:
             low, middle, high = (100 * (one / reference - 1) for one in (low, middle, high))
-        colour, line = STYLES[number]
-        style = {"color": colour, "linestyle": line, "linewidth": 1.6}
-        axes.plot(at, middle, drawstyle="steps-post", label=family.label, **style)
-        axes.fill_between(at, low, high, step="post", color=colour, alpha=0.15, linewidth=0)
+        shown = _curve_style(number)
+        axes.plot(at, middle, drawstyle="steps-post", label=family.label, **shown)
+        axes.fill_between(at, low, high, step="post", color=shown["color"], alpha=0.15, linewidth=0)
         bottom = min(bottom, float(low.min()))
         positive = middle[middle > 0]
         if positive.size:
             lowest, highest = min(lowest, float(positive.min())), max(highest, float(positive.max()))
-    plots_style.logarithmic(axes, "x")
-    if highest > WIDE * lowest:
+    style.logarithmic(axes, "x")
+    if highest > style.WIDE * lowest:
         # Linear below the smallest that is above zero: the reference itself is on the axis.
         axes.set_yscale("symlog", linthresh=10 ** math.floor(math.log10(lowest)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=bottom)
-    plots_style.dress(axes)
+    style.dress(axes)
 
 
 def cost_bands(family: SeedFamily, measure: EffortMeasure) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

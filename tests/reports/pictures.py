@@ -1,9 +1,9 @@
-"""Legibility of a picture, measured: sizes of texts where they are printed, ticks of every axis, texts that overlap."""
+"""Legibility of a picture, measured: sizes of texts at 400 pixels, ticks of every axis, texts that overlap."""
 
 from itertools import combinations
 
-from reports.plots.style import PAGE_WIDTH, TEXT
-
+SHOWN_PIXELS, LEAST_PIXELS = 400, 8
+"""Width of a picture as a page shows it, and the least size of its texts."""
 SLACK = 1.0
 """Pixels by which two texts may touch: boxes of texts have a margin."""
 
@@ -15,15 +15,14 @@ def illegible(figure):
     if not hasattr(figure.canvas, "get_renderer"):
         FigureCanvasAgg(figure)
     figure.canvas.draw()
-    return [*_small(figure), *_without_ticks(figure), *_overlapping(figure)]
+    return [*_small(figure), *_without_ticks(figure), *_overlapping(figure), *_of_two_kinds(figure)]
 
 
 def _small(figure):
-    shrunk = min(1.0, PAGE_WIDTH / figure.get_size_inches()[0])
     for text in _texts(figure):
-        size = text.get_fontsize() * shrunk
-        if size < TEXT - 1e-6:
-            yield f"{text.get_text()!r} has {size:.1f} points at the printed width, expected {TEXT} at least"
+        pixels = text.get_fontsize() / 72 * SHOWN_PIXELS / figure.get_size_inches()[0]
+        if pixels < LEAST_PIXELS:
+            yield f"{text.get_text()!r} has {pixels:.1f} pixels, expected {LEAST_PIXELS} at least"
 
 
 def _without_ticks(figure):
@@ -38,6 +37,13 @@ def _without_ticks(figure):
             labels = [text for axis in alike for text in _tick_texts(axis) if text.get_text()]
             if len(labels) < 2 and (labels or alike[0].get_scale() == "log"):
                 yield f"the {name} axis has {len(labels)} tick labels, expected two at least"
+
+
+def _of_two_kinds(figure):
+    for which in "xy":
+        kinds = {getattr(axes, f"get_{which}scale")() for axes in figure.axes if axes.axison}
+        if len(kinds) > 1:
+            yield f"the {which} axes are {' and '.join(sorted(kinds))}, expected one kind"
 
 
 def _overlapping(figure):

@@ -5,7 +5,7 @@ import pytest
 from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
 from reports.pages import cluster_model as pages_cluster_model
 from reports.pages.cluster_model import ClusterModelPage
-from reports.plots import cluster_model
+from reports.plots import scaling as scaling_plots
 from reports.statistics.medians import Estimate
 from reports.text.tables import TextTable
 
@@ -51,6 +51,6 @@ def test_an_error_has_the_interval_of_the_ratio():
 
 def test_the_plot_is_drawn_into_a_folder(tmp_path, legible):
     pytest.importorskip("matplotlib")
-    written = cluster_model.curves(subject(), tmp_path)
+    written = scaling_plots.modelled(subject(), tmp_path)
     assert [path.name for path in written] == ["cluster-model.svg", "cluster-model.png"]
     assert "efficiency, modelled" in written[0].read_text()
