@@ -1,86 +1,152 @@
-"""C programs that do a workload's work on one core: reference programs, compiled with gcc when the user asks."""
+"""C programs that do a workload's work on one core: reference programs, compiled with gcc and recorded like ours.
+
+python -m drivers.bench.c_programs FORM WORKLOAD ...    as `python -m drivers.WORKLOAD ...`, on one core in C
+"""
 
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from core.errors import UserError
+from drivers.cli.exit_codes import DONE, run_driver
+from drivers.experiments.case import Case, seed_words
+from drivers.experiments.configurations import ONE_CORE, Configuration
 
 SOURCES = Path(__file__).with_name("reference_programs")
 FLAGS = ("-O3", "-march=native")
+BACKEND = "C"
+"""Backend in records of these programs."""
 
 
-class Compiler:
-    """Compiles reference programs into a folder that is gone afterwards; a context manager.
+def write_distances(path: Path, distances: np.ndarray, options: Any) -> None:
+    """Write the number of cities and the matrix of distances."""
+    path.write_bytes(struct.pack("<Q", len(distances)) + distances.astype("<u4").tobytes())
 
-    Parameters
-    ----------
-    wanted
-        Whether the user asked for reference programs.
+
+def write_colony(path: Path, distances: np.ndarray, options: Any) -> None:
+    """Write cities renumbered along a nearest-neighbour tour, its length, the distances and the heuristic values.
+
+    NumPy computes the heuristic for all: another library's power function may differ in the last bit.
+    """
+    from core.search.ant_colony.settings import heuristic
+    from core.search.hill_climbing.start_tours import nearest_neighbour_tour
+
+    tour = nearest_neighbour_tour(distances)
+    renumbered = distances[np.ix_(tour, tour)]
+    length = int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64))
+    header, values = struct.pack("<QQ", len(tour), length), heuristic(renumbered, options.settings().beta)
+    path.write_bytes(header + renumbered.astype("<u4").tobytes() + values.astype("<f4").tobytes())
+
+
+def climb_arguments(options: Any) -> tuple[object, ...]:
+    """Return the number of climbs."""
+    return (options.climbers,)
+
+
+def colony_arguments(options: Any) -> tuple[object, ...]:
+    """Return ants, iterations, the part of 32 bits that evaporates, and the seed."""
+    from core.search.ant_colony.settings import part_of_32_bits
+
+    settings = options.settings()
+    return settings.ants, options.iterations, part_of_32_bits(settings.rho), options.seed
+
+
+class CProgram(NamedTuple):
+    """A C program of a workload.
 
     Attributes
     ----------
-    obstacle : str
-        Why there are none, in words; empty where there are.
+    source : str
+    forms : mapping
+        By name further arguments of gcc.
+    write : callable
+        Writes a matrix of distances to a file, as the options ask.
+    arguments : callable
+        Makes the arguments behind that file from the options.
+    execution : mapping
+        Settings that it shares with the kernels it stands beside, for records.
 
     """
 
-    def __init__(self, wanted: bool) -> None:
-        self.path = shutil.which("gcc")
-        self.obstacle = ""
-        if not wanted:
-            self.obstacle = "no reference programs in C: --reference-programs compiles them with gcc"
-        elif self.path is None:
-            self.obstacle = "no reference programs in C: they need gcc, which is not here"
-        self.programs: dict[tuple[str, ...], Path] = {}
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+    source: str
+    forms: Mapping[str, tuple[str, ...]]
+    write: Callable[[Path, np.ndarray, Any], None]
+    arguments: Callable[[Any], tuple[object, ...]]
+    execution: Mapping[str, Any]
 
-    def __enter__(self) -> Compiler:
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        if self.folder is not None:
-            self.folder.cleanup()
+PROGRAMS = {
+    "ihc": CProgram(
+        "hill_climbing.c",
+        {"C, plain loops": (), "C, ordered copies": ("-DORDERED",)},
+        write_distances,
+        climb_arguments,
+        {"mapping": "native", "scan": "full"},
+    ),
+    # On a lone core, where one lane does everything, the strategies are one.
+    "aco": CProgram(
+        "ant_system.c",
+        {"C, plain loops": (), "C, vector types": ("-DVECTORS",)},
+        write_colony,
+        colony_arguments,
+        {"mapping": "native", "strategy": "fine-deposit"},
+    ),
+}
 
-    @property
-    def room(self) -> Path:
-        """The folder, which is also for the files that programs read."""
-        if self.folder is None:
-            self.folder = tempfile.TemporaryDirectory(prefix="onekernel-bench-")
-        return Path(self.folder.name)
 
-    def program(self, source: str, form: Sequence[str] = ()) -> Path:
-        """The program of a file in `SOURCES`, compiled once, with further arguments of gcc.
+@dataclass(frozen=True)
+class CProgramCase(Case):
+    """A case that a C program runs; the name of its configuration is the form."""
 
-        Raises
-        ------
-        UserError
-            This gcc does not compile it.
+    @classmethod
+    def beside(cls, case: Case, form: str) -> CProgramCase:
+        """Make the case of a form that does the work of a case."""
+        place = Configuration(BACKEND, "0", form, kind=ONE_CORE)
+        return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 
-        """
-        key = (source, *form)
-        if key not in self.programs:
-            program = self.room / f"{Path(source).stem}_{len(self.programs)}"
-            command = [str(self.path), *FLAGS, *form, str(SOURCES / source), "-o", str(program)]
-            compiled = subprocess.run(command, capture_output=True, text=True)
-            if compiled.returncode:
-                raise UserError(f"gcc does not compile {source}: {' '.join(compiled.stderr.split())[:200]}")
-            self.programs[key] = program
-        return self.programs[key]
+    def command(self) -> list[str]:
+        """Return the command line that runs the program and records it."""
+        command = [sys.executable, "-m", "drivers.bench.c_programs", self.configuration.device_name]
+        command += [self.workload.name, *self.arguments, *seed_words(self.seeds)]
+        return [*command, "--repeats", str(self.repeats), "--record", str(self.records)]
 
-    @property
-    def version(self) -> str:
-        """The compiler and how it is called, for records."""
-        said = subprocess.run([str(self.path), "-dumpfullversion"], check=True, capture_output=True, text=True).stdout
-        return f"gcc {said.strip()} {' '.join(FLAGS)}"
+
+def compiler_obstacle(wanted: bool) -> str:
+    """Return the reason why there are no C programs; empty if there are."""
+    if not wanted:
+        return "no reference programs in C: --reference-programs compiles them with gcc"
+    return "" if shutil.which("gcc") else "no reference programs in C: they need gcc, which is not here"
+
+
+def compile_program(source: str, flags: Sequence[str], folder: Path) -> Path:
+    """Compile a file of `SOURCES` with further arguments of gcc.
+
+    Raises
+    ------
+    UserError
+        This gcc does not compile it.
+
+    """
+    program = folder / Path(source).stem
+    command = ["gcc", *FLAGS, *flags, str(SOURCES / source), "-o", str(program)]
+    compiled = subprocess.run(command, capture_output=True, text=True)
+    if compiled.returncode:
+        raise UserError(f"gcc does not compile {source}: {' '.join(compiled.stderr.split())[:200]}")
+    return program
 
 
 def run_program(program: Path, *arguments: object) -> dict[str, str]:
-    """Run a program; the values that it prints behind their names.
+    """Run a program; return the values that it prints behind their names.
 
     Raises
     ------
@@ -91,3 +157,95 @@ def run_program(program: Path, *arguments: object) -> dict[str, str]:
     command = [str(program), *map(str, arguments)]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the repetitions that the file of records lacks, and record each."""
+    from drivers.runs.workload_main import parse_options
+    from drivers.workload.registry import get_workload
+
+    form, name, *given = sys.argv[1:] if argv is None else argv
+    workload, chosen = get_workload(name), PROGRAMS[name]
+    options = parse_options(workload, None, given)
+    task = workload.load(options, 1)
+    with tempfile.TemporaryDirectory(prefix="onekernel-bench-") as folder:
+        program = compile_program(chosen.source, chosen.forms[form], Path(folder))
+        instance = Path(folder) / "instance"
+        chosen.write(instance, task.problem.distances, task.options)
+        record_runs(
+            workload, form, options, task, lambda: run_program(program, instance, *chosen.arguments(task.options))
+        )
+    return DONE
+
+
+def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable[[], Mapping[str, str]]) -> None:
+    """Run the repetitions that are not recorded yet, and append each to the file of records.
+
+    A run is verified if the file has a verified run of the same work with the same hash.
+    """
+    from cluster import Solo
+    from drivers.workload.declaration import PreparedRun
+    from reports.records.environment import environment
+    from reports.records.files import Record, Repetition, append, find_run, identity, load, merge_lines
+    from reports.records.meters import Meter
+
+    chosen, place = PROGRAMS[workload.name], environment()
+    version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
+    prepared = PreparedRun(task.options, task.problem, task.source, None, Solo())
+    about = {
+        "workload": workload.name,
+        "instance_sha256": task.problem.sha256,
+        "parameters": {**task.options.deciding("work"), **workload.parameters(prepared)},
+        "execution": {
+            **chosen.execution,
+            "program": " ".join((chosen.source, *chosen.forms[form])),
+            "compiler": f"gcc {version} {' '.join(FLAGS)}",
+        },
+        "seed": options.seed,
+        "backend": BACKEND,
+        "device": "0",
+        "ranks": 1,
+        "environment": place,
+    }
+    name, path = identity(**about), options.record
+    held = find_run(path, name)
+    meter = Meter(ONE_CORE, 0)
+    for _ in range(len(held.repetitions) if held else 0, options.repeats):
+        with meter:
+            said = run()
+        seconds = float(said["seconds"])
+        times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
+        same = [
+            one
+            for one in (load(path) if Path(path).exists() else [])
+            if (one.workload, one.instance_sha256, one.hash) == (workload.name, task.problem.sha256, said["digest"])
+        ]
+        append(
+            path,
+            Record(
+                **about,
+                instance=task.problem.name,
+                evaluation_unit=workload.unit,
+                hash_scope=workload.hash_scope,
+                device_kind="core",
+                repetitions=(times,),
+                best_cost=int(said["best"]),
+                best_index=int(said["index"]),
+                evaluations=int(said["evaluations"]),
+                hash=said["digest"],
+                verified=any(one.verified for one in same),
+                details={
+                    "options": {**options.asked(), "program": form},
+                    "instance_source": task.source,
+                    "cities": task.problem.n,
+                    "optimum": task.problem.optimum,
+                    "device_name": place["cpu_model"],
+                    **({"constructing_s": float(said["constructing"])} if "constructing" in said else {}),
+                },
+            ),
+        )
+    merge_lines(path, name)
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

@@ -1,4 +1,4 @@
-"""Benchmark cases of short calls from Python: each workload again and again on one core, end to end.
+"""Times of short calls from Python: each workload again and again on one core, end to end, in this process.
 
 All that a call does counts: instance, device, search, check of the result. Kernels and devices are kept by the process,
 so nothing is compiled.
@@ -6,18 +6,19 @@ so nothing is compiled.
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
-from collections.abc import Iterator, Mapping
-from functools import partial
+import statistics
+import time
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from drivers.bench.cases import BenchmarkCandidate, BenchmarkCase, BenchmarkContext, CandidateResult, PreparedCandidate
-from drivers.bench.devices import BenchmarkDevice, one_core
+from core.errors import UserError
+from reports.text import formatting
+from reports.text.tables import TextTable
 
 CALLS = 20
 """Calls of one repetition."""
-SPEED = 300.0
-"""Calls per second of one core."""
 LETTERS = 10_000
 """Of either string of the longer call, beside which rapidfuzz is measured."""
 
@@ -48,56 +49,59 @@ SHORT_CALLS = (
 )
 
 
-def cases(field: BenchmarkContext) -> Iterator[BenchmarkCase]:
-    """A case for each workload, and one for two long strings."""
-    place = one_core(field.cores)
-    if place is None:
-        return
-    for call in SHORT_CALLS:
-        yield make_case(f"{CALLS} short calls of {call.workload}", call, place)
-    text = long_strings(field.options.seed)
-    title = f"{CALLS} calls of lcs, {LETTERS:,} letters"
-    longer = make_case(title, ShortCall("lcs", {"text": text}), place, calls_per_second=100.0)
-    if importlib.util.find_spec("rapidfuzz") is not None:
-        beside = BenchmarkCandidate("rapidfuzz", partial(prepare_rapidfuzz, text))
-        longer = BenchmarkCase(
-            longer.work, (beside, *longer.candidates), longer.unit, longer.amount, longer.speed, rehearsed=True
-        )
-    yield longer
+def measure_table(options: argparse.Namespace) -> int:
+    """Time the calls of each workload, and of two long strings beside rapidfuzz; print the table.
 
+    Raises
+    ------
+    UserError
+        rapidfuzz finds another length, or no call is asked for.
 
-def make_case(
-    work: str, call: ShortCall, place: BenchmarkDevice, calls_per_second: float = SPEED
-) -> BenchmarkCase:  # fmt: skip
-    """The case of one call."""
-    candidate = BenchmarkCandidate(place.label, partial(prepare_call, call, place), place)
-    return BenchmarkCase(work, (candidate,), "calls", CALLS, calls_per_second, rehearsed=True)
-
-
-def prepare_call(call: ShortCall, place: BenchmarkDevice, backend: Any) -> PreparedCandidate:
-    """Make the calls, each with the process's own device, as a program of a user does."""
+    """
     import onekernel
 
-    def solve(repetition: int) -> Any:
-        for _ in range(CALLS):
-            found = onekernel.run(call.workload, **call.options, backend=place.backend, device=place.device)
-        return found
+    def ours(call: ShortCall) -> Callable[[], Any]:
+        backend = "cpu" if options.backend == "auto" else options.backend
+        return lambda: onekernel.run(call.workload, **call.options, backend=backend).cost
 
-    return PreparedCandidate(solve, lambda found: CandidateResult(CALLS, {"cost": found.cost}, found.confirmed))
+    text = long_strings(options.seed)
+    longer = f"lcs, {LETTERS:,} letters"
+    timed = {call.workload: ours(call) for call in SHORT_CALLS} | {longer: ours(ShortCall("lcs", {"text": text}))}
+    if importlib.util.find_spec("rapidfuzz") is not None:
+        similarity = importlib.import_module("rapidfuzz.distance").LCSseq.similarity
+        timed[f"{longer}, rapidfuzz"] = lambda: similarity(*text)
+    parts = (options.rows or "").lower().split(",")
+    timed = {name: call for name, call in timed.items() if any(part in name for part in parts)}
+    if not timed:
+        raise UserError(f"--rows {options.rows}: expected a part of a workload's name")
+    # The first call compiles, and fills what the process keeps.
+    costs = {name: call() for name, call in timed.items()}
+    same = {cost for name, cost in costs.items() if name.startswith(longer)}
+    if len(same) > 1:
+        raise UserError(f"{longer}: found lengths {same}, expected one")
+    seconds: dict[str, list[float]] = {name: [] for name in timed}
+    for _ in range(options.repeats):
+        for name, call in timed.items():
+            seconds[name].append(call_seconds(call))
+    columns = {
+        "call": lambda name: name,
+        ">median": lambda name: formatting.seconds(statistics.median(seconds[name])),
+        ">least": lambda name: formatting.seconds(min(seconds[name])),
+        ">most": lambda name: formatting.seconds(max(seconds[name])),
+        ">calls/s": lambda name: formatting.rate(1 / statistics.median(seconds[name])),
+        ">cost": lambda name: formatting.cost(costs[name]),
+    }
+    print(f"seconds of a call, means over {CALLS} calls, {formatting.counted(options.repeats, 'repetition')}")
+    print(TextTable("", tuple(columns), [[str(cell(name)) for cell in columns.values()] for name in timed]).terminal())
+    return 0
 
 
-def prepare_rapidfuzz(text: tuple[str, str], backend: None) -> PreparedCandidate:
-    """The length alone by rapidfuzz."""
-    from drivers.bench.dynamic_programming import RAPIDFUZZ
-
-    similarity = importlib.import_module(f"{RAPIDFUZZ}.distance").LCSseq.similarity
-
-    def solve(repetition: int) -> int:
-        for _ in range(CALLS):
-            length = similarity(*text)
-        return int(length)
-
-    return PreparedCandidate(solve, lambda length: CandidateResult(CALLS, {"cost": length}, True))
+def call_seconds(call: Callable[[], Any]) -> float:
+    """Return the mean time of a call over `CALLS` calls."""
+    began = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    return (time.perf_counter() - began) / CALLS
 
 
 def long_strings(seed: int) -> tuple[str, str]:

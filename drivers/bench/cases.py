@@ -1,169 +1,215 @@
-"""Data of a benchmark: cases, and the candidates of a case, which do the same work.
-
-`drivers.bench.runner` runs them, one file for each family of workloads lists them.
-"""
+"""Benchmark cases: rows of `cases.toml` on the devices of this machine, as cases of a plan."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
 
-from drivers.bench.c_programs import Compiler
-from drivers.bench.devices import BenchmarkDevice, equivalent_cores
-from drivers.bench.instances import BenchmarkInstances
+from core.problems.instances.errors import InstanceError
+from drivers.bench.c_programs import PROGRAMS, CProgramCase
+from drivers.experiments.case import Case
+from drivers.experiments.configurations import ONE_CORE, Configuration
+from drivers.experiments.plan import plan_work
+from drivers.workload.registry import get_workload
 
-
-class RecordSubject(NamedTuple):
-    """What a record says of all runs of a candidate; see `reports.records.schema.Record`.
-
-    ``instance`` has a ``name`` and a ``sha256``.
-    """
-
-    workload: str
-    instance: Any
-    parameters: Mapping[str, Any]
-    execution: Mapping[str, Any]
-    evaluation_unit: str
-    hash_scope: str
-
-
-class CandidateResult(NamedTuple):
-    """What one run came to.
-
-    Attributes
-    ----------
-    amount : int
-        Units of work that were done.
-    facts : mapping
-        By name what whoever does the same work must find too; the first is the cost.
-    confirmed : bool or None
-        Whether the plain scorer, or somebody else who does not share our kernels, confirms the cost; None: nobody was
-        asked.
-    result : mapping or None
-        For the record: seed, best_cost, best_index, evaluations, hash and details. None: no record is kept,
-        because others than the suite's programs and its reference programs say too little of themselves.
-    seconds : float or None
-        What the candidate took by its own clock; None: it is timed from outside.
-
-    """
-
-    amount: int
-    facts: Mapping[str, Any]
-    confirmed: bool | None = None
-    result: Mapping[str, Any] | None = None
-    seconds: float | None = None
+FILE = Path(__file__).with_suffix(".toml")
+GPU_INSTANCE = "kroE100"
+"""Instance of hill climbing on GPUs unless the user names one."""
+TABLES = tomllib.loads(FILE.read_text(encoding="utf-8"))
+FAMILIES = tuple(dict.fromkeys(one["family"] for one in TABLES["case"]))
+"""What `--workload` takes of these."""
 
 
-def no_note(outcomes: Sequence[Any], median: float) -> str:
-    """No note."""
-    return ""
-
-
-class PreparedCandidate(NamedTuple):
-    """A candidate that is compiled and ready.
-
-    Attributes
-    ----------
-    solve : callable
-        Takes the number of the repetition, from 0, and returns an outcome; it alone is timed.
-    read : callable
-        From an outcome to a `CandidateResult`.
-    note : callable
-        From the outcomes of all repetitions and the median of their seconds to what stands at the end of the line.
-    subject : Subject or None
-        None: no record is kept.
-
-    """
-
-    solve: Callable[[int], Any]
-    read: Callable[[Any], CandidateResult]
-    note: Callable[[Sequence[Any], float], str] = no_note
-    subject: RecordSubject | None = None
-
-
-@dataclass(frozen=True)
-class BenchmarkCandidate:
-    """A program that does the work of a case.
-
-    Attributes
-    ----------
-    name : str
-        Unique in its case.
-    prepare : callable
-        Takes the backend on ``place``, None where there is none, and compiles and allocates.
-    place : Place or None
-        None: a program or package of its own on one core.
-    against : str
-        The candidate whose time stands beside this one's; empty: the case's first.
-    effort : float
-        Its time on one core as a multiple of the case's first, for the estimate.
-
-    """
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A case of the plan, and its name among those that do the same work."""
 
     name: str
-    prepare: Callable[[Any], PreparedCandidate]
-    place: BenchmarkDevice | None = None
-    against: str = ""
-    effort: float = 1.0
+    variant: str
+    case: Case
 
 
 @dataclass(frozen=True)
 class BenchmarkCase:
-    """Candidates that are run in turn, A B A B ..., so that a machine whose speed drifts treats all alike.
+    """Candidates that do the same work.
 
     Attributes
     ----------
-    work : str
-        In words. What is found under equal words must be equal, on whatever device.
+    title : str
     candidates : tuple of Candidate
-    unit : str
-        Of work, plural, in which rates are shown.
-    amount, speed : float
-        Units of one run, and units a second that one core usually reaches, for the estimate.
-    where : str
-        The device, where all candidates share one.
-    repeats : int or None
-        Repetitions, where not as many as the user asked for.
-    rehearsed : bool
-        Whether everybody runs once before anything is timed, which fills caches and tells what the cost is.
     by_kernels : bool
-        Whether the time of a run is that of its kernels alone, and not from end to end.
-    remark : callable
-        From the medians by candidates' names to further lines.
+        True to compare times of kernels, False to compare end-to-end times without compilation.
+    unequal : bool
+        True if the variants find different results.
+    phases : bool
+        True to show the times of the phases of an iteration.
+    remark : str
+        Line under the table; may be empty.
 
     """
 
-    work: str
-    candidates: tuple[BenchmarkCandidate, ...]
-    unit: str
-    amount: float
-    speed: float
-    where: str = ""
-    repeats: int | None = None
-    rehearsed: bool = False
+    title: str
+    candidates: tuple[Candidate, ...]
     by_kernels: bool = False
-    remark: Callable[[Mapping[str, float]], Sequence[str]] = lambda medians: ()
+    unequal: bool = False
+    phases: bool = False
+    remark: str = ""
 
-    @property
-    def title(self) -> str:
-        """The work, and the device where there is one."""
-        return f"{self.work}, {self.where}" if self.where else self.work
+    def baseline(self, candidate: Candidate) -> Candidate:
+        """Return the candidate that another is compared with.
 
-    def seconds(self, repeats: int) -> float:
-        """About how long all repetitions of all candidates take."""
-        runs = (self.repeats or repeats) + self.rehearsed
-        return sum(
-            runs * self.amount * one.effort / (self.speed * equivalent_cores(one.place)) for one in self.candidates
-        )
+        One core stands beside the C program, other devices beside one core in the same variant, all others beside the
+        first candidate.
+        """
+        programs = [one for one in self.candidates if isinstance(one.case, CProgramCase)]
+        on_one_core = [one for one in self.candidates if one.case.is_of_one_core and one not in programs]
+        if programs and candidate in on_one_core:
+            return programs[0]
+        alike = (one for one in on_one_core if one.variant == candidate.variant and one is not candidate)
+        return next(alike, self.candidates[0])
 
 
-class BenchmarkContext(NamedTuple):
-    """What there is to measure with, and what the command line says."""
+def build_cases(
+    options: argparse.Namespace, devices: Sequence[Any], records: Path, *, with_c: bool
+) -> Iterator[BenchmarkCase]:
+    """Yield the cases that the command line asks for; one whose instance is not here is named and left out.
 
-    options: argparse.Namespace
-    cores: Sequence[BenchmarkDevice]
-    gpus: Sequence[BenchmarkDevice]
-    compiler: Compiler
-    instances: BenchmarkInstances
+    Raises
+    ------
+    UserError
+        The instance that the user named is not here, or no row is asked for.
+
+    """
+    asked = [one for one in TABLES["case"] if one["family"] in families(options.workload)]
+    for row in asked:
+        for places in placements(row["on"], devices, options):
+            for values in value_sets(row, options):
+                try:
+                    yield make_case(row, values, places, options, records, with_c=with_c)
+                except InstanceError as error:
+                    if options.instance and values["instance"] == options.instance:
+                        raise
+                    print(f"{row['title'].format(**values)}: not measured ({error})", flush=True)
+
+
+def families(asked: str) -> Sequence[str]:
+    """Return the families of `--workload`."""
+    return [one for one in FAMILIES if one not in TABLES["only_when_named"]] if asked == "all" else [asked]
+
+
+def value_sets(row: Mapping[str, Any], options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the values of each case of a row, with those that the options of the benchmark set."""
+    from core.problems.instances.sources import default_instance
+
+    on_gpu = row["on"] == "gpu"
+    usual = {
+        "instance": options.instance or (GPU_INSTANCE if on_gpu else default_instance(options.data)[0]),
+        "climbers": options.gpu_climbers if on_gpu else options.climbers,
+        "seed": options.seed,
+        "next_seed": options.seed + 1,
+        "workload": row.get("workload", ""),
+    }
+    combined = dict(row.get("product", {}))
+    if "instance" in combined and options.instance:
+        combined["instance"] = options.instance.split(",")
+    sets = row.get("for") or [dict(zip(combined, one, strict=True)) for one in product(*combined.values())]
+    parts = (options.rows or "").lower().split(",")
+    for one in sets:
+        values = {**usual, **one}
+        named = any(part in row["title"].format(**values).lower() for part in parts)
+        if named and (options.full or not one.get("full")):
+            yield values
+
+
+def make_case(
+    row: Mapping[str, Any],
+    values: Mapping[str, Any],
+    places: Sequence[Configuration],
+    options: argparse.Namespace,
+    records: Path,
+    *,
+    with_c: bool,
+) -> BenchmarkCase:
+    """Make a case of a row with these values on these devices.
+
+    Raises
+    ------
+    InstanceError
+        Its instance is not here.
+
+    """
+    workload = get_workload(values["workload"])
+    given = [*row["arguments"].format(**values).split(), *(["--data", options.data] if options.data else [])]
+    seeds = [options.seed + k for k in range(row.get("seeds", 1))]
+    repeats = 1 if len(seeds) > 1 else values.get("repeats", options.repeats)
+
+    def planned(more: str, about: str) -> Case:
+        words, peers = [*given, *more.split()], row.get("peers", False)
+        return plan_work(workload, words, seeds, repeats, records, peers=peers, about=about)[0]
+
+    variants = {name: planned(more, name) for name, more in row.get("variants", {"": ""}).items()}
+    candidates = [
+        Candidate(name if name and len(places) == 1 else f"{device_label(place)} {name}".strip(), name, case.on(place))
+        for place in places
+        for name, case in variants.items()
+    ]
+    if row.get("c") and with_c:
+        plain = planned("", "")
+        forms = PROGRAMS[workload.name].forms
+        candidates += [Candidate(form, next(iter(variants)), CProgramCase.beside(plain, form)) for form in forms]
+    where = f", {device_label(places[0])} on {places[0].device_name}" if len(places) == 1 else ""
+    return BenchmarkCase(
+        row["title"].format(**values) + where,
+        tuple(candidates),
+        row.get("time") == "kernels",
+        row.get("unequal", False),
+        row.get("phases", False),
+        values.get("remark", ""),
+    )
+
+
+# --- devices ---
+
+
+def usable_devices(rows: Sequence[Any]) -> list[Configuration]:
+    """Return the usable devices of a survey without the reference interpreter, one core first."""
+    found = [
+        Configuration(one.backend, one.device, one.name, kind=one.kind)
+        for one in rows
+        if one.usable and not one.is_reference
+    ]
+    return sorted(found, key=lambda one: one.kind != ONE_CORE)
+
+
+def placements(on: str, devices: Sequence[Configuration], options: argparse.Namespace) -> list[list[Configuration]]:
+    """Return the devices of each case of a row; see `cases.toml`."""
+    gpus = [one for one in devices if one.kind == "gpu"]
+    others = [one for one in devices if one.kind != "gpu"]
+    if on in ("ranks of cores", "ranks of GPUs"):
+        first = (rank_gpus(devices, options) or others or devices)[0]
+        fits = (first.kind == "gpu") == (on == "ranks of GPUs")
+        return [[first, replace(first, ranks=options.ranks)]] if fits else []
+    alone = [[one] for one in (gpus if on == "gpu" else others)]
+    return {
+        "one core": alone[:1] if others and others[0].kind == ONE_CORE else [],
+        "cores": [others] * bool(others),
+    }.get(on, alone)
+
+
+def rank_gpus(devices: Sequence[Configuration], options: argparse.Namespace) -> list[Configuration]:
+    """Return the GPUs of the first backend that has one for each rank."""
+    by_backend = {one.backend: [gpu for gpu in devices if gpu.backend == one.backend] for one in devices}
+    enough = (of for of in by_backend.values() if of[0].kind == "gpu" and len(of) >= options.ranks)
+    return next(enough, [])
+
+
+def device_label(place: Configuration) -> str:
+    """Return the name of a device: the backend, with the device if it is not the first, or the number of ranks."""
+    if place.ranks > 1:
+        return f"{place.ranks} ranks"
+    return place.backend if place.device == "0" else f"{place.backend} {place.device}"

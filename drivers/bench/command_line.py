@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from drivers.bench import ant_colonies, ant_strategies, calls, dynamic_programming, exact, hill_climbing, local_search
-from drivers.bench.c_programs import Compiler
-from drivers.bench.cases import BenchmarkCase, BenchmarkContext
-from drivers.bench.devices import usable_devices
-from drivers.bench.instances import BenchmarkInstances
-from drivers.bench.runner import BenchmarkRun
+from core.errors import UserError
+from drivers.bench import cases
+from drivers.bench.ant_phases import phase_line
+from drivers.bench.c_programs import compiler_obstacle
+from drivers.bench.results import EqualWork, show_case
+from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_status, set_quiet
+from drivers.experiments.configurations import mpi_obstacle
+from drivers.experiments.executors.local import LocalExecutor
+from drivers.experiments.plan import in_rounds
+from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import add_common_option
 from drivers.options.output_files import OutputFile, require_writable_files
 from drivers.options.values import number, positive
+from reports.text.formatting import counted, duration
 
 DESCRIPTION = """\
-Measure the project's benchmark cases on every device here. The candidates of a case do the same work in turn, A B A B,
-so that a drift of the machine's speed affects all of them alike. The output has medians, and results must be equal.
-`--reference-programs` adds C programs that do the same work on one core."""
+Measure the project's benchmark cases on every device here. The candidates of a case do the same work in processes of
+their own, in turn, A B A B, so that a drift of the machine's speed affects all of them alike. The output has medians,
+and results must be equal. `--reference-programs` adds C programs that do the same work on one core."""
 
-WORKLOADS: dict[str, Callable[[BenchmarkContext], Iterable[BenchmarkCase]]] = {
-    "ihc": hill_climbing.cases,
-    "local-search": local_search.cases,
-    "aco": ant_colonies.cases,
-    "exact": exact.cases,
-    "dp": dynamic_programming.cases,
-    "aco-strategies": ant_strategies.cases,
-    "calls": calls.cases,
-}
-"""What `--workload` takes, and what lists the cases of each."""
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
-RANKS = "ranks"
-"""What `--workload` takes besides: not cases on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
-TIME_LIMITS = "time-limits"
-"""What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
-ONLY_WHEN_NAMED = ("aco-strategies", "calls")
-"""Workloads that `all` leaves out."""
+CALLS, RANKS, TIME_LIMITS = "calls", "ranks", "time-limits"
+ROUNDS = 2
+"""Number of times that the candidates of a case take turns; each time they run a part of the repetitions."""
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -61,23 +57,19 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--workload",
-        choices=("all", *WORKLOADS, RANKS, TIME_LIMITS),
+        choices=("all", *cases.FAMILIES, CALLS, TIME_LIMITS),
         default="all",
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
-            "several instances, separated by commas, and calls, which are short calls from Python; ranks: ten "
-            "workloads on one rank and on all, under mpirun -n 2; "
-            "time-limits: lateness of runs with --seconds"
+            "several instances, separated by commas; calls: short calls from Python; ranks: ten workloads on one "
+            "rank and on several; time-limits: lateness of runs with --seconds"
         ),
     )
+    parser.add_argument("--rows", metavar="PARTS", help="only cases with one of these parts in the title")
+    parser.add_argument("--time-budget", type=number, metavar="S", help="start no case after S seconds")
+    parser.add_argument("--backend", default="auto", metavar="B", help="only this backend (%(default)s: all)")
     parser.add_argument(
-        "--rows", metavar="PARTS", help="with ranks or time-limits: only rows with one of these parts in the name"
-    )
-    parser.add_argument(
-        "--time-budget", type=number, metavar="S", help="with ranks: start no repetition after S seconds"
-    )
-    parser.add_argument(
-        "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
+        "--ranks", type=positive, default=2, metavar="N", help="with ranks: the number of ranks (%(default)s)"
     )
     parser.add_argument(
         "--full",
@@ -90,63 +82,103 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help=(
             "append every repetition to a file of run records, for `python -m reports`; several benchmarks can share "
-            "a file"
+            "a file, and what it holds is not run again"
         ),
     )
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print a table."""
-    import backends
+    """Run the benchmark and print a table for each case; returns 1 if a result is wrong or a run was late."""
+    from cluster.mpi import launcher
 
     options = parse(argv)
     set_quiet(options.quiet)
-    if options.workload == RANKS:
-        from drivers.bench import ranks
-
-        return ranks.measure_table(options)
     require_writable_files(options)
-    refuse_rank_options(options)
+    if (launcher.size() or 1) > 1:
+        raise UserError(f"{launcher.size()} ranks: expected one process, since --workload ranks --ranks N starts ranks")
     if options.workload == TIME_LIMITS:
         from drivers.bench import time_limits
 
         return time_limits.measure_table(options)
-    rows = backends.survey()
-    cores, gpus = usable_devices(rows, on_gpu=False), usable_devices(rows, on_gpu=True)
-    print_status(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
-    with Compiler(options.reference_programs) as compiler:
-        if compiler.obstacle:
-            print(compiler.obstacle, flush=True)
-        field = BenchmarkContext(options, cores, gpus, compiler, BenchmarkInstances(options.data))
-        BenchmarkRun(chosen_cases(field), options.repeats, options.record).run()
-    return 0
+    if options.workload == CALLS:
+        from drivers.bench import calls
+
+        return calls.measure_table(options)
+    with tempfile.TemporaryDirectory(prefix="onekernel-bench-") as folder:
+        return run_cases(options, Path(options.record or f"{folder}/records.jsonl"))
 
 
-def refuse_rank_options(options: argparse.Namespace) -> None:
-    """Refuse what only the table of ranks has, and several ranks for anything else.
+def run_cases(options: argparse.Namespace, records: Path) -> int:
+    """Run the cases that the command line asks for, and show each."""
+    import backends
+
+    devices = chosen_devices(cases.usable_devices(backends.survey()), options.backend)
+    print_status(f"usable: {', '.join(f'{one.backend}:{one.device}' for one in devices)}")
+    obstacle = compiler_obstacle(options.reference_programs)
+    if options.workload == RANKS:
+        if reason := mpi_obstacle():
+            raise UserError(f"--workload ranks: {reason}")
+    elif obstacle:
+        print(obstacle, flush=True)
+    planned = list(cases.build_cases(options, devices, records, with_c=not obstacle))
+    if options.rows and not planned:
+        raise UserError(f"--rows {options.rows}: no case has one of these parts in its title")
+    turns = [
+        in_rounds([candidate.case for candidate in one.candidates], ROUNDS if len(one.candidates) > 1 else 1)
+        for one in planned
+    ]
+    print(
+        f"{counted(len(planned), 'benchmark case')}, {counted(sum(map(len, turns)), 'run')}, "
+        f"{counted(options.repeats, 'repetition')} unless a case sets another number",
+        flush=True,
+    )
+    return run_in_turn(planned, turns, options.time_budget)
+
+
+def run_in_turn(
+    planned: Sequence[cases.BenchmarkCase], turns: Sequence[Sequence[cases.Case]], time_budget: float | None
+) -> int:
+    """Run the candidates of each case in turn, and show them if their results are equal."""
+    began, code = time.monotonic(), DONE
+    plan, equal = PlanRun(sum(map(len, turns)), LocalExecutor()), EqualWork()
+    for place, (case, runs) in enumerate(zip(planned, turns, strict=True)):
+        if time_budget is not None and time.monotonic() - began > time_budget:
+            print(f"\n{duration(time_budget)} have passed: {len(planned) - place} cases not measured")
+            break
+        print(f"\n[{place + 1}/{len(planned)}] {case.title}", flush=True)
+        outcomes = plan.run(runs)[-len(case.candidates) :]
+        results = {
+            one: outcome.records for one, outcome in zip(case.candidates, outcomes, strict=True) if outcome.records
+        }
+        for one, outcome in zip(case.candidates, outcomes, strict=True):
+            if not outcome.records:
+                print(f"{one.name}: not measured ({outcome.reason})", flush=True)
+        if not results:
+            continue
+        try:
+            equal.check(case, results)
+        except UserError as error:
+            print(f"error: {error}", file=sys.stderr)
+            code = FAILED
+            continue
+        show_case(case, results)
+        for one, records in results.items() if case.phases else ():
+            show(f"{one.name}, {phase_line(one.case, records[0])}")
+    print(f"\ndone in {duration(time.monotonic() - began)}", flush=True)
+    return code
+
+
+def chosen_devices(devices: Iterable[cases.Configuration], backend: str) -> list[cases.Configuration]:
+    """Return the devices of a backend, or all.
 
     Raises
     ------
     UserError
-        Says what was found.
+        The backend has no usable device here.
 
     """
-    from cluster.mpi import launcher
-    from core.errors import UserError
-
-    is_table = options.workload == TIME_LIMITS
-    for name in ("time_budget",) if is_table else ("rows", "time_budget"):
-        if getattr(options, name) is not None:
-            raise UserError(f"--{name.replace('_', '-')}: expected with --workload {RANKS}")
-    if options.backend != "auto" and not is_table:
-        raise UserError(f"--backend {options.backend}: expected with --workload {RANKS}")
-    if (launcher.size() or 1) > 1:
-        raise UserError(f"{launcher.size()} ranks: expected one, or --workload {RANKS}")
-
-
-def chosen_cases(field: BenchmarkContext) -> list[BenchmarkCase]:
-    """The cases that the command line asks for."""
-    asked = field.options.workload
-    names = [name for name in WORKLOADS if name not in ONLY_WHEN_NAMED] if asked == "all" else [asked]
-    return [case for name in names for case in WORKLOADS[name](field)]
+    found = [one for one in devices if backend in ("auto", one.backend)]
+    if not found:
+        raise UserError(f"--backend {backend}: expected one that is usable here; `python -m backends` lists them")
+    return found

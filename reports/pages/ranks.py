@@ -1,7 +1,7 @@
 """Page of ranks: each run on one rank and on several, the ratio of times, and waiting times.
 
-The records are those of `mpirun -n 2 python -m drivers.bench --workload ranks --record FILE`, or of any program that
-ran the same work on several numbers of ranks, on devices of one kind.
+The records are those of `python -m drivers.bench --workload ranks --record FILE`, or of any program that ran the same
+work on several numbers of ranks, on devices of one kind.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from backends.cpu.single_core import CpuBackend
 from backends.cuda.backend import CudaBackend
 from backends.device import DeviceInfo
 from drivers import ihc
-from drivers.bench import devices
+from drivers.bench import cases
+from drivers.bench.command_line import parse
 from drivers.experiments.configurations import plan_configurations
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
@@ -82,16 +83,14 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 def test_bench_and_compare_sort_it_by_its_kind():
     named = (("python", ""), ("abacus", "gpu"), ("abacus", "cores"), ("threads", ""), ("cpu", ""), ("abacus", "gpu"))
     rows = [device(name, kind, index) for (name, kind), index in zip(named, "001002", strict=True)]
-    on_gpu, on_cores = devices.usable_devices(rows, on_gpu=True), devices.usable_devices(rows, on_gpu=False)
-    found = [(place.backend, place.device, place.label) for place in on_gpu]
-    assert found == [("abacus", "0", "abacus"), ("abacus", "2", "abacus 2")]
-    assert [place[:2] for place in on_cores] == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
-    assert (devices.one_core(on_cores), devices.all_cores(on_cores)) == (on_cores[2], on_cores[1])
-    assert devices.one_core_first(on_cores)[0] == on_cores[2]
-    with devices.OpenDevices() as opened:
-        assert opened.backend(on_gpu[1]) is opened.backend(on_gpu[1])
-        assert opened.backend(on_gpu[1]).device.index == "2"
-        assert opened.backend(None) is None
+    places, options = cases.usable_devices(rows), parse([])
+    assert [[cases.device_label(one) for one in of] for of in cases.placements("gpu", places, options)] == [
+        ["abacus"],
+        ["abacus 2"],
+    ]
+    (on_cores,) = cases.placements("cores", places, options)
+    assert [(one.backend, one.device) for one in on_cores] == [("cpu", "0"), ("abacus", "1"), ("threads", "0")]
+    assert cases.placements("one core", places, options) == [on_cores[:1]]
     chosen, not_run = plan_configurations(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]

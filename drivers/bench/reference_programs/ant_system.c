@@ -7,7 +7,7 @@
  *
  *     ant_system FILE ANTS ITERATIONS RHO SEED     RHO: the rate of evaporation, times 2^32
  *
- * FILE, written by drivers/bench/ants.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
+ * FILE, written by drivers/bench/c_programs.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
  * n * n distances, uint32; n * n heuristic values, float32. Prints the best length, the first ant that had it,
  * digest, seconds of the iterations, and how many of these the tours took.
  */
@@ -296,7 +296,8 @@ int main(int argc, char **argv)
         }
     }
     const double seconds = now() - began;
-    printf("best %" PRIu32 " ant %" PRIu32 " digest %016" PRIx64 " seconds %.6f constructing %.6f\n", best, best_ant,
-           digest, seconds, constructing);
+    const uint64_t weighed = (uint64_t)ants * n * n * iterations;
+    printf("best %" PRIu32 " index %" PRIu32 " evaluations %" PRIu64 " digest %016" PRIx64
+           " seconds %.6f constructing %.6f\n", best, best_ant, weighed, digest, seconds, constructing);
     return 0;
 }

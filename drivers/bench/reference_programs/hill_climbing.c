@@ -8,7 +8,7 @@
  *
  *     hill_climbing FILE CLIMBERS
  *
- * FILE, written by drivers/bench/hill_climbing.py, little-endian: uint64 n; n * n distances, uint32. Prints the best
+ * FILE, written by drivers/bench/c_programs.py, little-endian: uint64 n; n * n distances, uint32. Prints the best
  * length, the smallest climber that reached it, steps and evaluated moves of all climbs, digest, and their seconds.
  */
 
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     }
     const double seconds = now() - began;
     const uint64_t moves = all_steps * ((uint64_t)climb.n * (climb.n - 3) / 2);
-    printf("best %" PRIu64 " climber %" PRIu64 " steps %" PRIu64 " moves %" PRIu64 " digest %016" PRIx64
+    printf("best %" PRIu64 " index %" PRIu64 " steps %" PRIu64 " evaluations %" PRIu64 " digest %016" PRIx64
            " seconds %.6f\n", best >> 32, best & UINT32_MAX, all_steps, moves, digest, seconds);
     return 0;
 }

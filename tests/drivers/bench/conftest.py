@@ -1,17 +1,17 @@
-"""What tests of benches measure with: one core, which also stands in for a GPU."""
-
-import shutil
-from types import SimpleNamespace
+"""What tests of the benchmark measure with: one core, and rows that take no time."""
 
 import pytest
 
 import backends
-from drivers.bench.c_programs import Compiler
-from drivers.bench.cases import BenchmarkContext
-from drivers.bench.devices import BenchmarkDevice
-from drivers.bench.instances import BenchmarkInstances
+from drivers.bench import cases
+from drivers.bench.command_line import parse
+from drivers.experiments.configurations import Configuration
+from tests.reports.conftest import make_record as made_record
 
-ONE_CORE = BenchmarkDevice("cpu", "0", "core", 1, "a core", "cpu")
+make_record = made_record
+ONE_CORE = Configuration("cpu", "0", "a core", kind="core")
+GPU = Configuration("gpu", "0", "a GPU", kind="gpu")
+THREADS = Configuration("threads", "0", "all cores", kind="cores")
 
 
 @pytest.fixture(scope="session")
@@ -27,33 +27,22 @@ def only_cpu(rows, monkeypatch):
 
 
 @pytest.fixture
-def place():
-    return ONE_CORE
+def use_rows(monkeypatch):
+    """Replace the rows of `cases.toml`."""
 
+    def use(*rows):
+        monkeypatch.setitem(
+            cases.TABLES, "case", [{"family": "ihc", "on": "cores", "workload": "ihc", **row} for row in rows]
+        )
 
-@pytest.fixture(scope="module")
-def cpu():
-    made = backends.create("cpu")
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def compiler():
-    """A compiler of reference programs."""
-    if shutil.which("gcc") is None:
-        pytest.skip("reference programs in C need gcc")
-    with Compiler(True) as made:
-        yield made
+    return use
 
 
 @pytest.fixture
-def make_field():
-    """A field from options, devices and a compiler; without one there are no reference programs."""
+def make_cases(tmp_path):
+    """Cases of a command line on devices."""
 
-    def make(cores=(ONE_CORE,), gpus=(), compiler=None, **options):
-        given = {"instance": None, "data": None, "repeats": 2, "seed": 3, "full": False, "climbers": 20}
-        asked = SimpleNamespace(**{**given, "gpu_climbers": 30, **options})
-        return BenchmarkContext(asked, cores, gpus, compiler or Compiler(False), BenchmarkInstances(None))
+    def make(line="", devices=(ONE_CORE,), with_c=False):
+        return list(cases.build_cases(parse(line.split()), devices, tmp_path / "r.jsonl", with_c=with_c))
 
     return make
