@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import textwrap
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
@@ -27,59 +29,14 @@ class Column(NamedTuple):
     name: str
     unit: str
     meaning: str
-    source: str = "record"
+    source: str
 
 
-COLUMNS = (
-    Column("repetition", "", "number of the repetition in its run, from 1", "computed"),
-    Column("workload", "", "name of the workload"),
-    Column("instance", "", "name of the instance"),
-    Column("instance_sha256", "", "SHA-256 of the instance's content"),
-    Column("parameters", "JSON", "parameters, which decide the work", "computed"),
-    Column("execution", "JSON", "execution settings, which affect only the speed", "computed"),
-    Column("seed", "", "seed of the random numbers"),
-    Column("backend", "", "as given to --backend"),
-    Column("device", "", "as given to --device"),
-    Column("device_kind", "", "core, cores or gpu"),
-    Column("device_name", "", "name of the device by its device driver", "details"),
-    Column("ranks", "", "MPI ranks, 1 without MPI"),
-    Column("host", "", "name of the (first) host", "environment"),
-    Column("host_count", "", "number of hosts", "environment"),
-    Column("cores", "", "cores of a host", "environment"),
-    Column("cpu_model", "", "processor", "environment"),
-    Column("commit", "", "git commit of the project", "environment"),
-    Column("started_at", "UTC", "start of the repetition, ISO 8601", "repetition"),
-    Column("compile_s", "s", "longest compilation of any rank", "repetition"),
-    Column("transfer_s", "s", "copies between host and device", "repetition"),
-    Column("kernel_s", "s", "kernels", "repetition"),
-    Column("total_s", "s", "from end to end, compilation included", "repetition"),
-    Column("running_s", "s", "from end to end without compilation", "computed"),
-    Column("rank_least_s", "s", "running time of the fastest rank", "computed"),
-    Column("rank_most_s", "s", "running time of the slowest rank", "computed"),
-    Column("evaluations", "", "number of evaluations, see evaluation_unit"),
-    Column("evaluation_unit", "", "unit of evaluations"),
-    Column("evaluations_per_s", "1/s", "evaluations / running_s; empty if none are counted", "computed"),
-    Column("best_cost", "", "cost of the best solution"),
-    Column("best_index", "", "number of the climber, ant or walk that found it"),
-    Column("verified", "", "True if plain NumPy confirmed best_cost"),
-    Column("hash", "", "equal hashes prove equal work or results"),
-    Column("hash_scope", "", "values that the hash covers"),
-    Column("load_1min", "", "load average of the minute before", "conditions"),
-    Column("cpu_governor", "", "governor of the processor's clock", "conditions"),
-    Column("cpu_mhz_mean", "MHz", "mean clock of the cores, right after", "conditions"),
-    Column("cpu_mhz_min", "MHz", "lowest clock of a core, right after", "conditions"),
-    Column("gpu_mhz", "MHz", "clock of the GPU, right after", "conditions"),
-    Column("gpu_mhz_max", "MHz", "highest clock of the GPU", "conditions"),
-    Column("gpu_temperature_c", "deg C", "temperature of the GPU, right after", "conditions"),
-    Column("throttled", "", "True if the GPU's clock was slowed down", "conditions"),
-    Column("throttled_by", "", "reasons, separated by semicolons", "computed"),
-    Column("gpu_j", "J", "energy of the GPU (NVML)", "computed"),
-    Column("package_j", "J", "energy of all processor packages (RAPL)", "computed"),
-    Column("bytes_host_device", "B", "copied between host and device", "computed"),
-    Column("bytes_between_ranks", "B", "sent between ranks", "computed"),
-    Column("communication_share", "", "part of the time in communication, 0 to 1", "repetition"),
+COLUMNS = tuple(
+    Column(name, *facts)
+    for name, facts in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 )
-"""Columns of a row; a value that was not recorded is empty."""
+"""Columns of a row, from `frame.toml`; a value that was not recorded is empty."""
 
 
 def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:

@@ -13,39 +13,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
-from reports.records.check import (
-    HASH_SCOPES,
-    HISTORY_ROW,
-    MOMENT,
-    MOST_NESTED,
-    SCHEMA,
-    AtLeastOne,
-    BytesMoved,
-    ConditionValues,
-    Count,
-    DetailValues,
-    DeviceKind,
-    Digest,
-    EnvironmentValues,
-    Hash,
-    HashScope,
-    History,
-    Integer,
-    Joules,
-    Moment,
-    Name,
-    Number,
-    Plain,
-    RankSeconds,
-    RecordError,
-    Seconds,
-    Share,
-    Text,
-    YesOrNo,
-    check_plain,
-    convert,
-    short_text,
-)
+from reports.records import check
+from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
 
 __all__ = ["HASH_SCOPES", "SCHEMA", "Record", "RecordError", "Repetition", "identity"]
 
@@ -84,17 +53,17 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         since the start without compilation, and the best cost that was known then.
     """
 
-    compile_s: Seconds
-    transfer_s: Seconds
-    kernel_s: Seconds
-    total_s: Seconds
-    started_at: Moment | None = None
-    conditions: Plain | None = None
-    energy_j: Joules | None = None
-    rank_s: RankSeconds | None = None
-    bytes_moved: BytesMoved | None = None
-    communication_share: Share | None = None
-    history: History | None = None
+    compile_s: check.Seconds
+    transfer_s: check.Seconds
+    kernel_s: check.Seconds
+    total_s: check.Seconds
+    started_at: check.Moment | None = None
+    conditions: check.Plain | None = None
+    energy_j: check.Joules | None = None
+    rank_s: check.RankSeconds | None = None
+    bytes_moved: check.BytesMoved | None = None
+    communication_share: check.Share | None = None
+    history: check.History | None = None
 
     @property
     def running_s(self) -> float:
@@ -158,26 +127,26 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     """
 
     schema: Annotated[Literal[3], Meta(description="the number 3")] = 3
-    workload: Name
-    instance: Name
-    instance_sha256: Digest
-    parameters: Plain
-    execution: Plain
-    seed: Integer
-    backend: Name
-    device: Text
-    device_kind: DeviceKind
-    ranks: AtLeastOne
+    workload: check.Name
+    instance: check.Name
+    instance_sha256: check.Digest
+    parameters: check.Plain
+    execution: check.Plain
+    seed: check.Integer
+    backend: check.Name
+    device: check.Text
+    device_kind: check.DeviceKind
+    ranks: check.AtLeastOne
     repetitions: Annotated[tuple[Repetition, ...], Meta(description="a list of repetitions")]
-    best_cost: Number
-    best_index: Count
-    evaluations: Count
-    evaluation_unit: Name
-    hash: Hash
-    hash_scope: HashScope
-    environment: Plain
-    verified: YesOrNo
-    details: Plain = {}
+    best_cost: check.Number
+    best_index: check.Count
+    evaluations: check.Count
+    evaluation_unit: check.Name
+    hash: check.Hash
+    hash_scope: check.HashScope
+    environment: check.Plain
+    verified: check.YesOrNo
+    details: check.Plain = {}
     origin: str = ""
 
     @classmethod
@@ -189,14 +158,14 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         RecordError
             A value is missing or wrong: names the key, what was found and what was expected.
         """
-        return convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
+        return check.convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
 
     def __post_init__(self) -> None:
         """Check what types do not say; see `checked`."""
         values = structs.asdict(self)
-        check_plain({name: value for name, value in values.items() if name != "repetitions"}, Record)
-        convert(self.environment, EnvironmentValues, "environment.")
-        convert(self.details, DetailValues, "details.")
+        check.check_plain({name: value for name, value in values.items() if name != "repetitions"}, Record)
+        check.convert(self.environment, check.EnvironmentValues, "environment.")
+        check.convert(self.details, check.DetailValues, "details.")
         for position, repetition in enumerate(self.repetitions):
             _check_repetition(repetition, self.ranks, f"repetitions[{position}]")
 
@@ -284,7 +253,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             No JSON object, another schema version, a missing key or a wrong value.
         """
         try:
-            return convert(_json_object(line) | {"origin": origin}, cls)
+            return check.convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:
             raise RecordError(f"{origin}: {error}") from None
 
@@ -316,20 +285,20 @@ def _json_object(line: str) -> dict[str, Any]:
     try:
         content = json.loads(line)
     except RecursionError:
-        raise RecordError(f"expected at most {MOST_NESTED} nested levels, found {line[:40]!r}") from None
+        raise RecordError(f"expected at most {check.MOST_NESTED} nested levels, found {line[:40]!r}") from None
     except ValueError:
         content = None
     if not isinstance(content, dict) or "schema" not in content:
         raise RecordError(f"expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
     if type(content["schema"]) is not int or content["schema"] != SCHEMA:
-        raise RecordError(f"found schema version {short_text(content['schema'])}, expected {SCHEMA}")
+        raise RecordError(f"found schema version {check.short_text(content['schema'])}, expected {SCHEMA}")
     return content
 
 
 def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:
     """Check rules between the values of a repetition, and what its types do not say."""
-    check_plain(structs.asdict(repetition), Repetition, f"{where}.")
-    convert(repetition.conditions or {}, ConditionValues, f"{where}.conditions.")
+    check.check_plain(structs.asdict(repetition), Repetition, f"{where}.")
+    check.convert(repetition.conditions or {}, check.ConditionValues, f"{where}.conditions.")
     if repetition.compile_s > repetition.total_s:
         raise RecordError(
             f"{where}: expected total_s to include compile_s, found {repetition.total_s!r} "
@@ -340,11 +309,13 @@ def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:
     try:
         datetime.fromisoformat(repetition.started_at or "2026-11-22T10:27:52Z")
     except ValueError:
-        found = short_text(repetition.started_at)
-        raise RecordError(f"{where}.started_at: expected {MOMENT}, found {found}") from None
+        found = check.short_text(repetition.started_at)
+        raise RecordError(f"{where}.started_at: expected {check.MOMENT}, found {found}") from None
     before: list[float] = [0, 0, 0]
     for position, row in enumerate(repetition.history or ()):
         falls = any(now < earlier for now, earlier in zip(row[:3], before, strict=True))
         if falls or isinstance(row[0], float) or isinstance(row[1], float):
-            raise RecordError(f"{where}.history[{position}]: expected {HISTORY_ROW}, found {short_text(str(row))}")
+            raise RecordError(
+                f"{where}.history[{position}]: expected {check.HISTORY_ROW}, found {check.short_text(str(row))}"
+            )
         before = row[:3]
