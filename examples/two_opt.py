@@ -11,7 +11,7 @@ import numpy as np
 
 from backends import create
 from cluster import default_communicator
-from core.kernels.two_opt.start_tours import start_tours
+from core.kernels.two_opt.climbs import start_tours
 from core.lang import (
     Array,
     Row,

@@ -2,7 +2,7 @@
 
 numba takes some 40 ms for every function, and links it anew on every level of calls: hill climbing compiled in 1.3 s
 with these functions and in 0.9 s without. Compilers of devices inline faster than we could, and their code is measured
-as it is. `core.lang.front.call_inlining` does the same to functions of one expression, for all.
+as it is. `core.lang.front.calls` does the same to functions of one expression, for all.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.search.protocol import Callback, CountCallback, Progress
-from core.search.stop import Stop
-from core.search.time_limits import is_time_for, longest_launch_s
+from core.search.stop import Stop, is_time_for, longest_launch_s
 
 PROGRESS_INTERVAL_S = 0.25
 """Seconds between two reports; launches of a run that may be ended are estimated at this duration at most."""

@@ -41,8 +41,7 @@ import numpy as np
 from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer, seconds_before, take_checkpoint
 from core.search.progress import PROGRESS_INTERVAL_S, ProgressMonitor, ProgressSamples
 from core.search.protocol import Callback
-from core.search.stop import Stop
-from core.search.time_limits import SAFETY_FACTOR, BatchSizes, is_time_for, longest_launch_s
+from core.search.stop import SAFETY_FACTOR, BatchSizes, Stop, is_time_for, longest_launch_s
 
 Result_co = TypeVar("Result_co", covariant=True)
 SHORTEST_STEP_S = 1e-9

@@ -69,7 +69,7 @@ class Rules(NamedTuple):
         The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
     note : Function or None
         ``note(one)``: after a step, by the one lane that made it;
-        `core.kernels.local_search.walk_history.record_improvement` for a history.
+        `core.kernels.local_search.walks.record_improvement` for a history.
     decode : tuple of Function
         Of a custom neighbourhood: see `core.kernels.local_search.neighbour_functions.decoders`.
     apply : Function or None

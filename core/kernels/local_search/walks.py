@@ -1,11 +1,12 @@
 """A walk of local search, as the kernels see it: its state, what all walks share, and the words of both.
 
 `core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
+With a history a walk records each improvement of its best cost, until the host reads it.
 """
 
 from __future__ import annotations
 
-from core.lang import Array, Const, Generic, Row, bundle, f32, i32, u32, u64
+from core.lang import Array, Const, Generic, Row, bundle, f32, function, i32, u32, u64
 
 S = Generic("S")
 R = Generic("R")  # `WalkSettings`, or a class of them that has more
@@ -22,7 +23,7 @@ CONTROL = 13
 # What CHANGED says of the last iteration.
 NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
 # What STOP says; a walk that notes its improvements rests until the host has read them
-# (`core.kernels.local_search.walk_history`).
+# (`core.kernels.local_search.walks`).
 RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
 # The words of a walk's `totals`.
 DIGEST, EVALUATIONS = range(2)
@@ -117,3 +118,41 @@ class Share:
     workers: i32
     first: u32
     end: u32
+
+
+# The words of a walk's `counts`: steps that it may still make, and notes that it has written, before the host looks.
+DUE, RECORDED = range(2)
+COUNTS = 2
+
+
+@bundle
+class RecordingWalk(Walk):
+    """A walk with room for ``places`` notes: after which iteration, at which cost, and after how many evaluations."""
+
+    counts: Array[i32] = Row(COUNTS)
+    iterations: Array[i32] = Row("places")
+    costs: Array[i32] = Row("places")
+    evaluations: Array[u64] = Row("places")
+    places: i32
+
+
+@function
+def record_improvement(one: RecordingWalk):
+    """After a step, by the lane that made it: write down a better best cost.
+
+    The walk rests when no place is left, so that no note is ever lost, and when it has made all steps that it may, so
+    that it makes no more of them while the host lets others go on that rested early.
+    """
+    due = one.counts[DUE] - 1
+    one.counts[DUE] = due
+    rests = due <= 0
+    iteration = one.control[ITERATION]
+    if one.control[BEST_AT] == iteration:
+        noted = one.counts[RECORDED]
+        one.iterations[noted] = iteration
+        one.costs[noted] = one.control[BEST_COST]
+        one.evaluations[noted] = one.totals[EVALUATIONS]
+        one.counts[RECORDED] = noted + 1
+        rests = rests or noted + 1 >= one.places
+    if rests and one.control[STOP] == RUNNING:
+        one.control[STOP] = RESTING

@@ -1,8 +1,14 @@
-"""Parts that all 2-opt climbers share: distribution and count of climbs, and the code of a move.
+"""Parts that all 2-opt climbers share: start tours, distribution and count of climbs, and the code of a move.
 
 A move (i, j) with 0 <= i, i + 2 <= j < n reverses positions i+1..j and gains
 e(i) + e(j) - d(t_i, t_j) - d(t_i+1, t_j+1), where e(p) is the length of the edge after position p. A step takes the
 move of largest gain; ties go to the smallest i, then the smallest j, as in the scan of the released program.
+
+Random start tours come from the generator of the paper's released program (`oneil2011`), or from a counter-based one.
+
+Full scans of wide teams keep tours in shared memory, one word a city: word p is city t_p | d(t_p-1, t_p) << 16. A tour
+has words 1 to n; word 0 is word n, and words beyond n are those from 1 on again, as far as a scan's window reaches.
+Distances have 16 bits.
 """
 
 from __future__ import annotations
@@ -16,15 +22,20 @@ from core.lang import (
     atomic_max,
     atomic_min,
     barrier,
+    boolean,
     bundle,
     function,
     i32,
+    kernel,
     lane,
+    team_count,
+    team_rank,
     team_size,
     u16,
     u32,
     u64,
 )
+from core.lang.library import random_below
 
 C = Generic("C")
 S = Generic("S")
@@ -217,3 +228,63 @@ def climb_function(
             finish(climber, steps, climbs, one, turn)
 
     return climb
+
+
+FAR_BELOW = -(1 << 20)
+"""Less than any gain."""
+NO_KEY = u32(0xFFFFFFFF)
+"""Above every move's key (`core.kernels.two_opt.climbs.move_key`)."""
+
+
+@function
+def city(word: u32) -> i32:
+    """The city of a tour word."""
+    return i32(word & 0xFFFF)
+
+
+@function
+def edge(word: u32) -> i32:
+    """The length of the edge that leads to the city of a tour word."""
+    return i32(word >> 16)
+
+
+@function
+def tour_word(here: i32, reach: i32) -> u32:
+    """A tour word: a city, and the length of the edge that leads to it."""
+    return u32(here) | (u32(reach) << 16)
+
+
+@function
+def wrapped(p: i32, n: Const[i32]) -> i32:
+    """A position of the closed tour."""
+    once = p - n if p >= n else p
+    return once - n if once >= n else once
+
+
+@function
+def swap_cities(tours: Array[u16], p: i32, q: i32):
+    """Exchange two entries of an array of tours."""
+    tours[p], tours[q] = tours[q], tours[p]
+
+
+@kernel
+def start_tours(tours: Array[u16], n: i32, climbers: i32, first: u64, seed: u64, counter_based: Const[boolean]):
+    """Fill ``tours`` (climbers x n) with the start tours of climbers ``first``, ``first + 1`` ...
+
+    Position 0 holds city 0, the others a shuffle of 1..n-1. The paper's generator is
+    x <- (1103515245 x + 12345) mod 2^31 from x = climber, and entry p is exchanged with entry x mod (n-1); it ignores
+    ``seed``. The counter-based one is Fisher and Yates' shuffle with Philox keyed by (seed; climber, position).
+    """
+    for c in range(team_rank() * team_size() + lane(), climbers, team_count() * team_size()):
+        base = c * n
+        for p in range(n):
+            tours[base + p] = u16(p)
+        climber = first + u64(c)
+        if counter_based:
+            for p in range(n - 1, 1, -1):
+                swap_cities(tours, base + p, base + 1 + i32(random_below(u32(p), seed, climber, u32(p))))
+        else:
+            x = u32(climber & 0x7FFFFFFF)
+            for p in range(1, n):
+                x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+                swap_cities(tours, base + p, base + 1 + i32(x % u32(n - 1)))

@@ -8,17 +8,22 @@ one: word c holds d(t_r, c) | d(t_r+1, c) << 16, so one read serves two rows of 
 from __future__ import annotations
 
 from core.kernels.two_opt.climbs import (
+    FAR_BELOW,
+    NO_KEY,
     NO_MOVE,
     Climbs,
     CountedClimbs,
     CurrentClimb,
+    city,
     climb_function,
+    edge,
     first_of,
     move_key,
     move_word,
     second_of,
+    tour_word,
+    wrapped,
 )
-from core.kernels.two_opt.tour_words import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
 from core.lang import (
     Array,
     Const,
@@ -62,7 +67,7 @@ class TileSweep:
 class TiledClimb:
     """An instance, and the tour that a team climbs.
 
-    Tour word p is ``words[spot(p)]``, see `core.kernels.two_opt.tour_words`. A sweep has ``tiles`` tiles. A row of
+    Tour word p is ``words[spot(p)]``, see `core.kernels.two_opt.climbs`. A sweep has ``tiles`` tiles. A row of
     ``pairs`` has ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``.
     ``staged`` has room for two tiles, ``gain[0]`` and ``winner[0]`` hold the largest gain and the smallest key of its
     moves.

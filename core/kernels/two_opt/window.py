@@ -11,8 +11,17 @@ Climbers of a team meet at the same barriers while one begins, one steps and one
 
 from __future__ import annotations
 
-from core.kernels.two_opt.climbs import CountedClimbs, count_climb, move_key
-from core.kernels.two_opt.tour_words import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
+from core.kernels.two_opt.climbs import (
+    FAR_BELOW,
+    NO_KEY,
+    CountedClimbs,
+    city,
+    count_climb,
+    edge,
+    move_key,
+    tour_word,
+    wrapped,
+)
 from core.lang import (
     Array,
     Const,
@@ -56,7 +65,7 @@ class ClimberGroups:
 class Climber:
     """A lane's view of the team's memory: it is the ``member``-th of the lanes of climber ``group``.
 
-    Tour word p of the climber is ``words[base + p]``, see `core.kernels.two_opt.tour_words`. ``maxima`` has a word for
+    Tour word p of the climber is ``words[base + p]``, see `core.kernels.two_opt.climbs`. ``maxima`` has a word for
     every lane, see `maximum`; ``winner`` (the smallest key), ``taken`` (the climb to begin next) and ``length`` have
     one for every climber of the team; ``done[0]`` counts climbers that find no climb left.
 

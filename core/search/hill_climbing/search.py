@@ -15,8 +15,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.two_opt import climbs as two_opt_climbs
-from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs
-from core.kernels.two_opt.start_tours import start_tours
+from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.search.batches import Batches, EqualShare
 from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.search.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, nothing_climbed

@@ -1,6 +1,6 @@
 """The history of a search: after which iteration, how many evaluations and which time its best cost came to improve.
 
-Walks note their improvements on the device (`core.kernels.local_search.walk_history`), and a `HistoryRecorder` reads
+Walks note their improvements on the device (`core.kernels.local_search.walks`), and a `HistoryRecorder` reads
 them between launches.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.local_search import walks
-from core.kernels.local_search.walk_history import COUNTS, DUE, RECORDED
+from core.kernels.local_search.walks import COUNTS, DUE, RECORDED
 from core.search.checkpoint import Checkpoint
 from core.search.local_search.launcher import WalkLauncher
 

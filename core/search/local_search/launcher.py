@@ -9,8 +9,7 @@ from typing import Any
 from core.errors import LaunchRefused
 from core.kernels.local_search.hooks import Rules
 from core.kernels.local_search.template import SearchKernels, search_kernels
-from core.kernels.local_search.walk_history import record_improvement
-from core.kernels.local_search.walks import Share
+from core.kernels.local_search.walks import Share, record_improvement
 from core.lang import Kernel
 from core.search.local_search.memory import WalkMemory
 from core.search.local_search.plan import Plan

@@ -10,8 +10,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.local_search import walks
 from core.kernels.local_search.hooks import NO_KEY
-from core.kernels.local_search.walk_history import RecordingWalk
-from core.kernels.local_search.walks import Walk, WalkSettings
+from core.kernels.local_search.walks import RecordingWalk, Walk, WalkSettings
 from core.lang.bundles import bundle, placed, row_sizes
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import cooling_table

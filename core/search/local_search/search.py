@@ -24,8 +24,7 @@ from core.search.local_search.checkpoint import (
     make_checkpoint,
     resume_walks,
 )
-from core.search.local_search.checks.custom_moves import check_custom_moves
-from core.search.local_search.checks.rules import check_rule
+from core.search.local_search.checks.rules import check_custom_moves, check_rule
 from core.search.local_search.checks.validation import check_on_first_rank
 from core.search.local_search.history import HistoryRecorder
 from core.search.local_search.host_loop import HostLoop
@@ -38,8 +37,15 @@ from core.search.local_search.walks import Walks, measure_speed, share_by_speed
 from core.search.partition import have_equal_devices
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
-from core.search.stop import CRITERIA, Stop, check_stop_type, checked_stop
-from core.search.time_limits import MOST_SAFETY_FACTOR, SAFETY_FACTOR, BatchSizes
+from core.search.stop import (
+    CRITERIA,
+    MOST_SAFETY_FACTOR,
+    SAFETY_FACTOR,
+    BatchSizes,
+    Stop,
+    check_stop_type,
+    checked_stop,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -200,7 +206,7 @@ class LocalSearch:
         ----------
         stop
             Criteria of every walk, all of which are honoured; the time is read between batches of iterations, which
-            become shorter towards its end (see `core.search.time_limits`). An iteration that a host drives and that
+            become shorter towards its end (see `core.search.stop`). An iteration that a host drives and that
             would end too late is not begun. None: hill climbing ends at a local optimum, and everything else with the
             callback.
         history

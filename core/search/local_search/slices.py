@@ -17,7 +17,7 @@ from core.kernels.local_search import walks
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.plan import Plan
 from core.search.run import Run
-from core.search.time_limits import longest_launch_s
+from core.search.stop import longest_launch_s
 
 SLICE_S = 0.1
 """Most seconds of a slice."""

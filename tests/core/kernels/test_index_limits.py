@@ -29,8 +29,7 @@ from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
 from core.kernels.local_search.moves import PERMUTATION, start_solutions
 from core.kernels.local_search.walks import CONTROL, TOTALS, Walk
-from core.kernels.two_opt import start_tours
-from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs
+from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
 from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
@@ -128,13 +127,11 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
     n = 5
     climbers = WORDS // n
     buffer = virtual(climbers * n, NARROW)
-    team(start_tours.start_tours, climbers, 1, buffer, n, climbers, 0, 7, counter_based)
+    team(start_tours, climbers, 1, buffer, n, climbers, 0, 7, counter_based)
     last = [buffer.handle[(climbers - 1) * n + p] for p in range(n)]
     assert sorted(last) == [0, 1, 2, 3, 4]
     climbers += 1
-    overflows(
-        team, start_tours.start_tours, climbers, 1, virtual(climbers * n, NARROW), n, climbers, 0, 7, counter_based
-    )
+    overflows(team, start_tours, climbers, 1, virtual(climbers * n, NARROW), n, climbers, 0, 7, counter_based)
 
 
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):

@@ -14,8 +14,7 @@ from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.exact import ExactSearch
 from core.search.hill_climbing import search
 from core.search.run import SynchronousRun, advance, execute
-from core.search.stop import Iterations, Seconds
-from core.search.time_limits import MOST_LATE_S, SAFETY_FACTOR, allowance_s, is_time_for, longest_launch_s
+from core.search.stop import MOST_LATE_S, SAFETY_FACTOR, Iterations, Seconds, allowance_s, is_time_for, longest_launch_s
 from tests.core.search.searches import HARD, QAP, cities
 
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)

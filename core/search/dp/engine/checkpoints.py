@@ -17,8 +17,7 @@ from core.search.checkpoint import Checkpoint, CheckpointArray, ascending_fault
 from core.search.dp.engine.table_search import TableRun
 from core.search.progress import PROGRESS_INTERVAL_S
 from core.search.run import Steps, SynchronousRun, execute
-from core.search.stop import Stop
-from core.search.time_limits import BatchSizes
+from core.search.stop import BatchSizes, Stop
 
 Result = TypeVar("Result")
 GROWTH = 2

@@ -26,8 +26,7 @@ from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour
 from core.search.progress import refuse_history
 from core.search.protocol import Callback, alias
 from core.search.run import Step, SynchronousRun, execute
-from core.search.stop import Stop
-from core.search.time_limits import BatchSizes
+from core.search.stop import BatchSizes, Stop
 
 MOST_CITIES = 65_535
 """Tours are kept in 16 bits."""

@@ -1,13 +1,16 @@
-"""Shortest tours from layers of up to half of the cities, which meet (`core.kernels.dp.held_karp_halves`)."""
+"""Shortest tours from layers of up to half of the cities, which meet (`core.kernels.dp.held_karp_halves`).
+
+The tour behind the best meeting is traced on the host, from all layers of two problems of half the size.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.held_karp import Layer, Paths
+from core.kernels.dp.held_karp import ROW, Layer, Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.layers import (
@@ -17,8 +20,98 @@ from core.search.dp.held_karp.layers import (
     has_distributed_memory,
     step_lengths,
 )
-from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
-from core.search.dp.held_karp.trace import HeldKarpAnswer, HeldKarpTrace
+from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed, every_set, layer_cells, rank_of
+
+
+class HeldKarpAnswer(NamedTuple):
+    """Length of a shortest tour, and the tour from city 0 in either direction; None if it was not traced."""
+
+    length: int
+    tour: np.ndarray | None
+    streamed_bytes: int = 0
+
+
+class NoTour(RuntimeError):  # noqa: N818
+    """The layers have no tour of the length that the halves met with: a fault of ours, or of a checkpoint."""
+
+
+class HeldKarpTrace:
+    """Shortest paths through both halves of a tour; every rank finds them by itself, from nothing but distances.
+
+    Of paths that are as short, that with the smallest city before the last wins, then the smallest before that, ...
+    """
+
+    def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
+        self.launches = launches
+        self.distances = np.minimum(distances, launches.cap)
+        elements = len(distances) - 1
+        self.sizes = (first, elements - first)
+        self.starts: list[list[int]] = []
+        used = [0, 0]
+        for last in self.sizes:
+            self.starts.append([0])
+            for size in range(1, last + 1):
+                self.starts[-1].append(used[size % 2])
+                used[size % 2] += layer_cells(last, size)
+        backend = launches.backend
+        self.cells = [backend.allocate(max(1, count), launches.dtype) for count in used]
+        self.steps = [backend.allocate(last * ROW, np.uint32) for last in self.sizes]
+        with backend.record() as self.sequence:
+            for side, last in enumerate(self.sizes):
+                for size in range(2, last + 1):
+                    before = Paths(self._layer(side, size - 1), self.steps[side])
+                    rows = every_set(last, size)
+                    launches.extend(before, self._layer(side, size), rows, 0, rows.end)
+
+    def _layer(self, side: int, size: int) -> Layer:
+        """Where a layer lies; in one array the layers of even sizes, in another those of odd ones."""
+        return Layer(self.cells[size % 2], self.starts[side][size], 0)
+
+    def tour(self, length: int, mine: list[int]) -> np.ndarray:
+        others = [element for element in range(len(self.distances) - 1) if element not in mine]
+        halves = [
+            self._half(side, distances, cities)
+            for side, (distances, cities) in enumerate(((self.distances, mine), (self.distances.T, others)))
+        ]
+        self.sequence.replay()
+        found = [self.launches.backend.download(cells) for cells in self.cells]
+        there, back = (self._row(found, side, range(last)) for side, last in enumerate(self.sizes))
+        between = self.distances[1:, 1:][np.ix_(mine, others)]
+        tours = there[:, None] + between + back
+        i, m = divmod(int((tours == length).argmax()), len(others))
+        if tours[i, m] != length:
+            raise NoTour(f"the half {mine} of the shortest tour has no tour of length {length}")
+        out = [mine[element] + 1 for element in self._path(found, 0, halves[0], i)]
+        home = [others[element] + 1 for element in self._path(found, 1, halves[1], m)]
+        return np.array([0, *out, *home[::-1]], np.int64)
+
+    def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
+        """Hand one half to the device; steps to an element from another."""
+        chosen = [element + 1 for element in cities]
+        steps = distances[np.ix_(chosen, chosen)].T
+        backend, start = self.launches.backend, self.starts[side][1]
+        backend.write(self.steps[side], step_lengths(steps))
+        with backend.on_host(self.cells[1], start, len(cities), read=False) as first:
+            first[:] = distances[0, chosen]
+        return steps
+
+    def _row(self, found: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
+        size = len(elements)
+        start = self.starts[side][size] + rank_of(elements) * size
+        return found[size % 2][start : start + size].astype(np.int64)
+
+    def _path(self, found: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
+        here = list(range(self.sizes[side]))
+        path = [end]
+        length = int(self._row(found, side, here)[end])
+        while len(here) > 1:
+            to = path[-1]
+            here.remove(to)
+            before = self._row(found, side, here)
+            place = int(np.flatnonzero(before + steps[to, here] == length)[0])
+            length = int(before[place])
+            path.append(here[place])
+        return path[::-1]
 
 
 class HeldKarpHalves:

@@ -19,9 +19,8 @@ from core.kernels.dp.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
 from core.search.dp.engine.table_search import TableRun, TableSearch
-from core.search.dp.held_karp.halves import HeldKarpHalves
+from core.search.dp.held_karp.halves import HeldKarpAnswer, HeldKarpHalves, NoTour
 from core.search.dp.held_karp.plan import bytes_needed
-from core.search.dp.held_karp.trace import HeldKarpAnswer, NoTour
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.protocol import Digested, alias

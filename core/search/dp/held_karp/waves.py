@@ -17,8 +17,8 @@ from core.lang import i32
 from core.search.dp.engine.recurrences import MOST_CELLS, HostCells, Waves
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.engine.waves import OPTIONS, WaveEngine
+from core.search.dp.held_karp.halves import HeldKarpAnswer
 from core.search.dp.held_karp.plan import binomials, layer_cells, layer_transitions, rank_of
-from core.search.dp.held_karp.trace import HeldKarpAnswer
 
 
 class SubsetWaves(Waves):

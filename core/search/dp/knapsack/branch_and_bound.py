@@ -15,8 +15,7 @@ from core.search.dp.knapsack.search import Selection, make_selection
 from core.search.progress import refuse_history
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
-from core.search.stop import Stop
-from core.search.time_limits import BatchSizes
+from core.search.stop import BatchSizes, Stop
 
 FIRST_BUDGET = 1 << 12
 GROWTH = 2
