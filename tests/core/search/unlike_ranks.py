@@ -7,6 +7,7 @@ arguments says; equal numbers are devices of one kind.
 import json
 import sys
 import time
+from dataclasses import astuple
 
 from backends.cpu.single_core import CpuBackend
 from cluster import default_communicator
@@ -44,7 +45,7 @@ def climbers(backend, ranks, count):
     outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
     # Of equal shares the first rank has a largest one.
     part = -(-count // ranks.size) if search.are_alike else count // ranks.size
-    return [*outcome], sum(made), [told[-1].done, part]
+    return [*astuple(outcome)], sum(made), [told[-1].done, part]
 
 
 def walking(backend, ranks, count):
@@ -60,7 +61,7 @@ def walking(backend, ranks, count):
     )
     search.warm_up()
     outcome = search.run(Iterations(400), ranks=ranks)
-    return [*outcome[:6], outcome.solution.tolist()], search.launcher.memory.here, [0, 0]
+    return [*astuple(outcome)[:6], outcome.solution.tolist()], search.launcher.memory.here, [0, 0]
 
 
 def subtrees(backend, ranks, count):

@@ -1,5 +1,7 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
@@ -141,7 +143,7 @@ def search(backend, communicator, row, seed=3, **more):
 def found(search, stop=None):
     """All that a search finds, as plain numbers that compare."""
     outcome = search.run(stop or local_search.Iterations(ITERATIONS))
-    return (*outcome[:6], outcome.solution.tolist())
+    return (*astuple(outcome)[:6], outcome.solution.tolist())
 
 
 def named(row):
