@@ -20,8 +20,7 @@ from reports.comparison.speedups import BaselineSelection, ComparedRun, Compared
 from reports.papers.footnotes import instance_names, is_short, run_footnotes
 from reports.papers.measures import MEASURES, ExhibitCell, missing_solver_text
 from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Machine, Paper, Series
-from reports.papers.placed_runs import PlacedRun
-from reports.papers.run_choice import choose_runs, find_reference, same_problem
+from reports.papers.run_choice import PlacedRun, choose_runs, find_reference, same_problem
 from reports.records.files import Record, families, merge
 from reports.records.parameters import shared_parameters
 from reports.statistics.seeds import merge_seeds

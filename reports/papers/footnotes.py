@@ -9,7 +9,7 @@ from reports.comparison.cautions import BASELINE_PREFIX, doubts
 from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.measures import AMOUNTS, ExhibitCell
 from reports.papers.paper import PROCESSORS, PUBLISHED, WORKLOAD, Exhibit
-from reports.papers.placed_runs import PlacedRun
+from reports.papers.run_choice import PlacedRun
 from reports.records.files import Record
 from reports.records.parameters import parameters_text, run_parameters
 from reports.statistics.startup import MOST_STARTUP

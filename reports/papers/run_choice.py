@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from reports.comparison.cautions import used_single_rank
 from reports.comparison.speedups import ComparedRun, ratio_obstacles
-from reports.papers.paper import Exhibit
-from reports.papers.placed_runs import PlacedRun
+from reports.papers.paper import Exhibit, ExhibitColumn, ExhibitRow, Series
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """One of our runs with its series and row. `column` is the published column, if options select columns."""
+
+    row: ComparedRun
+    series: Series
+    line: ExhibitRow
+    column: ExhibitColumn | None = None
 
 
 def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:

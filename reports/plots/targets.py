@@ -74,7 +74,7 @@ def draw_distributions(
         for target, line in zip(reached, every, strict=True):
             for (measure, words), axes in zip(across, line, strict=True):
                 _draw_distributions(axes, chosen, target, measure, logarithmic=logarithmic)
-                axes.set_xlabel(f"{words} to {target.words}")
+                axes.set_xlabel(f"{words}\nto {target.words}")
             line[0].set_ylabel("part of the runs")
         _finish(figure, every, title)
 

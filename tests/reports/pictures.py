@@ -48,6 +48,9 @@ def _of_two_kinds(figure):
 
 def _overlapping(figure):
     every = [(text, _box(text, figure)) for text in _texts(figure)]
+    for text, box in every:
+        if not all(figure.bbox.padded(SLACK).contains(*corner) for corner in box.vertices):
+            yield f"{text.get_text()!r} is cut off"
     for (one, box), (other, its) in combinations(every, 2):
         if box.intersects_path(its, filled=True):
             yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
