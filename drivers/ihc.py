@@ -13,10 +13,9 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options import tours as tour_options
-from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
-from drivers.options.history import curve_option, history_option, plot_option
+from drivers.options.declaration import OptionGroup, Options, mapping_option, scaled_option
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import curve_option, history_option, plot_option, svg_option, tour_option
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
@@ -33,37 +32,34 @@ MOVES = 10**9
 class ClimbOptions(Options):
     """What hill climbing understands."""
 
-    climbers: int = option(
-        2000, "number of climbs over all ranks (%(default)s)", positive, "C", CLIMBING, decides="work"
+    climbers: int = CLIMBING.option(
+        2000, "number of climbs over all ranks (%(default)s)", positive, "C", decides="work"
     )
-    start: str = option(
+    start: str = CLIMBING.option(
         "oneil2011",
         "generator of the random start tours: the paper's (oneil2011; at most 2^31 climbers, no seed), or "
         "counter-based from --seed (philox) (default: %(default)s)",
         choices=("oneil2011", "philox"),
-        group=CLIMBING,
         decides="work",
     )
-    scan: str = option(
+    scan: str = CLIMBING.option(
         "auto",
         "moves evaluated in a step: all (full), or only those that can win (pruned); same trajectory (%(default)s: "
         "by the size of the instance)",
         choices=("auto", "pruned", "full"),
-        group=CLIMBING,
         decides="way",
     )
     mapping: str = mapping_option("one climber per lane, which evaluates all its moves", CLIMBING)
-    assign: str | None = option(
+    assign: str | None = CLIMBING.option(
         None,
         "with --mapping published: assign climbers to lanes before the launch (static), or one after another from a "
         "worklist (default: as in the paper, static on CPUs and worklist on GPUs)",
         choices=("static", "worklist"),
-        group=CLIMBING,
         decides="search",
     )
     scaled: int | None = scaled_option("--climbers")
-    tour: OutputFile | None = tour_options.tour_option(CLIMBING)
-    svg: OutputFile | None = tour_options.svg_option(CLIMBING)
+    tour: OutputFile | None = tour_option(CLIMBING)
+    svg: OutputFile | None = svg_option(CLIMBING)
     history: bool = history_option(CLIMBING)
     curve: OutputFile | None = curve_option(CLIMBING)
     plot: OutputFile | None = plot_option(CLIMBING)

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option, option
+from drivers.options.declaration import instance_option
 from drivers.options.local_search import EXPERIMENTS, SearchOptions, neighbourhood_option
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -27,12 +27,11 @@ class PppOptions(SearchOptions):
 
     instance: str | None = instance_option("101-117:seed=5", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("flip2")
-    layout: str | None = option(
+    layout: str | None = EXPERIMENTS.option(
         None,
         "with histogram evaluation: memory of each lane's histogram, local, or global and coalesced (columns) or not "
         "(rows) (section 5.3; default with --mapping published: local)",
         choices=("local", "columns", "rows"),
-        group=EXPERIMENTS,
         decides="way",
     )
 

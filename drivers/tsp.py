@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options import tours as tour_options
 from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import svg_option, tour_option
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun
@@ -29,8 +29,8 @@ class TspOptions(SearchOptions):
 
     algorithm: str = algorithm_option("ils")
     neighbourhood: str = neighbourhood_option("2opt")
-    tour: OutputFile | None = tour_options.tour_option(RESULTS)
-    svg: OutputFile | None = tour_options.svg_option(RESULTS)
+    tour: OutputFile | None = tour_option(RESULTS)
+    svg: OutputFile | None = svg_option(RESULTS)
 
 
 class TspWorkload(LocalSearchWorkload):

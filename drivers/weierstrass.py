@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option, option
+from drivers.options.declaration import instance_option
 from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
@@ -24,15 +24,11 @@ class WeierstrassOptions(SearchOptions):
 
     instance: str | None = instance_option("100 (coordinates)", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("crowns")
-    points: int = option(
-        10_000, "number of neighbours drawn for each solution (%(default)s)", positive, "M", RESULTS, decides="work"
+    points: int = RESULTS.option(
+        10_000, "number of neighbours drawn for each solution (%(default)s)", positive, "M", decides="work"
     )
-    dtype: str = option(
-        "float32",
-        "type of coordinates and costs (%(default)s)",
-        choices=("float32", "float64"),
-        group=RESULTS,
-        decides="work",
+    dtype: str = RESULTS.option(
+        "float32", "type of coordinates and costs (%(default)s)", choices=("float32", "float64"), decides="work"
     )
 
 

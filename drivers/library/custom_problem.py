@@ -23,7 +23,7 @@ from core.arguments import refuse, sequence, text
 from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
-from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option, option_flag
+from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option_flag
 from drivers.options.local_search import SearchOptions, neighbourhood_option
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
@@ -48,8 +48,8 @@ class CustomProblemOptions(SearchOptions):
     """What local search on any problem understands; `declare_options` adds what a problem's constructor takes."""
 
     neighbourhood: str = neighbourhood_option("auto")
-    check: bool = option(
-        False, "check the problem's functions, in plain Python and on every backend here, and exit", bool, group=CHECKS
+    check: bool = CHECKS.option(
+        False, "check the problem's functions, in plain Python and on every backend here, and exit", bool
     )
     made_of: ClassVar[tuple[str, ...]] = ()
 
@@ -271,7 +271,7 @@ def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
     # An instance's content is in the record, and the same file may lie elsewhere on another machine.
     decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
     text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
-    return option(plain, text, *PARAMETER_TYPES[kind], group=PROBLEM_GROUP, decides=decides)
+    return PROBLEM_GROUP.option(plain, text, *PARAMETER_TYPES[kind], decides=decides)
 
 
 PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {

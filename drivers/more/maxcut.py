@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option, option
+from drivers.options.declaration import instance_option
 from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
@@ -28,7 +28,7 @@ class MaxCutOptions(SearchOptions):
 
     instance: str | None = instance_option("random:100:density=0.1", DEFAULT_INSTANCE)
     neighbourhood: str = neighbourhood_option("auto")
-    parts: int = option(2, "how many (%(default)s)", positive, "K", RESULTS, decides="work")
+    parts: int = RESULTS.option(2, "how many (%(default)s)", positive, "K", decides="work")
 
 
 class MaxCutWorkload(LocalSearchWorkload):

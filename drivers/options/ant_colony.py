@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.errors import UserError
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
-from drivers.options import tours
-from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
-from drivers.options.history import curve_option, history_option, plot_option
+from drivers.options.declaration import OptionGroup, Options, mapping_option, scaled_option
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import curve_option, history_option, plot_option, svg_option, tour_option
 from drivers.options.values import natural, number, positive
 
 if TYPE_CHECKING:
@@ -41,95 +41,86 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 class AntOptions(Options):
     """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
 
-    ants: int | None = option(None, f"number of ants of each colony ({DEFAULTS.ants})", positive, "M", ANTS)
-    alpha: float | None = option(None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A", ANTS)
-    beta: float | None = option(None, f"exponent of 1 / distance ({DEFAULTS.beta:g})", number, "B", ANTS)
-    candidates: int | None = option(
+    ants: int | None = ANTS.option(None, f"number of ants of each colony ({DEFAULTS.ants})", positive, "M")
+    alpha: float | None = ANTS.option(None, f"exponent of the pheromone ({DEFAULTS.alpha:g})", number, "A")
+    beta: float | None = ANTS.option(None, f"exponent of 1 / distance ({DEFAULTS.beta:g})", number, "B")
+    candidates: int | None = ANTS.option(
         None,
         "choose among the K nearest cities while one of them is unvisited, at most 32; 0: all cities "
         f"({DEFAULTS.candidates})",
         natural,
         "K",
-        ANTS,
     )
-    local_search: str | None = option(
+    local_search: str | None = ANTS.option(
         None,
         "improve every tour to a local optimum: by the best of all 2-opt moves (2opt), or with neighbour lists, many "
         f"times faster (2opt-near) ({DEFAULTS.local_search})",
         choices=LOCAL_SEARCHES,
-        group=ANTS,
     )
-    strategy: str = option(
+    strategy: str = ANTS.option(
         STRATEGIES[-1],
         "one lane per ant (coarse), a group of lanes (fine), or a group that also updates the pheromone "
         "(fine-deposit); same tours, different times (%(default)s)",
         choices=STRATEGIES,
-        group=ANTS,
         decides="way",
     )
     mapping: str = mapping_option(
         "one lane per ant or per city, weights recomputed in every step, one lane chooses; only for plain Ant System",
         ANTS,
     )
-    rho: float | None = option(
-        None, f"fraction of the pheromone that evaporates in an iteration ({DEFAULTS.rho:g})", number, "R", PHEROMONE
+    rho: float | None = PHEROMONE.option(
+        None, f"fraction of the pheromone that evaporates in an iteration ({DEFAULTS.rho:g})", number, "R"
     )
-    variant: str | None = option(
+    variant: str | None = PHEROMONE.option(
         None,
         "as: Ant System, all ants deposit; mmas: Max-Min Ant System, only the best ant deposits, within limits "
         f"({DEFAULTS.variant})",
         choices=VARIANTS,
-        group=PHEROMONE,
     )
-    best_every: int | None = option(
+    best_every: int | None = MMAS.option(
         None,
         "every N iterations the best ant so far deposits, instead of the iteration's best; 0: never "
         f"({DEFAULTS.best_every})",
         natural,
         "N",
-        MMAS,
     )
-    stagnation: int | None = option(
+    stagnation: int | None = MMAS.option(
         None,
         f"smooth the pheromone after every N iterations without a better tour; 0: never ({DEFAULTS.stagnation})",
         natural,
         "N",
-        MMAS,
     )
-    smoothing: float | None = option(
+    smoothing: float | None = MMAS.option(
         None,
         f"with --stagnation: strength of the smoothing, from 0 to 1 (the upper limit) ({DEFAULTS.smoothing:g})",
         number,
         "D",
-        MMAS,
     )
-    colonies: int | None = option(
-        None, f"number of colonies, each with separate pheromone ({DEFAULTS.colonies})", positive, "C", COLONIES
+    colonies: int | None = COLONIES.option(
+        None, f"number of colonies, each with separate pheromone ({DEFAULTS.colonies})", positive, "C"
     )
-    exchange: int | None = option(
+    exchange: int | None = COLONIES.option(
         None,
         f"with --colonies: every N iterations all colonies adopt the best tour; 0: never ({DEFAULTS.exchange})",
         natural,
         "N",
-        COLONIES,
     )
-    iterations: int | None = option(
+    iterations: int | None = STOP.option(
         None,
         f"number of iterations, a tour per ant in each (default: {ITERATIONS}, or unlimited with --seconds)",
         positive,
         "N",
-        STOP,
         decides="work",
     )
-    seconds: float | None = option(
-        None, "wall-clock time in seconds; runs then end at different iterations", number, "S", STOP
+    seconds: float | None = STOP.option(
+        None, "wall-clock time in seconds; runs then end at different iterations", number, "S"
     )
-    target: int | None = option(
-        None, "length at which the search ends, checked after every iteration", int, "LENGTH", STOP
+    target: int | None = STOP.option(
+        None, "length at which the search ends, checked after every iteration", int, "LENGTH"
     )
     scaled: int | None = scaled_option("--ants")
-    tour: OutputFile | None = tours.tour_option()
-    svg: OutputFile | None = tours.svg_option()
+    tour: OutputFile | None = tour_option()
+    svg: OutputFile | None = svg_option()
     history: bool = history_option()
     curve: OutputFile | None = curve_option()
     plot: OutputFile | None = plot_option()
@@ -172,8 +163,6 @@ class AntOptions(Options):
             An option changes nothing without another.
 
         """
-        from core.errors import UserError
-
         given = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
         settings = Settings(**given)
         for names, holds, needed in NEEDS:

@@ -37,20 +37,6 @@ nothing
 """
 
 
-class OptionGroup(NamedTuple):
-    """Options that stand together in the help; ``decides`` is what they decide unless an option says otherwise."""
-
-    title: str
-    description: str | None = None
-    decides: OptionEffect = "nothing"
-
-
-COMMON = OptionGroup("options")
-CHECKS = OptionGroup("checks and comparison")
-RESULTS = OptionGroup("results")
-CHECKPOINTS = OptionGroup("long runs")
-
-
 class OptionDeclaration(NamedTuple):
     """How one option reads on the command line; its name, type and default are those of its field."""
 
@@ -65,49 +51,62 @@ class OptionDeclaration(NamedTuple):
     short: str | None
 
 
-def option(
-    default: Any,
-    help: str,
-    type: ValueType | type[Any] = str,
-    metavar: str | tuple[str, ...] | None = None,
-    group: OptionGroup = COMMON,
-    *,
-    decides: OptionEffect | None = None,
-    choices: Sequence[str] | None = None,
-    spelled: str | None = None,
-    nargs: int | str | None = None,
-    short: str | None = None,
-) -> Any:
-    """Declare one option: the default of a field of an `Options`.
+class OptionGroup(NamedTuple):
+    """Options that stand together in the help; ``decides`` is what they decide unless an option says otherwise."""
 
-    Parameters
-    ----------
-    default
-        Its value where it is not given; ``%(default)s`` in the help stands for it.
-    help
-        What it does.
-    type
-        Type of its values. `bool`: a flag, with a ``--no-`` form unless its default is False.
-    metavar
-        What stands for the value in the help.
-    group
-        Where it stands in the help.
-    decides
-        See `OptionEffect`; by default that of the group.
-    choices
-        The texts that it takes.
-    spelled
-        Its name on the command line where that is not the field's; without dashes it is a positional argument.
-    nargs
-        How many values it takes, as `argparse` counts.
-    short
-        A second name, with one dash.
+    title: str
+    description: str | None = None
+    decides: OptionEffect = "nothing"
 
-    """
-    kind = type if isinstance(type, ValueType) else PLAIN_TYPES[type]
-    listed = tuple(choices) if choices else None
-    declared = OptionDeclaration(help, kind, metavar, listed, group, decides or group.decides, spelled, nargs, short)
-    return field(default=default, metadata={"option": declared})
+    def option(
+        self,
+        default: Any,
+        help: str,
+        type: ValueType | type[Any] = str,
+        metavar: str | tuple[str, ...] | None = None,
+        *,
+        decides: OptionEffect | None = None,
+        choices: Sequence[str] | None = None,
+        spelled: str | None = None,
+        nargs: int | str | None = None,
+        short: str | None = None,
+    ) -> Any:
+        """Declare one option of this group: the default of a field of an `Options`.
+
+        Parameters
+        ----------
+        default
+            Its value where it is not given; ``%(default)s`` in the help stands for it.
+        help
+            What it does.
+        type
+            Type of its values. `bool`: a flag, with a ``--no-`` form unless its default is False.
+        metavar
+            What stands for the value in the help.
+        decides
+            See `OptionEffect`; by default that of the group.
+        choices
+            The texts that it takes.
+        spelled
+            Its name on the command line where that is not the field's; without dashes it is a positional argument.
+        nargs
+            How many values it takes, as `argparse` counts.
+        short
+            A second name, with one dash.
+
+        """
+        kind = type if isinstance(type, ValueType) else PLAIN_TYPES[type]
+        listed = tuple(choices) if choices else None
+        declared = OptionDeclaration(help, kind, metavar, listed, self, decides or self.decides, spelled, nargs, short)
+        return field(default=default, metadata={"option": declared})
+
+
+COMMON = OptionGroup("options")
+CHECKS = OptionGroup("checks and comparison")
+RESULTS = OptionGroup("results")
+CHECKPOINTS = OptionGroup("long runs")
+
+option = COMMON.option
 
 
 def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -> Any:
@@ -130,12 +129,11 @@ MAPPINGS = ("native", "published")
 
 def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
     """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
-    return option(
+    return group.option(
         MAPPINGS[0],
         f"mapping of the work to the device: native, or as published ({published}); same answer, different times "
         "(%(default)s)",
         choices=MAPPINGS,
-        group=group,
         decides="way",
     )
 
@@ -187,29 +185,26 @@ class Options:
         OutputFile,
         "FILE",
     )
-    checkpoint: OutputFile | None = option(
+    checkpoint: OutputFile | None = CHECKPOINTS.option(
         None,
         "save checkpoints of the search to FILE, regularly and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
         "FILE",
-        CHECKPOINTS,
     )
-    resume: bool = option(
+    resume: bool = CHECKPOINTS.option(
         False,
         "resume from the checkpoint in --checkpoint FILE, if there is one; the result is the same, also on another "
         "backend or number of ranks",
         bool,
-        group=CHECKPOINTS,
     )
-    checkpoint_every: float = option(
-        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS", CHECKPOINTS
+    checkpoint_every: float = CHECKPOINTS.option(
+        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS"
     )
-    peers: bool = option(
+    peers: bool = CHECKS.option(
         False,
         "also run the installed reference solvers on the same problem, --repeats times each, and compare them with "
         "this search (pip install 'onekernel[peers]')",
         bool,
-        group=CHECKS,
     )
     progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
     quiet: bool = option(False, "print only results and errors", bool, decides="place", short="-q")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from core.arguments import integer
-from drivers.options.declaration import OptionGroup, Options, mapping_option, option
+from core.errors import UserError
+from drivers.options.declaration import OptionGroup, Options, mapping_option
 from drivers.options.values import ValueType, folder
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -20,11 +21,10 @@ AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 def tiling_option(tilings: tuple[str, ...]) -> Any:
     """Declare `--tiling`: ways to cut the table that a problem offers, the first of which is the default."""
-    return option(
+    return DP.option(
         tilings[0],
         "division of the table into launches; none: one launch per wave, as in the paper (%(default)s)",
         choices=tilings,
-        group=DP,
     )
 
 
@@ -43,11 +43,10 @@ memory_size = ValueType(
 class DpOptions(Options):
     """What dynamic programming understands."""
 
-    trace: bool = option(
+    trace: bool = DP.option(
         True,
         "trace a solution from stored decisions, instead of its value alone (default: --trace)",
         bool,
-        group=DP,
         decides="work",
     )
     mapping: str = mapping_option(
@@ -55,29 +54,26 @@ class DpOptions(Options):
         DP,
     )
     tiling: str = tiling_option(("auto", "none"))
-    device_memory: int | None = option(
+    device_memory: int | None = DP.option(
         None,
         "device memory for stored decisions in bytes, as in 512M or 1.5G; older ones are copied to the host during "
         "the computation (default: half of the device's memory)",
         memory_size,
         "SIZE",
-        DP,
     )
-    spill: str | None = option(
+    spill: str | None = DP.option(
         None,
         "write decisions (with --mapping published: cells) that leave the device to files in DIR, instead of host "
         "memory",
         folder,
         "DIR",
-        DP,
         decides="place",
     )
-    profile: bool = option(
+    profile: bool = OptionGroup("profile").option(
         False,
         "first profile one run under Nsight Compute on CUDA, by default with the paper's size, and compare global "
         "load efficiency, warp execution efficiency and instructions per clock with the paper's",
         bool,
-        group=OptionGroup("profile"),
     )
 
     @property
@@ -94,8 +90,6 @@ class DpOptions(Options):
             A folder for decisions, and none are kept; what the paper's mapping decides itself.
 
         """
-        from core.errors import UserError
-
         if self.spill is not None and not self.trace:
             raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
         if not self.published:

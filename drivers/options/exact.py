@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import UserError
 from core.search.exact import BOUNDS, ENUMERATIONS
-from drivers.options import tours
-from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option, option
-from drivers.options.history import curve_option, history_option, plot_option
+from drivers.options.declaration import CHECKS, OptionGroup, Options, instance_option, mapping_option
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import (
+    curve_option,
+    history_option,
+    matrix_option,
+    plot_option,
+    refuse_seed,
+    svg_option,
+    tour_option,
+)
 from drivers.options.values import positive
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
@@ -25,50 +33,43 @@ class ExactOptions(Options):
     instance: str | None = instance_option(
         "uniform:20:seed=1", f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}"
     )
-    matrix: str | None = tours.matrix_option(directed=False)
-    bound: str | None = option(
+    matrix: str | None = matrix_option(directed=False)
+    bound: str | None = SEARCH.option(
         None,
         "bound that cuts branches: Held and Karp's 1-trees (one-tree), the shortest edge of every remaining city, as "
         f"in the thesis (edges), or none (default: {BOUNDS[0]}; up to 7 cities: all tours, on the host)",
         choices=BOUNDS,
-        group=SEARCH,
     )
-    enumerate: str | None = option(
+    enumerate: str | None = SEARCH.option(
         None,
         "with --bound none: distribute beginnings of tours (worklist), or let each lane derive a tour from its "
         f"number (permutations) ({ENUMERATIONS[0]})",
         choices=ENUMERATIONS,
-        group=SEARCH,
     )
-    depth: int | None = option(
+    depth: int | None = SEARCH.option(
         None,
         "with --bound edges or none: number of cities in a worklist item (default: chosen for the device; with "
         "--mapping published 7, or n - 4 for fewer than 11 cities)",
         positive,
         "D",
-        SEARCH,
         decides="way",
     )
     mapping: str = mapping_option(
         "with --bound edges or none: one lane per worklist item or tour; up to 7 cities on the host",
         SEARCH,
     )
-    unrolled: bool | None = option(
+    unrolled: bool | None = SEARCH.option(
         None,
         "with --mapping published and a worklist: use separate functions for the last three, two and one cities, as "
         "the thesis's final version does",
         bool,
-        group=SEARCH,
     )
-    count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
-    verify: bool = option(
-        False,
-        f"verify the optimum by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
-        bool,
-        group=CHECKS,
+    count: bool = SEARCH.option(False, "count all shortest tours", bool, decides="work")
+    verify: bool = CHECKS.option(
+        False, f"verify the optimum by another algorithm, without kernels (up to {MOST_VERIFIED} cities)", bool
     )
-    tour: OutputFile | None = tours.tour_option()
-    svg: OutputFile | None = tours.svg_option()
+    tour: OutputFile | None = tour_option()
+    svg: OutputFile | None = svg_option()
     history: bool = history_option()
     curve: OutputFile | None = curve_option()
     plot: OutputFile | None = plot_option()
@@ -82,8 +83,6 @@ class ExactOptions(Options):
             Names the option and what it is expected with.
 
         """
-        from core.errors import UserError
-
         if self.enumerate is not None and self.bound != "none":
             raise UserError("--enumerate changes nothing here: expected with --bound none")
         if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
@@ -95,7 +94,7 @@ class ExactOptions(Options):
                 f"--{'' if self.unrolled else 'no-'}unrolled changes nothing here: expected with --mapping published "
                 "and a worklist"
             )
-        tours.refuse_seed(self)
+        refuse_seed(self)
 
     def refuse_checks_of(self, instance: Any) -> None:
         """Refuse a check that takes fewer cities.
@@ -106,8 +105,6 @@ class ExactOptions(Options):
             Names how many.
 
         """
-        from core.errors import UserError
-
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
                 f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "

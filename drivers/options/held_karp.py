@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.errors import UserError
 from drivers.cli.messages import print_note
-from drivers.options import tours
-from drivers.options.declaration import CHECKS, OptionGroup, instance_option, option
+from drivers.options.declaration import CHECKS, OptionGroup, instance_option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import matrix_option, refuse_seed, svg_option, tour_option
 from drivers.options.values import positive
 
 DEFAULT_K = 8
@@ -26,24 +27,21 @@ class HeldKarpOptions(DpOptions):
     """What Held and Karp's dynamic programming understands."""
 
     instance: str | None = instance_option("uniform:24:seed=1", "gr21 if it is found, else uniform:20:seed=1")
-    matrix: str | None = tours.matrix_option(directed=True)
-    k: int | None = option(
+    matrix: str | None = matrix_option(directed=True)
+    k: int | None = RESTRICTED.option(
         None,
         "search only tours in which city i precedes city j if it is K or more places before j in a start tour (Balas "
         f"and Simonetti; default: {DEFAULT_K} for instances too large for a proof)",
         positive,
         "K",
-        RESTRICTED,
     )
-    rotations: int | None = option(
-        None, "number of cities of the start tour to search from (1)", positive, "R", RESTRICTED
+    rotations: int | None = RESTRICTED.option(
+        None, "number of cities of the start tour to search from (1)", positive, "R"
     )
-    improve: bool = option(
-        False, "repeat the search from the best tour until it finds no shorter one", bool, group=RESTRICTED
-    )
-    verify: bool = option(False, "verify the optimum by another algorithm", bool, group=CHECKS)
-    tour: OutputFile | None = tours.tour_option()
-    svg: OutputFile | None = tours.svg_option()
+    improve: bool = RESTRICTED.option(False, "repeat the search from the best tour until it finds no shorter one", bool)
+    verify: bool = CHECKS.option(False, "verify the optimum by another algorithm", bool)
+    tour: OutputFile | None = tour_option()
+    svg: OutputFile | None = svg_option()
 
     @property
     def sized(self) -> bool:
@@ -52,9 +50,7 @@ class HeldKarpOptions(DpOptions):
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing, whatever the instance."""
-        from core.errors import UserError
-
-        tours.refuse_seed(self)
+        refuse_seed(self)
         if self.spill is not None and not self.published:
             raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
         super().refuse_idle()
@@ -71,7 +67,6 @@ class HeldKarpOptions(DpOptions):
             Options that would change nothing for this instance, or a check that is not possible.
 
         """
-        from core.errors import UserError
         from core.search.dp.held_karp.search import MOST_CITIES
 
         k = self.k
@@ -100,7 +95,6 @@ class HeldKarpOptions(DpOptions):
 
     def check_others(self, instance: Any) -> None:
         """Refuse checks by others that cannot take so many cities."""
-        from core.errors import UserError
         from core.problems.tsp.distances import is_symmetric
         from core.search.exact import MOST_CITIES
 

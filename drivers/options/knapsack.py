@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import UserError
 from core.problems.tables.knapsack import CLASSES
 from core.search.dp.knapsack.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
@@ -31,32 +32,30 @@ class KnapsackOptions(DpOptions):
     instance: str | None = option(
         None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", NAME, "NAME"
     )
-    items: int | None = option(None, f"number of items ({ITEMS})", positive, "N", GENERATED)
-    capacity: int | None = option(
-        None, f"capacity ({CAPACITY}; for Pisinger's classes half of the total weight)", natural, "C", GENERATED
+    items: int | None = GENERATED.option(None, f"number of items ({ITEMS})", positive, "N")
+    capacity: int | None = GENERATED.option(
+        None, f"capacity ({CAPACITY}; for Pisinger's classes half of the total weight)", natural, "C"
     )
-    kind: str | None = option(
+    kind: str | None = GENERATED.option(
         None,
         f"class of weights and values: the paper's, below 30%% of the capacity, or one of Pisinger's ({CLASSES[0]})",
         choices=CLASSES,
-        group=GENERATED,
         spelled="--class",
     )
-    range: int | None = option(None, "largest random number in Pisinger's classes (1000)", positive, "R", GENERATED)
-    method: str = option(
+    range: int | None = GENERATED.option(None, "largest random number in Pisinger's classes (1000)", positive, "R")
+    method: str = SEARCH.option(
         METHODS[0],
         "dynamic programming (dp), or the paper's baseline: branch and bound on one core (bb) (%(default)s)",
         choices=METHODS,
-        group=SEARCH,
     )
-    nodes: int | None = option(None, "with --method bb: largest number of nodes", positive, "N", SEARCH)
-    seconds: float | None = option(None, "with --method bb: time limit in seconds", number, "S", SEARCH)
+    nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
+    seconds: float | None = SEARCH.option(None, "with --method bb: time limit in seconds", number, "S")
     tiling: str = tiling_option(TILINGS)
-    verify: bool = option(
-        False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool, group=CHECKS
+    verify: bool = CHECKS.option(
+        False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool
     )
-    output: OutputFile | None = option(
-        None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE", RESULTS
+    output: OutputFile | None = RESULTS.option(
+        None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE"
     )
 
     @property
@@ -78,8 +77,6 @@ class KnapsackOptions(DpOptions):
             Names the option and what it is expected with.
 
         """
-        from core.errors import UserError
-
         super().refuse_idle()
         for name in ("nodes", "seconds"):
             if getattr(self, name) is not None and not self.bounded:
@@ -104,7 +101,6 @@ class KnapsackOptions(DpOptions):
             An option of the generator that would change nothing, or no such file.
 
         """
-        from core.errors import UserError
         from core.problems.tables import knapsack
 
         if self.instance is not None:

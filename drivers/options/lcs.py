@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from core.errors import UserError
 from core.search.dp.lcs.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, instance_option, option
 from drivers.options.dynamic_programming import DpOptions, tiling_option
@@ -31,15 +32,14 @@ class LcsOptions(DpOptions):
     instance: str | None = instance_option("random:100000:letters=4:seed=1", DEFAULT_INSTANCE)
     text: list[str] | None = option(None, "two strings, instead of files", metavar=("A", "B"), nargs=2)
     tiling: str = tiling_option(TILINGS)
-    verify: bool = option(
+    verify: bool = CHECKS.option(
         False,
         f"verify the length in plain Python, with rows as large integers (always done up to {MOST_VERIFIED_CELLS:,} "
         "cells; 10^10 cells take a second)",
         bool,
-        group=CHECKS,
     )
-    output: OutputFile | None = option(
-        None, "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta", OutputFile, "FILE", RESULTS
+    output: OutputFile | None = RESULTS.option(
+        None, "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta", OutputFile, "FILE"
     )
 
     @property
@@ -56,8 +56,6 @@ class LcsOptions(DpOptions):
             Names the option and what it is expected with.
 
         """
-        from core.errors import UserError
-
         super().refuse_idle()
         if self.seed or self.seeds:
             raise UserError(
@@ -75,7 +73,6 @@ class LcsOptions(DpOptions):
             They are named twice, or cannot be read.
 
         """
-        from core.errors import UserError
         from core.problems.tables import strings
 
         sources = [bool(self.strings), self.instance is not None, self.text is not None]

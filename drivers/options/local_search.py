@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.arguments import refuse
 from core.errors import UserError
-from drivers.options.declaration import OptionGroup, Options, mapping_option, option, scaled_option
-from drivers.options.history import curve_option, history_option, plot_option
+from drivers.options.declaration import OptionGroup, Options, mapping_option, scaled_option
 from drivers.options.initial import INITIAL, InitialSolutions
 from drivers.options.output_files import OutputFile
+from drivers.options.shared import curve_option, history_option, plot_option
 from drivers.options.values import ValueType, natural, number, positive
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
 def algorithm_option(default: str) -> Any:
     """Declare `--algorithm` with its default."""
     text = "search algorithm (%(default)s)"
-    return option(default, text, ALGORITHM, choices=tuple(ALGORITHMS), group=SEARCH)
+    return SEARCH.option(default, text, ALGORITHM, choices=tuple(ALGORITHMS))
 
 
 def neighbourhood_option(default: str) -> Any:
@@ -87,7 +87,7 @@ def neighbourhood_option(default: str) -> Any:
         "neighbourhood of the moves (%(default)s; auto: the problem's first); a descent takes up to three, as in "
         "flip1,flip2"
     )
-    return option(default, text, NEIGHBOURHOOD, "NAME", SEARCH)
+    return SEARCH.option(default, text, NEIGHBOURHOOD, "NAME")
 
 
 def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
@@ -110,116 +110,98 @@ class SearchOptions(Options):
 
     algorithm: str | Algorithm = algorithm_option("tabu")
     neighbourhood: str | Sequence[str | Neighbourhood] = neighbourhood_option("exchange2")
-    evaluation: str = option(
-        "auto", "evaluation of neighbours (%(default)s: the fastest one)", metavar="NAME", group=SEARCH
+    evaluation: str = SEARCH.option("auto", "evaluation of neighbours (%(default)s: the fastest one)", metavar="NAME")
+    tenure: int | None = TABU.option(
+        None, "number of iterations for which a move stays tabu (default: by the problem)", natural, "T"
     )
-    tenure: int | None = option(
-        None, "number of iterations for which a move stays tabu (default: by the problem)", natural, "T", TABU
+    tenure_span: int | None = TABU.option(
+        None, "largest random addition to the tenure, in iterations (default: by the problem)", natural, "D"
     )
-    tenure_span: int | None = option(
-        None, "largest random addition to the tenure, in iterations (default: by the problem)", natural, "D", TABU
-    )
-    tabu_memory: str | None = option(
+    tabu_memory: str | None = TABU.option(
         None,
         "tabu list of moves, or of attributes of solutions (auto: attributes if the problem has them)",
         choices=("auto", "attributes", "moves"),
-        group=TABU,
     )
-    strength: int | None = option(
-        None, "largest number of random moves in a perturbation (ils 3, vns 5)", positive, "K", PERTURBATION
+    strength: int | None = PERTURBATION.option(
+        None, "largest number of random moves in a perturbation (ils 3, vns 5)", positive, "K"
     )
-    temperature: float | None = option(None, "start temperature (0: derived from random moves)", number, "T", ANNEALING)
-    cooling: float | None = option(None, "factor of the temperature after each plateau (0.98)", number, "C", ANNEALING)
-    plateau: int | None = option(None, "number of draws at one temperature (1000)", positive, "P", ANNEALING)
-    batch: int | None = option(
-        None, "number of draws evaluated together (256); same trajectory", positive, "B", ANNEALING
+    temperature: float | None = ANNEALING.option(None, "start temperature (0: derived from random moves)", number, "T")
+    cooling: float | None = ANNEALING.option(None, "factor of the temperature after each plateau (0.98)", number, "C")
+    plateau: int | None = ANNEALING.option(None, "number of draws at one temperature (1000)", positive, "P")
+    batch: int | None = ANNEALING.option(
+        None, "number of draws evaluated together (256); same trajectory", positive, "B"
     )
-    restart: int | None = option(
+    restart: int | None = SEARCH.option(
         None,
         "iterations without a better solution after which a walk begins again at a random one (hill climbing: 1, at "
         "each local optimum; default: never)",
         natural,
         "N",
-        SEARCH,
     )
-    iterations: int | None = option(
+    iterations: int | None = STOP.option(
         None,
         f"iterations of each walk (default: {ITERATIONS}, or unlimited with --seconds; some seconds of one core if no "
         "option sets the work)",
         positive,
         "N",
-        STOP,
     )
-    seconds: float | None = option(
-        None,
-        "wall-clock time in seconds; runs then end at different iterations, with different hashes",
-        number,
-        "S",
-        STOP,
+    seconds: float | None = STOP.option(
+        None, "wall-clock time in seconds; runs then end at different iterations, with different hashes", number, "S"
     )
-    target: int | None = option(None, "cost at which the search ends", int, "COST", STOP)
-    patience: int | None = option(
-        None, "number of iterations without improvement at which the search ends", positive, "N", STOP
+    target: int | None = STOP.option(None, "cost at which the search ends", int, "COST")
+    patience: int | None = STOP.option(
+        None, "number of iterations without improvement at which the search ends", positive, "N"
     )
-    level: str | None = option(
+    level: str | None = PARALLEL.option(
         None,
         "work to distribute: one walk's neighbourhood (iteration), walks (algorithm), or each neighbour's evaluation "
         "too (solution) (default: iteration for one walk, algorithm for several)",
         choices=("iteration", "algorithm", "solution"),
-        group=PARALLEL,
     )
-    walks: int | None = option(
+    walks: int | None = PARALLEL.option(
         None,
         f"number of walks over all ranks, sequential with --mapping published (default: 1; {DEFAULT_WALKS} or one per "
         "rank if no option sets the work)",
         positive,
         "W",
-        PARALLEL,
     )
-    exchange: int | None = option(
-        None, "every K iterations all walks continue from the best one (default: never)", natural, "K", PARALLEL
+    exchange: int | None = PARALLEL.option(
+        None, "every K iterations all walks continue from the best one (default: never)", natural, "K"
     )
-    initial: str | InitialSolutions | None = option(
+    initial: str | InitialSolutions | None = SEARCH.option(
         None,
         "start solutions: integers between white space, a solution for all walks, or a line for each walk (default: "
         "random ones)",
         INITIAL,
         "FILE",
-        SEARCH,
     )
     mapping: str = mapping_option(
         "one lane per neighbour in teams of 256, the evaluation of section 6, and selection on the host",
         EXPERIMENTS,
     )
-    generate: str = option(
-        "device",
-        "processor that lists the neighbours (section 6.6; %(default)s)",
-        choices=("device", "host"),
-        group=EXPERIMENTS,
+    generate: str = EXPERIMENTS.option(
+        "device", "processor that lists the neighbours (section 6.6; %(default)s)", choices=("device", "host")
     )
-    select: str | None = option(
+    select: str | None = EXPERIMENTS.option(
         None,
         "selection of a neighbour: by a reduction on the device, or on the host from all differences (section 6.7; "
         "default: as --generate, or host with --mapping published)",
         choices=("device", "host"),
-        group=EXPERIMENTS,
     )
-    shape: str = option(
+    shape: str = EXPERIMENTS.option(
         "fixed",
         "teams and lanes of a launch: computed from the sizes (fixed), or tuned during the first iterations (the "
         "paper's thread control, algorithm 3, section 6.5) (default: %(default)s)",
         choices=("fixed", "tuned"),
-        group=EXPERIMENTS,
     )
-    data_memory: str = option(
+    data_memory: str = EXPERIMENTS.option(
         "global",
         "memory for the problem's data (section 5; image exists only in OpenCL) (%(default)s)",
         choices=("global", "readonly", "shared", "image"),
-        group=EXPERIMENTS,
     )
     scaled: int | None = scaled_option("--walks")
-    solution: OutputFile | None = option(
-        None, "save the best solution, one number per line", OutputFile, "FILE", RESULTS
+    solution: OutputFile | None = RESULTS.option(
+        None, "save the best solution, one number per line", OutputFile, "FILE"
     )
     history: bool = history_option(RESULTS)
     curve: OutputFile | None = curve_option(RESULTS)

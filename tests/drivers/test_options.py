@@ -38,13 +38,13 @@ BAKING = OptionGroup("baking", "in an oven")
 class CakeOptions(Options):
     """One option of each kind."""
 
-    layers: int = option(2, "how many (%(default)s)", positive, "N", group=BAKING, decides="work")
-    oven_heat: str = option("high", "how hot", choices=("low", "high"), group=BAKING, decides="way")
+    layers: int = BAKING.option(2, "how many (%(default)s)", positive, "N", decides="work")
+    oven_heat: str = BAKING.option("high", "how hot", choices=("low", "high"), decides="way")
     kitchen: str | None = option(None, "where", metavar="K", decides="place")
-    sugar: bool = option(False, "sweet", bool, group=BAKING)
-    glaze: bool = option(True, "shiny", bool, group=BAKING)
+    sugar: bool = BAKING.option(False, "sweet", bool)
+    glaze: bool = BAKING.option(True, "shiny", bool)
     eggs: bool | None = option(None, "with eggs (default: if there are)", bool)
-    sort: str | None = option(None, "which", spelled="--class", group=CHECKS)
+    sort: str | None = CHECKS.option(None, "which", spelled="--class")
     fillings: list[str] | None = option(None, "two of them", metavar=("A", "B"), nargs=2)
     guests: tuple[str, ...] | list[str] = option((), "who comes", metavar="G", spelled="guests", nargs="*")
     recipe: OutputFile | None = option(None, "where to write it", OutputFile, "FILE")
