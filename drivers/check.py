@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path, _, name = words[0].rpartition(":")
     if not name.isidentifier():
         path, name = words[0], ""
-    found = find_problem(path, name) if path and name else find_only_problem(path or words[0])
+    found = find_problem(path or words[0], name if path else "")
     return custom_problem.run_program(found, (path,), ["--check", *words[1:]])
 
 
@@ -69,33 +69,22 @@ def load_module(path: str) -> ModuleType:
 
 
 def find_problem(path: str, name: str) -> Any:
-    """The problem or class of that name in a file.
+    """The problem or class of that name in a file; without a name the one class of problems that it defines.
 
     Raises
     ------
     UserError
-        The file has none, or it is no problem.
-
-    """
-    module = load_module(path)
-    found = getattr(module, name, None)
-    if is_problem_class(found) or isinstance(found, Problem):
-        return found
-    known = ", ".join(problem_class_names(module)) or "none"
-    raise UserError(f"{path}: found no problem {name!r}, expected one that the file defines: {known}")
-
-
-def find_only_problem(path: str) -> Any:
-    """The one class of problems that a file defines.
-
-    Raises
-    ------
-    UserError
-        It defines none or several.
+        The file has none, several, or something else of that name.
 
     """
     module = load_module(path)
     names = problem_class_names(module)
+    if name:
+        found = getattr(module, name, None)
+        if is_problem_class(found) or isinstance(found, Problem):
+            return found
+        known = ", ".join(names) or "none"
+        raise UserError(f"{path}: found no problem {name!r}, expected one that the file defines: {known}")
     if len(names) != 1:
         known = f"{len(names)}, {', '.join(names)}: expected {path}:CLASS" if names else "none"
         raise UserError(f"{path}: expected one class of problems, found {known}")

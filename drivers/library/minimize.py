@@ -30,7 +30,7 @@ from drivers.library.collected import CollectedRepetitions
 from drivers.library.custom_problem import CustomProblemOptions, class_workload
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
-from drivers.options.local_search import ALGORITHMS, CRITERIA
+from drivers.options.local_search import ALGORITHMS, CRITERIA, MAKERS
 from drivers.runs.seeds import refuse_several_solutions, run_seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
@@ -44,12 +44,8 @@ Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
 Path = str | os.PathLike[str]
 
 FORMS = {
-    "hill": "HillClimbing()",
-    "first": "HillClimbing(first=True)",
-    "tabu": "TabuSearch()",
-    "ils": "IteratedLocalSearch()",
-    "vns": "VariableNeighbourhoodSearch()",
-    "annealing": "SimulatedAnnealing()",
+    name: f"{maker}({', '.join(f'{key}={value}' for key, value in implied.items())})"
+    for name, (maker, implied) in MAKERS.items()
 }
 """How Python makes the algorithms that programs name."""
 PARAMETER_FORMS = {
@@ -270,21 +266,9 @@ def run(
 def run(
     workload: str,
     *,
-    seeds: Sequence[int],
+    seeds: Sequence[int] | None = None,
     repeats: int | None = None,
     workers: int | None = None,
-    callback: Callback | None = None,
-    ranks: Communicator | None = None,
-    **options: Any,
-) -> Results: ...
-
-
-@overload
-def run(
-    workload: str,
-    *,
-    seeds: None = None,
-    repeats: int,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
     **options: Any,

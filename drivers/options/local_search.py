@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,6 +36,15 @@ ALGORITHMS = {
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
+MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "hill": ("HillClimbing", {}),
+    "first": ("HillClimbing", {"first": True}),
+    "tabu": ("TabuSearch", {}),
+    "ils": ("IteratedLocalSearch", {}),
+    "vns": ("VariableNeighbourhoodSearch", {}),
+    "annealing": ("SimulatedAnnealing", {}),
+}
+"""The function of `core.search.local_search` that makes each algorithm, and the parameters that its name implies."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 """Options of single algorithms."""
 
@@ -266,15 +275,9 @@ class SearchOptions(Options):
             given[name] = value
         if not isinstance(self.algorithm, str):
             return self.algorithm
-        makers: dict[str, Callable[..., Any]] = {
-            "hill": local_search.HillClimbing,
-            "first": lambda: local_search.HillClimbing(first=True),
-            "tabu": local_search.TabuSearch,
-            "ils": local_search.IteratedLocalSearch,
-            "vns": local_search.VariableNeighbourhoodSearch,
-            "annealing": local_search.SimulatedAnnealing,
-        }
-        return makers[self.algorithm](**given)
+        maker, implied = MAKERS[self.algorithm]
+        made: Algorithm = getattr(local_search, maker)(**implied, **given)
+        return made
 
     def chosen_stop(self) -> Stop:
         """The stop criteria, combined."""

@@ -4,11 +4,10 @@ Used from outside: the names in `__all__`; `child` is the process in which a pac
 Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
-from drivers.peers.by_workload import peers_for
+from drivers.peers import assignments, knapsacks, strings, tours
 from drivers.peers.measurement import installed_peers, measure
-from drivers.peers.peer import Peer, PeerMeasurement, this_search
+from drivers.peers.peer import Peer, PeerMeasurement, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
-from drivers.peers.verdict import confirming_peers, peer_rejections
 
 __all__ = [
     "PeerMeasurement",
@@ -21,3 +20,16 @@ __all__ = [
     "format_table",
     "this_search",
 ]
+
+PEERS: dict[str, tuple[Peer, ...]] = {
+    **dict.fromkeys(("ihc", "tsp", "aco", "exact", "heldkarp"), tours.PEERS),
+    "knapsack": (knapsacks.ORTOOLS,),
+    "lcs": (strings.RAPIDFUZZ,),
+    "qap": (assignments.SCIPY_FAQ, assignments.SCIPY_2OPT),
+}
+"""By the name of the workload; packages come before programs. No package on PyPI solves the others."""
+
+
+def peers_for(workload: str) -> tuple[Peer, ...]:
+    """Return the solvers to run beside a workload; none for one that is not known here, such as a user's own."""
+    return PEERS.get(workload, ())

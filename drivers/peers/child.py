@@ -1,24 +1,36 @@
 """The process of a package: it reads what to solve, solves it and writes the answers with their times.
 
-python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled `PeerRequest`, and where `Timings` go
+python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled request, and where the answers go
+
+A request is (solve, minimal problem, problem, limits in seconds, repetitions). The answers are the seconds of the
+import and of the minimal run and, for each limit, (seconds, `PeerAnswer`) of every repetition.
 """
 
 from __future__ import annotations
 
 import pickle
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from drivers.peers.peer import PeerError
-from drivers.peers.warm_timing import answer_request
+from drivers.peers.peer import PeerAnswer, PeerError
 
 
 def main(argv: Sequence[str]) -> int:
     """Answer a request, which the process that started this one has just written."""
     request, result = map(Path, argv)
-    timings = answer_request(pickle.loads(request.read_bytes()))
-    result.write_bytes(pickle.dumps(timings))
+    solve, minimal, problem, limits, repeats = pickle.loads(request.read_bytes())
+
+    def timed(given: Any, limit: float, seed: int) -> tuple[float, PeerAnswer]:
+        began = time.perf_counter()
+        answer = solve(given, limit, seed)
+        return time.perf_counter() - began, answer
+
+    startup_s, _ = timed(minimal, limits[0], 1)
+    runs = [[timed(problem, limit, seed) for seed in range(1, repeats + 1)] for limit in limits]
+    result.write_bytes(pickle.dumps((startup_s, runs)))
     return 0
 
 

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 from cluster.launch.commands import python_command
 from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
-from drivers.peers.warm_timing import PeerRequest, PeerTimings
 
 LIMIT_S = 60.0
 """Seconds after which a single run is given up, if ours did not take longer."""
@@ -53,7 +52,7 @@ def measure(
     Parameters
     ----------
     peers : sequence of Peer
-        As `drivers.peers.by_workload.peers_for` returns them.
+        As `drivers.peers.peers_for` returns them.
     problem : object
         What the workload solves: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
     repeats : int
@@ -109,21 +108,21 @@ def _place(peer: Peer) -> str | None:
 
 def _package(peer: PeerPackage, folder: Path, race: PeerTask) -> PeerMeasurement:
     limits = _limits(peer, race)
-    timings = _in_child_process(
-        PeerRequest(peer.solve, peer.form(peer.subject.minimal()), peer.form(race.problem), limits, race.repeats),
+    startup_s, by_limit = _in_child_process(
+        (peer.solve, peer.form(peer.subject.minimal()), peer.form(race.problem), limits, race.repeats),
         folder,
         race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
     )
-    costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in timings.runs]
-    medians = [statistics.median(seconds for seconds, _ in runs) for runs in timings.runs]
+    costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in by_limit]
+    medians = [statistics.median(seconds for seconds, _ in runs) for runs in by_limit]
     return PeerMeasurement(
         peer.name,
         _version(peer.distribution or peer.module),
         peer.kind,
-        all(answer.proved for _, answer in timings.runs[0]),
+        all(answer.proved for _, answer in by_limit[0]),
         peer.subject.worst(costs[0]),
         medians[0],
-        timings.startup_s,
+        startup_s,
         time_to_cost_s=_to_cost(peer, costs, medians, race.cost),
         time_limit_s=limits[0] if peer.timed else None,
         repetitions=race.repeats,
@@ -150,7 +149,8 @@ def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[flo
     return reached
 
 
-def _in_child_process(request: PeerRequest, folder: Path, limit: float) -> PeerTimings:
+def _in_child_process(request: Sequence[Any], folder: Path, limit: float) -> Any:
+    """Return the answers of `drivers.peers.child` to a request."""
     asked, result = folder / "request.pickle", folder / "result.pickle"
     asked.write_bytes(pickle.dumps(request))
     command = [*python_command(("-m", "drivers.peers.child")), str(asked), str(result)]
@@ -158,8 +158,7 @@ def _in_child_process(request: PeerRequest, folder: Path, limit: float) -> PeerT
     said = _finished(command, limit, env=os.environ | {"PYTHONPATH": paths})
     if not result.exists():
         raise PeerError(f"no result; its last line: {_last_line(said)}")
-    timings: PeerTimings = pickle.loads(result.read_bytes())
-    return timings
+    return pickle.loads(result.read_bytes())
 
 
 def _version(distribution: str) -> str:

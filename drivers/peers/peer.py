@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -235,3 +235,30 @@ def this_search(
         time_to_cost_s=median,
         repetitions=len(seconds),
     )
+
+
+# --- verdicts on a result that claims to be optimal ---
+
+
+def peer_rejections(
+    peers: Sequence[Peer], measured: Sequence[PeerMeasurement], cost: int, noun: str = "cost"
+) -> Iterator[str]:
+    """Yield what speaks against a result that claims to be the best: a better one, or a proof of another.
+
+    Parameters
+    ----------
+    peers, measured
+        What `drivers.peers.measurement.measure` was given, and what it returned.
+    cost : int
+        What our search found.
+    noun : str
+        What the cost is of this problem: length, value.
+    """
+    for peer, found in zip(peers, measured, strict=True):
+        if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):
+            yield f"{found.name} finds {noun} {found.cost}"
+
+
+def confirming_peers(measured: Sequence[PeerMeasurement], cost: int) -> list[str]:
+    """Return the names of the solvers that proved the same cost."""
+    return [found.name for found in measured if found.proved and found.cost == cost]

@@ -229,3 +229,6 @@ LKH = PeerProgram(
     answer_file="answer.tour",
     read=read_lkh,
 )
+
+PEERS = (FAST_TSP, ELKAI, ORTOOLS, HELD_KARP, CONCORDE, LKH)
+"""Packages come before programs."""

@@ -1,23 +1,32 @@
-"""Checkpoint file of a run: its identity, its progress, and the checkpoint of its search."""
+"""Checkpoint file of a run: its identity, its progress, the checkpoint of its search, and its lock.
+
+One run at a time keeps its state in a file. The lock is advisory (`flock`), so that the system frees it however a
+process ends. A checkpoint is replaced as a whole, so the lock belongs to a file beside it, which is removed when the
+run ends.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import socket
 import struct
+import time
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from core.atomic_files import atomic_write
 from core.errors import UserError
 from core.search.checkpoint import Checkpoint
+from drivers.cli.messages import print_note
 
 VERSION = 2
 """Of the file, and of what searches write into it: a state of another version is refused."""
@@ -29,7 +38,7 @@ DIGEST_ARRAY = "sha256"
 """The name of the array with the SHA-256 digest of all others: a file that was edited is damaged."""
 DAMAGED_FILE_ERRORS = (
     *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, SyntaxError, RuntimeError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(zipfile.BadZipFile, zlib.error, struct.error, msgspec.ValidationError),
 )
 """What NumPy and `zipfile` raise for files that are none, cut short or changed (each array has a checksum).
 
@@ -37,7 +46,14 @@ A changed byte may claim a later version of zip, a password, another compression
 """
 
 
-class CheckpointIdentity(NamedTuple):
+LOCK_SUFFIX = ".lock"
+"""Behind the name of the checkpoint."""
+WITHOUT_RANK_S = 10.0
+"""Seconds to wait for the lock of a lost rank: its process may still run."""
+POLL_S = 0.05
+
+
+class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whose state it is.
 
     Attributes
@@ -59,44 +75,16 @@ class CheckpointIdentity(NamedTuple):
     instance: str
     instance_sha256: str
     seed: int
-    parameters: Mapping[str, Any]
+    parameters: dict[str, Any]
     history: bool = False
-    repetition: int = 0
-    resumed: int = 0
+    repetition: Annotated[int, msgspec.Meta(ge=0)] = 0
+    resumed: Annotated[int, msgspec.Meta(ge=0)] = 0
     version: int = VERSION
 
     @property
     def work(self) -> dict[str, Any]:
         """What has to be the same where a run goes on, the most telling first."""
-        return {"version": self.version, **{name: getattr(self, name) for name in self._fields[:6]}}
-
-    @classmethod
-    def from_json(cls, found: Any) -> CheckpointIdentity:
-        """Return what a file says.
-
-        Raises
-        ------
-        TypeError, ValueError
-            It says something else.
-
-        """
-        about = cls(**found)
-        for kind, names in FIELD_TYPES.items():
-            for name in names:
-                if type(getattr(about, name)) is not kind:
-                    raise ValueError(f"{name} {getattr(about, name)!r}")
-        if about.repetition < 0 or about.resumed < 0:
-            raise ValueError(f"repetition {about.repetition}, resumed {about.resumed}")
-        return about
-
-
-FIELD_TYPES = {
-    str: ("workload", "instance", "instance_sha256"),
-    int: ("seed", "repetition", "resumed", "version"),
-    dict: ("parameters",),
-    bool: ("history",),
-}
-"""The fields of `CheckpointIdentity`, by the type that JSON has for them."""
+        return {"version": self.version, **{name: getattr(self, name) for name in self.__struct_fields__[:6]}}
 
 
 class RunCheckpointFile:
@@ -146,7 +134,9 @@ class RunCheckpointFile:
             The disk does not take it; the one before is still there.
 
         """
-        words = np.frombuffer(json.dumps({**about._asdict(), NAMES_ARRAY: list(state)}).encode(), np.uint8)
+        words = np.frombuffer(
+            json.dumps({**msgspec.structs.asdict(about), NAMES_ARRAY: list(state)}).encode(), np.uint8
+        )
         try:
             with atomic_write(self.path) as file:
                 np.savez(
@@ -169,11 +159,8 @@ class RunCheckpointFile:
         if not isinstance(found, dict) or found.get("version") != VERSION:
             version = found.get("version") if isinstance(found, dict) else found
             raise UserError(f"{self.path}: found a checkpoint of version {version}, expected {VERSION}")
-        try:
-            names = found.pop(NAMES_ARRAY)
-            return CheckpointIdentity.from_json(found), names
-        except TypeError as error:
-            raise ValueError(str(error)) from None
+        names = found.pop(NAMES_ARRAY)
+        return msgspec.convert(found, CheckpointIdentity), names
 
     def _require(self, about: CheckpointIdentity, expected: CheckpointIdentity) -> None:
         # What a file holds has been JSON, in which tuples are lists.
@@ -203,3 +190,78 @@ def describe_difference(name: str, found: Any, expected: Any) -> str:
         one = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
         name, found, expected = one, found.get(one), expected.get(one)
     return f"found {name.replace('_', ' ')} {found}, expected {expected}"
+
+
+# --- the lock ---
+
+
+class RunCheckpointLock:
+    """The lock of one checkpoint, which this process has; `free` gives it back.
+
+    Parameters
+    ----------
+    path
+        Of the checkpoint.
+    wait_s
+        Seconds to wait for another process that has the lock.
+
+    Raises
+    ------
+    UserError
+        Another run has the lock, or there can be no file for it.
+
+    """
+
+    def __init__(self, path: str, wait_s: float = 0.0) -> None:
+        self.name = os.path.realpath(path) + LOCK_SUFFIX
+        self.descriptor: int | None = None
+        until = time.monotonic() + wait_s
+        while not self._take(path, is_last=time.monotonic() >= until):
+            time.sleep(POLL_S)
+
+    def _take(self, path: str, *, is_last: bool) -> bool:
+        """Try once; return True if there is nothing to wait for."""
+        try:
+            descriptor = os.open(self.name, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UserError(f"--checkpoint {path}: cannot make {self.name}: {error.strerror}") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_the_same = os.path.samestat(os.fstat(descriptor), os.stat(self.name))
+        except BlockingIOError:
+            owner = os.read(descriptor, 200).decode(errors="replace").strip() or "unknown"
+            os.close(descriptor)
+            if is_last:
+                raise UserError(
+                    f"--checkpoint {path}: found another run that uses it ({owner}), expected its end or another file"
+                ) from None
+            return False
+        except FileNotFoundError:
+            is_the_same = False
+        except OSError as error:
+            os.close(descriptor)
+            self._remove()
+            print_note(
+                f"--checkpoint {path}: this file system has no locks ({error.strerror}): no other run may use the file"
+            )
+            return True
+        if not is_the_same:
+            # The run that had the lock has removed its file meanwhile.
+            os.close(descriptor)
+            return self._take(path, is_last=is_last)
+        self.descriptor = descriptor
+        with suppress(OSError):  # a full disk: the words are for a message alone
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        return True
+
+    def free(self) -> None:
+        """Give the lock back, and remove its file."""
+        if self.descriptor is not None:
+            self._remove()  # while the lock is still held: the next run makes a new file
+            os.close(self.descriptor)
+            self.descriptor = None
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            os.unlink(self.name)

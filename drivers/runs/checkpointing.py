@@ -17,8 +17,7 @@ from drivers.options.declaration import Options
 
 if TYPE_CHECKING:
     from core.search.checkpoint import Checkpoint, Checkpointer
-    from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointFile
-    from drivers.runs.checkpoint_lock import RunCheckpointLock
+    from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointFile, RunCheckpointLock
 
 
 def refuse_to_overwrite(options: Options) -> None:
@@ -87,7 +86,7 @@ class RecoveryState:
         folder = os.path.dirname(os.path.realpath(options.checkpoint or ""))
         # Without a name or a folder the file is refused with the other files of the run.
         if options.checkpoint and self.lock is None and os.path.isdir(folder):
-            from drivers.runs.checkpoint_lock import WITHOUT_RANK_S, RunCheckpointLock
+            from drivers.runs.checkpoint_file import WITHOUT_RANK_S, RunCheckpointLock
 
             self.lock = RunCheckpointLock(options.checkpoint, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
         if self.attempts == 1:
@@ -209,8 +208,10 @@ class RunCheckpoints:
             The file has a later repetition, or see `RunCheckpointFile.read`.
 
         """
+        from msgspec.structs import replace
+
         held = self.memory.held
-        if held is not None and held[0]._replace(resumed=0) == whose:
+        if held is not None and replace(held[0], resumed=0) == whose:
             return held
         if self.file is None or not self.options.resume or self.memory.attempts > 1:
             return whose, None
@@ -226,7 +227,7 @@ class RunCheckpoints:
         if about.repetition < whose.repetition:
             # It was recorded as done before its state could be removed.
             return whose, None
-        return whose._replace(resumed=about.resumed + 1), state
+        return replace(whose, resumed=about.resumed + 1), state
 
     def forget(self) -> None:
         """Remember that all repetitions are done."""

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reports.text.tables import TextTable
+
 TOOL = "ncu"
 PAPER = "oconnell2014"
 METRICS = {
@@ -101,14 +103,9 @@ def run_profiled(
         print(f"no profile: {error}", flush=True)
         return None
     words = shlex.join(["python", *arguments])
-    print("\n".join(table(workload, words, kernels)), flush=True)
+    print(f"Nsight Compute, {words}: minimum / average / maximum over a kernel's first nine launches and every tenth")
+    print(table(workload, kernels).terminal(), flush=True)
     return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
-
-
-def profile_details(workload: str, options: Any, ranks: int, argv: Sequence[str]) -> Mapping[str, Any]:
-    """Return a profile of the kernels for a record's ``details``, if there is one; ``options`` ask for it."""
-    found = run_profiled(workload, argv, backend=options.backend, ranks=ranks, sized=options.sized)
-    return {} if found is None else {"profile": found}
 
 
 def profile_record(kernel: KernelProfile) -> dict[str, Any]:
@@ -273,23 +270,19 @@ def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
 # --- showing ---
 
 
-def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[str]:
-    """Lines of text: least, average and most of every kernel, and what the paper says of its own."""
+def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
+    """Return least, average and most of every kernel, and what the paper says of its own."""
     from reports.papers.files import load
 
     profile = load(PAPER).extra["profile"]
-    titles = profile["metrics"]
-    lines = [
-        f"Nsight Compute, {words}: minimum / average / maximum over a kernel's first nine launches and every tenth",
-        f"  {'kernel':28}{'launches':>9}" + "".join(f"{titles[name]:>28}" for name in METRICS),
+    rows = [
+        [one.kernel, f"{one.launches:,}", *(format_cell(getattr(one, name), name) for name in METRICS)]
+        for one in kernels
     ]
-    for kernel in kernels:
-        cells = [format_cell(getattr(kernel, name), name) for name in METRICS]
-        lines.append(f"  {kernel.kernel:28}{kernel.launches:9,}" + "".join(f"{cell:>28}" for cell in cells))
     for statistic in ("least", "average"):
-        said = [paper_bound(profile, workload, name, statistic) for name in METRICS]
-        lines.append(f"  {'the paper, ' + statistic:37}" + "".join(f"{text:>28}" for text in said))
-    return lines
+        said = (paper_bound(profile, workload, name, statistic) for name in METRICS)
+        rows.append([f"the paper, {statistic}", "", *said])
+    return TextTable("", ("kernel", ">launches", *(f">{profile['metrics'][name]}" for name in METRICS)), rows)
 
 
 def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:

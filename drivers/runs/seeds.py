@@ -106,9 +106,10 @@ def prepare_repetitions(
     options = task.options
     details: Mapping[str, Any] = {}
     if getattr(options, "profile", False) and ranks.rank == 0:
-        from drivers.runs.kernel_profile import profile_details
+        from drivers.runs.kernel_profile import run_profiled
 
-        details = profile_details(workload.name, options, ranks.size, argv)
+        found = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks.size, sized=options.sized)
+        details = {} if found is None else {"profile": found}
     placed = pin_ranks(ranks, options) if options.pin_cores else {}
     build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
     search = build(workload, ranks, task.problem, options)

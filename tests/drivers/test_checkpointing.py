@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -23,9 +24,8 @@ from core.errors import UserError
 from core.search.checkpoint import Checkpointer, Terminated
 from drivers import aco, knapsack, qap
 from drivers.options.declaration import Options
-from drivers.runs import checkpoint_lock, reference_solvers
-from drivers.runs.checkpoint_file import VERSION, CheckpointIdentity, RunCheckpointFile
-from drivers.runs.checkpoint_lock import RunCheckpointLock
+from drivers.runs import checkpoint_file, reference_solvers
+from drivers.runs.checkpoint_file import VERSION, CheckpointIdentity, RunCheckpointFile, RunCheckpointLock
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.workload.declaration import RepetitionResult
 from tests.patience import written
@@ -149,7 +149,7 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
 
 def test_a_state_of_another_version_is_refused(tmp_path):
     file = RunCheckpointFile(str(tmp_path / "state"))
-    file.write(WHOSE._replace(version=VERSION + 1), STATE)
+    file.write(msgspec.structs.replace(WHOSE, version=VERSION + 1), STATE)
     with pytest.raises(UserError, match=f"state: found a checkpoint of version {VERSION + 1}, expected {VERSION}$"):
         file.read(WHOSE)
 
@@ -267,7 +267,7 @@ def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, int
 
 HOLD = """
 import sys, time
-from drivers.runs.checkpoint_lock import RunCheckpointLock
+from drivers.runs.checkpoint_file import RunCheckpointLock
 lock = RunCheckpointLock(sys.argv[1])
 print("locked", flush=True)
 time.sleep(600)
@@ -340,14 +340,14 @@ def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp
 
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
     path = str(tmp_path / "state")
-    flock = checkpoint_lock.fcntl.flock
+    flock = checkpoint_file.fcntl.flock
 
     def removed_before(descriptor, how):
-        monkeypatch.setattr(checkpoint_lock.fcntl, "flock", flock)
+        monkeypatch.setattr(checkpoint_file.fcntl, "flock", flock)
         os.unlink(path + ".lock")  # the run that had it has ended between our open and our lock
         flock(descriptor, how)
 
-    monkeypatch.setattr(checkpoint_lock.fcntl, "flock", removed_before)
+    monkeypatch.setattr(checkpoint_file.fcntl, "flock", removed_before)
     lock = RunCheckpointLock(path)
     with pytest.raises(UserError, match="found another run"):
         RunCheckpointLock(path)
@@ -366,14 +366,14 @@ def refusing(code):
 
 
 def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint_lock.fcntl, "flock", refusing(errno.ENOLCK))
+    monkeypatch.setattr(checkpoint_file.fcntl, "flock", refusing(errno.ENOLCK))
     code, _, error = drive(*RUN, "--checkpoint", tmp_path / "state")
     assert code == 0 and os.listdir(tmp_path) == []
     assert "state: this file system has no locks (No locks available): no other run may use the file\n" in error
 
 
 def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint_lock.os, "open", refusing(errno.EROFS))
+    monkeypatch.setattr(checkpoint_file.os, "open", refusing(errno.EROFS))
     with pytest.raises(UserError, match=r"^--checkpoint \S+: cannot make \S+state\.lock: Read-only file system$"):
         RunCheckpointLock(str(tmp_path / "state"))
 
@@ -396,7 +396,7 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
         survives = True
 
     options = Options(checkpoint=str(tmp_path / "state"), resume=True)
-    RunCheckpointFile(options.checkpoint).write(WHOSE._replace(resumed=2), STATE)
+    RunCheckpointFile(options.checkpoint).write(msgspec.structs.replace(WHOSE, resumed=2), STATE)
     memory = RecoveryState()
     memory.attempts = 1
     assert RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE)
@@ -405,7 +405,7 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
     again = RunCheckpoints(options, Surviving(), memory)
     assert again.begin(lambda: WHOSE)
     assert (again.resumed, again.before_s) == (3, 1.5)
-    assert not RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE._replace(history=True))
+    assert not RunCheckpoints(options, Surviving(), memory).begin(lambda: msgspec.structs.replace(WHOSE, history=True))
 
 
 def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
