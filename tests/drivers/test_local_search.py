@@ -117,7 +117,7 @@ def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
 def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive):
     for arguments in (
         "--algorithm hill",
-        "--algorithm first",
+        "--algorithm first --restart 1",
         "--algorithm ils --strength 2",
         "--algorithm vns --neighbourhood exchange2,exchange3",
         "--algorithm annealing --temperature 50 --cooling 0.9 --plateau 10 --batch 4",
