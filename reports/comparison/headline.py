@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.comparison.cautions import ratio_doubts
-from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
+from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline, surely_above_one
 from reports.records.files import Record
 from reports.statistics.medians import Estimate
 from reports.text.formatting import ratio, ratio_interval, seconds
@@ -38,26 +38,18 @@ def _fastest(comparison: ComparedRuns) -> str:
     if is_baseline(fastest):
         return _not_beaten(comparison, fastest)
     speedup = fastest.speedup
-    if speedup is None or fastest.baseline_s is None:
+    if speedup is None or fastest.base is None or fastest.baseline_s is None:
         short = fastest.running.median.value == 0
         why = "too short for a ratio" if short else "and its algorithm did not run on one core: no ratio"
         return f"The fastest is {comparison.label(fastest)} with {time}, {why}."
     against = f"{time} against {seconds(fastest.baseline_s)}"
-    if not _apart(comparison, fastest, speedup):
+    if not surely_above_one(speedup, fastest, fastest.base):
         return (
             f"The fastest is {comparison.label(fastest)}, but not significantly faster than one core: "
             f"{ratio_interval(speedup)} as fast, {against}."
         )
     beaten = f"{comparison.label(fastest)} is {ratio(speedup)} as fast as one core: {against}."
     return beaten + _over_the_best(comparison, fastest, fastest.baseline_s)
-
-
-def _apart(comparison: ComparedRuns, fastest: ComparedRun, speedup: Estimate) -> bool:
-    """Tell whether a speed-up is surely above 1: by its interval, and without one by times that do not overlap."""
-    if speedup.low is not None:
-        return speedup.low > 1
-    over = [row for row in comparison.rows if is_baseline(row) and row.running.median.value == fastest.baseline_s]
-    return all(fastest.running.maximum < row.running.minimum for row in over)
 
 
 def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:

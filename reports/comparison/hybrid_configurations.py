@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
-from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.comparison.speedups import ComparedRun, ComparedRuns, surely_above_one
 from reports.records.files import group_by
-from reports.statistics.medians import Estimate, ratio_of_medians
+from reports.statistics.medians import ratio_of_medians
 from reports.text.formatting import per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
@@ -120,11 +120,6 @@ def ratio_text(one: ComparedRun, other: ComparedRun, name: str) -> str:
     times = ratio_of_medians(other.record.running_seconds, one.record.running_seconds)
     doubt = "" if surely_above_one(times, one, other) else ", but the difference is not significant"
     return f"{ratio_interval(times)} as fast as {name}{doubt}"
-
-
-def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
-    """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
-    return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
 
 
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:

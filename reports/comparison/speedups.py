@@ -305,6 +305,11 @@ def is_baseline(row: ComparedRun) -> bool:
     return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
 
 
+def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
+    """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
+    return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
+
+
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from reports.statistics.medians import Estimate
 from reports.statistics.targets import EffortMeasure, SeedFamily, Target, Targets, success_rate
-from reports.text.formatting import number, seconds
+from reports.text.formatting import interval, number, seconds
 from reports.text.tables import TextTable
 
 UNKNOWN = "not known"
@@ -27,18 +25,7 @@ def expected(family: SeedFamily, target: Target, measure: EffortMeasure) -> str:
     if tries is None:
         return UNKNOWN
     time = tries.expected(measure)
-    return NEVER if time is None else effort_text(time, measure)
-
-
-def effort_text(estimate: Estimate, measure: EffortMeasure) -> str:
-    """Word seconds or evaluations with their interval, whose upper end may be infinite."""
-    one = seconds if measure == "seconds" else number
-    text = one(estimate.value)
-    if estimate.low is None or estimate.high is None:
-        return text
-    high = one(estimate.high) if math.isfinite(estimate.high) else "∞"
-    low = one(estimate.low) if math.isfinite(estimate.low) else "∞"
-    return f"{text} [{low}, {high}]"
+    return NEVER if time is None else interval(time, seconds if measure == "seconds" else number)
 
 
 def make_target_table(caption: str, families: Sequence[SeedFamily], targets: Targets, unit: str) -> TextTable:
