@@ -23,6 +23,7 @@ from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cluster_programs import pages, published_tables
 from drivers.cluster_programs.pages import ModelScenario
 from reports.pages import cluster_model as pages_cluster_model
+from reports.pages.markdown import written_into
 from reports.plots import scaling as scaling_plots
 from reports.records.files import Record, load, merge
 
@@ -62,8 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     page = pages.page(records, asked, made_by)
     if options.out:
-        pages_cluster_model.remove_earlier_report(options.out)
-        drawn = scaling_plots.modelled(page.subjects[-1], options.out)
+        with written_into(options.out):
+            drawn = scaling_plots.modelled(page.subjects[-1], options.out)
         page = replace(page, pictures=tuple(drawn[:1]))
     return print_report(pages_cluster_model.render(page), options.out, pages_cluster_model.NAME)
 

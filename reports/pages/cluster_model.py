@@ -6,14 +6,15 @@ pages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from core.errors import UserError
-from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance
-from reports.text.formatting import grouped, number, per_cent, ratio, seconds
+from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
+from reports.pages.markdown import written_into
+from reports.text.formatting import grouped, interval, number, per_cent, ratio, seconds, seconds_interval, signed
 from reports.text.tables import TextTable
 
 NAME = "cluster-model"
@@ -111,34 +112,33 @@ def speedup_text(point: Modelled) -> str:
 
 def turning_points(subject: ModelledInstance) -> TextTable:
     """Where communication eats the gain."""
-    headings = ("network", ">fastest with", ">speed-up there", ">half of the time lost from", ">beats the GPU from")
-    rows = []
-    for curve in subject.curves:
-        last = curve.points[-1]
-        until = f"{grouped(curve.fastest.ranks)} ranks" + (" or more" if curve.fastest.ranks == last.ranks else "")
-        gpu = ranks_or_none(curve.beats_gpu, last) if subject.gpu_s is not None else "no GPU recorded"
-        rows.append([curve.network, until, ratio(curve.fastest.speedup), ranks_or_none(curve.half_lost, last), gpu])
-    return TextTable("Turning points, modelled", headings, rows)
 
+    def first(point: Modelled | None, curve: NetworkCurve) -> str:
+        return f"{grouped(point.ranks)} ranks" if point else f"not up to {grouped(curve.points[-1].ranks)}"
 
-def ranks_or_none(point: Modelled | None, last: Modelled) -> str:
-    """A number of ranks, or that there is none so far."""
-    return f"{grouped(point.ranks)} ranks" if point else f"not up to {grouped(last.ranks)}"
+    columns: dict[str, Callable[[NetworkCurve], str]] = {
+        "network": lambda curve: curve.network,
+        ">fastest with": lambda curve: (
+            first(curve.fastest, curve) + " or more" * (curve.fastest.ranks == curve.points[-1].ranks)
+        ),
+        ">speed-up there": lambda curve: ratio(curve.fastest.speedup),
+        ">half of the time lost from": lambda curve: first(curve.half_lost, curve),
+        ">beats the GPU from": lambda curve: (
+            "no GPU recorded" if subject.gpu_s is None else first(curve.beats_gpu, curve)
+        ),
+    }
+    return TextTable.of("Turning points, modelled", subject.curves, columns)
 
 
 def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
     """Energy and cost."""
-    headings = ("on", ">time", ">energy", ">price")
-    cells = [
-        [
-            one.place,
-            seconds(one.seconds),
-            "" if one.joules is None else f"{number(one.joules / 1000)} kJ",
-            "" if one.price is None else f"{one.price:.4g}",
-        ]
-        for one in rows
-    ]
-    return TextTable("", headings, cells)
+    columns: dict[str, Callable[[ModelledCost], str]] = {
+        "on": lambda one: one.place,
+        ">time": lambda one: seconds(one.seconds),
+        ">energy": lambda one: "" if one.joules is None else f"{number(one.joules / 1000)} kJ",
+        ">price": lambda one: "" if one.price is None else f"{one.price:.4g}",
+    }
+    return TextTable.of("", rows, columns)
 
 
 # --- modelled against measured ---
@@ -168,40 +168,20 @@ def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "")
 
 def check_table(found: Sequence[ModelCheck]) -> TextTable:
     """A row for each run of several ranks."""
-    headings = ("instance", "backend", ">ranks", ">hosts", "network", ">measured [95 %]", ">modelled", ">off [95 %]")
-    rows = []
-    for one in found:
-        measured, error = seconds(one.measured.value), signed(one.error.value)
-        if one.measured.low is not None and one.measured.high is not None:
-            measured += f" [{seconds(one.measured.low)}, {seconds(one.measured.high)}]"
-        if one.error.low is not None and one.error.high is not None:
-            error += f" [{signed(one.error.low)}, {signed(one.error.high)}]"
-        row = [one.instance, one.backend, str(one.ranks), str(one.hosts), one.network, measured]
-        rows.append([*row, seconds(one.modelled), error])
-    return TextTable("Modelled against measured", headings, rows)
-
-
-def signed(share: float) -> str:
-    """A part of one as a difference in per cent."""
-    return f"{100 * share:+.1f} %"
+    columns: dict[str, Callable[[ModelCheck], Any]] = {
+        "instance": lambda one: one.instance,
+        "backend": lambda one: one.backend,
+        ">ranks": lambda one: one.ranks,
+        ">hosts": lambda one: one.hosts,
+        "network": lambda one: one.network,
+        ">measured [95 %]": lambda one: seconds_interval(one.measured),
+        ">modelled": lambda one: seconds(one.modelled),
+        ">off [95 %]": lambda one: interval(one.error, signed),
+    }
+    return TextTable.of("Modelled against measured", found, columns)
 
 
 # --- files ---
-
-
-def remove_earlier_report(out: Path) -> None:
-    """Make a folder where there is none.
-
-    Raises
-    ------
-    UserError
-        It cannot be made.
-
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {out}: cannot make this folder: {error.strerror}") from None
 
 
 def write(text: str, out: Path, name: str = NAME) -> Path:
@@ -213,10 +193,7 @@ def write(text: str, out: Path, name: str = NAME) -> Path:
         The folder cannot be written.
 
     """
-    remove_earlier_report(out)
     path = out / f"{name}.md"
-    try:
+    with written_into(out):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the report: {error.strerror}") from None
     return path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from reports.comparison.cautions import condition, marks
 from reports.comparison.sections import ComparedSection
@@ -57,57 +58,45 @@ def tables(one: ComparedSection) -> dict[str, TextTable]:
 
 def overview(sections: Sequence[ComparedSection]) -> TextTable:
     """A row for each instance: what was the fastest, and what was found."""
-    headings = ("instance", "fastest", ">time", ">speed-up over one core", ">best cost", "gap")
-    rows = []
-    for one in sections:
-        work, fastest = one.comparison.work, one.comparison.fastest
-        rows.append(
-            [
-                work.instance,
-                one.comparison.label(fastest) if fastest else "all simulated",
-                seconds(fastest.running.median.value) if fastest else "",
-                _over_one_core(fastest),
-                cost(work.best_cost),
-                gap(work.best_cost, work.details.get("optimum")),
-            ]
-        )
-    return TextTable(f"{sections[0].comparison.work.workload}: all instances", headings, rows)
 
+    def over_one_core(fastest: ComparedRun | None) -> str:
+        if fastest is None or fastest.speedup is None:
+            return "not known"
+        return "none beats one core" if is_baseline(fastest) else ratio_interval(fastest.speedup)
 
-def _over_one_core(fastest: ComparedRun | None) -> str:
-    if fastest is None or fastest.speedup is None:
-        return "not known"
-    return "none beats one core" if is_baseline(fastest) else ratio_interval(fastest.speedup)
+    columns: dict[str, Callable[[ComparedRuns], str]] = {
+        "instance": lambda one: one.work.instance,
+        "fastest": lambda one: one.label(one.fastest) if one.fastest else "all simulated",
+        ">time": lambda one: seconds(one.fastest.running.median.value if one.fastest else None),
+        ">speed-up over one core": lambda one: over_one_core(one.fastest),
+        ">best cost": lambda one: cost(one.work.best_cost),
+        "gap": lambda one: gap(one.work.best_cost, one.work.details.get("optimum")),
+    }
+    caption = f"{sections[0].comparison.work.workload}: all instances"
+    return TextTable.of(caption, [one.comparison for one in sections], columns)
 
 
 def results(one: ComparedSection) -> TextTable:
     """A row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
     comparison = one.comparison
-    unit = comparison.work.evaluation_unit
-    columns: dict[str, list[str]] = {
-        "run": [comparison.label(row) for row in comparison.rows],
-        "device": [row.device_name for row in comparison.rows],
-        ">time, median [95 % CI]": [seconds_interval(row.running.median) for row in comparison.rows],
-        ">speed-up over one core [95 % CI]": [_speedup(row) for row in comparison.rows],
-        f">{unit}/s": [per_second(row) for row in comparison.rows],
-        ">in communication": [_communication(row.record) for row in comparison.rows],
-        ">energy, median": [_energy(row.record) for row in comparison.rows],
-        "notes": [marks(one.cautions, comparison.label(row)) for row in comparison.rows],
+    columns: dict[str, Callable[[ComparedRun], str]] = {
+        "run": comparison.label,
+        "device": lambda row: row.device_name,
+        ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
+        ">speed-up over one core [95 % CI]": _speedup,
+        f">{comparison.work.evaluation_unit}/s": per_second,
+        ">in communication": lambda row: _communication(row.record),
+        ">energy, median": lambda row: _energy(row.record),
+        "notes": lambda row: marks(one.cautions, comparison.label(row)),
     }
-    caption = f"{comparison.work.workload} on {comparison.work.instance}"
-    shown = _table_of(caption, columns, (">in communication", ">energy, median"))
-    return replace(shown, notes=[f"Not run: {missing}" for missing in comparison.not_run])
+    optional = (">in communication", ">energy, median")
+    table = TextTable.of(_table_title(comparison), comparison.rows, columns, optional)
+    return replace(table, notes=[f"Not run: {missing}" for missing in comparison.not_run])
 
 
 def per_second(row: ComparedRun) -> str:
     """Word a row's rate with its prefix; empty where the workload counts nothing."""
     return rate(None if row.rate is None else 1e9 * row.rate)
-
-
-def _table_of(caption: str, columns: Mapping[str, Sequence[str]], if_any: Sequence[str] = ()) -> TextTable:
-    """Make a table of columns, without those that stand there only if they have anything to show."""
-    shown = {heading: cells for heading, cells in columns.items() if heading not in if_any or any(cells)}
-    return TextTable(caption, tuple(shown), [list(row) for row in zip(*shown.values(), strict=True)])
 
 
 def _speedup(row: ComparedRun) -> str:
@@ -145,35 +134,34 @@ def targets_table(one: ComparedSection) -> TextTable:
 
 def times(comparison: ComparedRuns) -> TextTable:
     """All times of every configuration."""
-    rows = comparison.rows
-    columns = {
-        "run": [comparison.label(row) for row in rows],
-        ">repetitions": [str(row.running.repetitions) for row in rows],
-        ">compile": [seconds(row.compile_s) for row in rows],
-        ">transfer": [seconds(row.transfer.median.value) for row in rows],
-        ">kernel": [seconds(row.kernel.median.value) for row in rows],
-        ">mean ± standard deviation": [time_deviation(row.running) for row in rows],
-        ">shortest": [seconds(row.running.minimum) for row in rows],
-        ">longest": [seconds(row.running.maximum) for row in rows],
+    columns: dict[str, Callable[[ComparedRun], Any]] = {
+        "run": comparison.label,
+        ">repetitions": lambda row: row.running.repetitions,
+        ">compile": lambda row: seconds(row.compile_s),
+        ">transfer": lambda row: seconds(row.transfer.median.value),
+        ">kernel": lambda row: seconds(row.kernel.median.value),
+        ">mean ± standard deviation": lambda row: time_deviation(row.running),
+        ">shortest": lambda row: seconds(row.running.minimum),
+        ">longest": lambda row: seconds(row.running.maximum),
     }
-    return _table_of(f"{_table_title(comparison)}: all times", columns)
+    return TextTable.of(f"{_table_title(comparison)}: all times", comparison.rows, columns)
 
 
 def conditions(comparison: ComparedRuns) -> TextTable:
     """What was evaluated, the rate of kernels alone, and what the machine was like."""
-    rows, unit = comparison.rows, comparison.work.evaluation_unit
-    columns = {
-        "run": [comparison.label(row) for row in rows],
-        "device": [row.record.device for row in rows],
-        f">{unit}": [grouped(row.record.evaluations) if row.record.evaluations else "" for row in rows],
-        f">{unit}/s in the kernel": [rate(None if row.kernel_rate is None else 1e9 * row.kernel_rate) for row in rows],
-        ">load before": [number(condition(row.record, "load_1min")) for row in rows],
-        ">MHz": [number(condition(row.record, "gpu_mhz") or condition(row.record, "cpu_mhz_mean")) for row in rows],
-        ">bytes moved": [_moved(row.record) for row in rows],
-        "started": [_started(row.record) for row in rows],
+    unit = comparison.work.evaluation_unit
+    columns: dict[str, Callable[[ComparedRun], str]] = {
+        "run": comparison.label,
+        "device": lambda row: row.record.device,
+        f">{unit}": lambda row: grouped(row.record.evaluations or None),
+        f">{unit}/s in the kernel": lambda row: rate(None if row.kernel_rate is None else 1e9 * row.kernel_rate),
+        ">load before": lambda row: number(condition(row.record, "load_1min")),
+        ">MHz": lambda row: number(condition(row.record, "gpu_mhz") or condition(row.record, "cpu_mhz_mean")),
+        ">bytes moved": lambda row: _moved(row.record),
+        "started": lambda row: _started(row.record),
     }
     unread = (">load before", ">MHz", ">bytes moved", "started")
-    return _table_of(f"{_table_title(comparison)}: work and conditions", columns, unread)
+    return TextTable.of(f"{_table_title(comparison)}: work and conditions", comparison.rows, columns, unread)
 
 
 def _table_title(comparison: ComparedRuns) -> str:
@@ -194,22 +182,22 @@ def seeds(one: ComparedSection) -> TextTable:
     """A row per seed, with the median times of the fastest run and of one core."""
     comparison, quality = one.comparison, one.quality
     assert quality is not None
-    columns: dict[str, list[str]] = {
-        ">seed": [str(run.seed) for run in quality.runs],
-        ">best cost": [cost(run.best_cost) for run in quality.runs],
-        "gap": [gap(run.best_cost, quality.optimum) for run in quality.runs],
-        ">by index": [str(run.best_index) for run in quality.runs],
-        "hash": [run.hash for run in quality.runs],
+
+    def median_of(row: ComparedRun) -> Callable[[Record], str]:
+        runs = {run.seed: run for run in one.families.get(row.record.identity, ())}
+        return lambda run: seconds(statistics.median(runs[run.seed].running_seconds) if run.seed in runs else None)
+
+    columns: dict[str, Callable[[Record], Any]] = {
+        ">seed": lambda run: run.seed,
+        ">best cost": lambda run: cost(run.best_cost),
+        "gap": lambda run: gap(run.best_cost, quality.optimum),
+        ">by index": lambda run: run.best_index,
+        "hash": lambda run: run.hash,
     }
     for row in comparison.rows:
-        if row not in (comparison.fastest, comparison.baseline):
-            continue
-        medians = {
-            run.seed: seconds(statistics.median(run.running_seconds))
-            for run in one.families.get(row.record.identity, ())
-        }
-        columns[f">time on {comparison.label(row)}"] = [medians.get(run.seed, "") for run in quality.runs]
-    return _table_of(f"{_table_title(comparison)}: a row per seed", columns, ("gap",))
+        if row in (comparison.fastest, comparison.baseline):
+            columns[f">time on {comparison.label(row)}"] = median_of(row)
+    return TextTable.of(f"{_table_title(comparison)}: a row per seed", quality.runs, columns, ("gap",))
 
 
 # --- papers ---

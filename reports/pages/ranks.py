@@ -13,7 +13,8 @@ from pathlib import Path
 
 from core.errors import UserError
 from reports.comparison.speedups import ratio_obstacles
-from reports.pages.provenance import devices
+from reports.pages.markdown import fill, written_into
+from reports.pages.provenance import devices, repetitions
 from reports.records.files import Record, UnequalWorkError, merge
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.text.formatting import grouped, machine, per_cent, ratio_interval, seconds
@@ -94,24 +95,16 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
         ">in communication": lambda one: per_cent(one.communication),
     }
     records = [record for one in found for record in (one.alone, one.together)]
-    counts = sorted({len(record.repetitions) for record in records})
     unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]
-    text = ["# Speed-up of several ranks over one", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
-    text += [
-        str(TextTable.of("", found, columns)),
-        "",
-        f"Times are medians of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions from end to "
-        "end, without compilation, of one rank on one device and of all ranks on a device each, in turn in one job. "
-        "All ranks of a row found the result of the one rank: the hashes are equal. In communication is the part of "
-        "its time that a rank spent on waiting for others or on exchanging data, on its device or its host: the mean "
-        "over ranks.",
-        "",
-    ]
-    if unconfirmed:
-        text += [f"No independent check confirmed the results of: {', '.join(dict.fromkeys(unconfirmed))}.", ""]
-    text += [f"- Devices: {devices(records)}."]
-    text += [f"- Machine: {one}." for one in dict.fromkeys(machine(record.environment) for record in records)]
-    return "\n".join(text) + "\n"
+    return fill(
+        "ranks.md.j2",
+        made_by=made_by,
+        table=TextTable.of("Speed-up of several ranks over one", found, columns),
+        repetitions=repetitions(records),
+        unconfirmed=list(dict.fromkeys(unconfirmed)),
+        devices=devices(records),
+        machines=list(dict.fromkeys(machine(record.environment) for record in records)),
+    )
 
 
 def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
@@ -126,8 +119,6 @@ def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]
     if not found:
         raise UserError("no problem has runs of one rank and of several: nothing to compare")
     path = out / f"{NAME}.md"
-    try:
+    with written_into(out):
         path.write_text(render(found, made_by), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the report: {error.strerror}") from None
     return [path]

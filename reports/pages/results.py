@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,15 +24,6 @@ MARK = re.compile(r"\s*<!--\s*(table|end)\b.*", re.IGNORECASE)
 BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports results -->")
 END = re.compile(r"<!-- end (?P<name>\S+) -->")
 EXPECTED = "`<!-- table NAME: made by python -m reports results -->` or `<!-- end NAME -->`"
-
-
-@dataclass(frozen=True)
-class TableBlock:
-    """A table's place: the numbers, from 0, of the lines of its two marks."""
-
-    name: str
-    begin: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -69,21 +60,21 @@ def fill(page: Path, folder: Path) -> FilledPage:
         raise UserError(f"{page}: cannot read it: {error}") from None
     lines = before.splitlines()
     found = blocks(page, lines, tables)
-    absent = [name for name in tables if all(block.name != name for block in found)]
+    absent = [name for name in tables if name not in found]
     if absent:
         raise UserError(
             f"{page}: expected a place for the table {absent[0]!r} of {folder / results_choices.DATA}, found none"
         )
     troubles: list[str] = []
     notes: list[str] = []
-    for block in reversed(found):
-        table = tables[block.name]
+    for name, (begin, end) in reversed(found.items()):
+        table = tables[name]
         try:
             filling = _filling(table, entries, folder, page)
         except UnfilledError as error:
-            troubles.insert(0, f"{page}:{block.begin + 1}: {error}")
+            troubles.insert(0, f"{page}:{begin + 1}: {error}")
             continue
-        lines[block.begin + 1 : block.end] = ["", *filling.text.splitlines(), ""]
+        lines[begin + 1 : end] = ["", *filling.text.splitlines(), ""]
         if filling.left_out:
             notes.insert(0, f"table {table.name}: no run of ours is recorded for {'; '.join(filling.left_out)}")
     return FilledPage(before, "\n".join(lines) + "\n", tuple(troubles), tuple(notes))
@@ -107,48 +98,42 @@ def _filling(table: ResultsTable, entries: Mapping[str, GalleryReport], folder: 
     return FilledTable(table, records, report)
 
 
-def blocks(page: Path, lines: list[str], tables: Mapping[str, object]) -> list[TableBlock]:
-    """Find the places of the tables.
+def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Find the places of the tables: the numbers, from 0, of the lines of their two marks.
 
     Raises
     ------
     UserError
         A mark is misspelt, has no other, names no table, or names one for the second time; says the line.
     """
-    found: list[TableBlock] = []
-    begun: tuple[str, int] | None = None
+    found: dict[str, tuple[int, int]] = {}
+    begun, first = "", 0
     for number, line in enumerate(lines):
         if not MARK.fullmatch(line):
             continue
         at = f"{page}:{number + 1}"
         begin, end = BEGIN.fullmatch(line), END.fullmatch(line)
-        if begin and begun is None:
-            begun = _begun(begin["name"], number, at, tables, found)
-        elif end and begun and end["name"] == begun[0]:
-            found.append(TableBlock(*begun, number))
-            begun = None
+        if begun and end and end["name"] == begun:
+            found[begun] = first, number
+            begun = ""
         elif begun:
             raise UserError(
-                f"{at}: found {line.strip()!r}, expected `<!-- end {begun[0]} -->`, as line {begun[1] + 1} begins"
+                f"{at}: found {line.strip()!r}, expected `<!-- end {begun} -->`, as line {first + 1} begins"
             )
         elif end:
             raise UserError(f"{at}: found the end of {end['name']!r}, expected its beginning before")
-        else:
+        elif not begin:
             raise UserError(f"{at}: found {line.strip()!r}, expected {EXPECTED}")
+        elif begin["name"] not in tables:
+            raise UserError(f"{at}: found the table {begin['name']!r}, expected one of {', '.join(tables)}")
+        elif begin["name"] in found:
+            twice = found[begin["name"]][0] + 1
+            raise UserError(f"{at}: found the table {begin['name']!r} again, which line {twice} has already")
+        else:
+            begun, first = begin["name"], number
     if begun:
-        raise UserError(
-            f"{page}:{begun[1] + 1}: found no end of table {begun[0]!r}, expected `<!-- end {begun[0]} -->`"
-        )
+        raise UserError(f"{page}:{first + 1}: found no end of table {begun!r}, expected `<!-- end {begun} -->`")
     return found
-
-
-def _begun(name: str, number: int, at: str, tables: Mapping[str, object], found: list[TableBlock]) -> tuple[str, int]:
-    if name not in tables:
-        raise UserError(f"{at}: found the table {name!r}, expected one of {', '.join(tables)}")
-    twice = next((block for block in found if block.name == name), None)
-    if twice:
-        raise UserError(f"{at}: found the table {name!r} again, which line {twice.begin + 1} has already")
-    return name, number
 
 
 def differences(page: Path, filled: FilledPage) -> list[str]:

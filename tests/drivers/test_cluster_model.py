@@ -280,7 +280,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
         ("--instance kroA100", "kroA100: found no record and no size in the name"),
         ("--validate {records}", "expected one --network"),
         ("--validate {records} --network ethernet", "found no run on several ranks"),
-        ("--out {records}", "runs.jsonl: cannot make this folder"),
+        ("--out {records}", "runs.jsonl: cannot write the report"),
         ("--records {folder}/gpu.jsonl", "no run of ppp on one core, only on cuda"),
         ("--records {folder}/broken.jsonl", "broken.jsonl:1"),
     ],

@@ -30,6 +30,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
     assert "oversubscribed: 4 ranks on 3 cores" in report
+    assert all(len(line) <= 80 for line in printed.splitlines() if str(tmp_path) not in line)
     left = {file.name for file in tmp_path.iterdir()}
     assert {"compare-ihc.md", "compare-ihc.tex", "compare-ihc.jsonl"} <= left
     assert {"compare-ihc-1.svg", "compare-ihc-1.png"} <= left

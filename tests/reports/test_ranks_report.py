@@ -40,4 +40,4 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
     code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
     assert code == 2 and "no problem has runs of one rank and of several" in told
     with pytest.raises(UserError):
-        ranks.write(ranks.rank_gains(pair), tmp_path / "nowhere")
+        ranks.write(ranks.rank_gains(pair), tmp_path / "runs")
