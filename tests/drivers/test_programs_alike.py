@@ -332,9 +332,9 @@ def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, argume
     assert (code, error) == (0, "")
     own = next(k for k, line in enumerate(said) if line.startswith("this search"))
     assert all(
-        re.search(rf"confirmed by the scorer and by (.+ and by )?{name}$", line) for line in said[own - 3 : own - 1]
+        re.search(rf"confirmed by the scorer and by (.+ and by )?{name}$", line) for line in said[own - 4 : own - 2]
     )
-    assert said[own - 1].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
+    assert said[own - 2].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
     best = str(found["best_cost"])
     assert said[own].split()[:4] == ["this", "search", best, "yes"]
     (peer,) = [line for line in said[own:] if line.startswith(name)]
