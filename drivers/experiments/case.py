@@ -110,15 +110,21 @@ class Case:
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return inherited
 
-    def records_among(self, records: Iterable[Record], machine: Any) -> list[Record]:
-        """Return the records of this case on a machine and version, one for each seed."""
+    def records_among(self, records: Iterable[Record], machine: Any, *, alike: bool = False) -> list[Record]:
+        """Return the records of this case on a machine and version, one for each seed.
+
+        With `alike`, of runs too that were asked for in other words and say of themselves what this case asks for.
+        """
         where = self.configuration
         key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
         return merge(
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
-            and one.details.get("options") == self.asked
+            and (
+                one.details.get("options") == self.asked
+                or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())
+            )
             and one.seed in self.seeds
             and one.environment == machine
         )

@@ -163,26 +163,13 @@ def numbers_of_ranks(asked: Sequence[int] | None, cores: int, oversubscribe: boo
     """
     if asked is None:
         return [one for one in DEFAULT_RANKS if one <= cores]
-    if not oversubscribe:
-        refuse_oversubscription(asked, cores)
-    return list(asked)
-
-
-def refuse_oversubscription(ranks: Sequence[int], cores: int) -> None:
-    """Refuse more ranks than cores.
-
-    Raises
-    ------
-    UserError
-        Names the number and what is here.
-
-    """
-    most = max(ranks, default=0)
-    if most > cores:
+    most = max(asked, default=0)
+    if most > cores and not oversubscribe:
         raise UserError(
             f"--ranks {most}: found {cores} cores, expected at most {cores}, or --oversubscribe, which lets ranks "
             "share cores"
         )
+    return list(asked)
 
 
 def mpi_obstacle() -> str | None:

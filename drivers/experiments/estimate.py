@@ -35,7 +35,8 @@ def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
 
     """
     is_local = isinstance(task.options, SearchOptions)
-    search = local_search(task) if is_local else WORK_BY_WORKLOAD.get(workload.name, work_without_search)(task)
+    declared = local_search if is_local else WORK_BY_WORKLOAD.get(workload.name)
+    search = declared(task) if declared else SimpleNamespace()
     return workload.work(PreparedRun(with_usual_iterations(task), task.problem, task.source, search, Solo()))
 
 
@@ -62,11 +63,6 @@ def format_estimate(seconds: float) -> str:
 
 
 # --- what searches would say ---
-
-
-def work_without_search(task: Task) -> Any:
-    """Of a workload whose work follows from its options and its problem."""
-    return SimpleNamespace()
 
 
 def local_search(task: Task) -> Any:
@@ -122,4 +118,4 @@ WORK_BY_WORKLOAD: Mapping[str, Callable[[Task], Any]] = {
     "heldkarp": held_karp,
     "exact": exact,
 }
-"""By workload other than local search, where its work is asked of the search."""
+"""By workload other than local search; the work of others follows from their options and problems."""

@@ -195,13 +195,13 @@ def _plan_exhibit(
         why = f"the paper does not name the instance; --row {line.label}=SPEC sets it"
         part.reasons.append(OmissionReason((line.label,), "", why))
     found = {one.name: series_configurations(one, here) for one in exhibit.series}
-    part.reasons += [OmissionReason((), what, why, name) for name, one in found.items() for what, why in one.missing]
+    part.reasons += [OmissionReason((), what, why, name) for name, (_, lost) in found.items() for what, why in lost]
     columns = columns_of(exhibit, scale)
     named = [one for one in lines if one not in unnamed]
     for line, column, series, amount in product(
         named, columns, exhibit.series, lengths_of(exhibit, scale, chosen.scale)
     ):
-        places = found[series.name].configurations
+        places = found[series.name][0]
         if not places or (line.key and not series.runs(line)):
             continue
         parameters = column.parameters if column else {}

@@ -30,7 +30,7 @@ from reports.papers.exhibits import MissingRuns, fill_exhibit, find_series, gath
 from reports.papers.gaps import gap_reason
 from reports.papers.paper import SCALES, Exhibit, Paper
 from reports.records.environment import cores, environment
-from reports.records.files import Record, RecordError, UnequalWorkError, load, merge
+from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 SUFFIX = ".toml"
 """By which a paper's file is told from the name of one that comes with the suite."""
@@ -196,9 +196,7 @@ def write_report(
     """
     everything, machine = load(plan.records), environment()
     found = [one for case in plan.cases for one in plan.recorded(case)]
-    for case in elsewhere:
-        alike = [one for one in everything if is_alike(one, case, machine)]
-        found += merge(alike)
+    found += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
     doubted = dict.fromkeys(
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
         for one in found
@@ -233,18 +231,6 @@ def write_report(
     for line in [*failed, *doubted]:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if failed or doubted else DONE
-
-
-def is_alike(record: Record, case: Case, machine: Any) -> bool:
-    """Return True if a record was asked for in other words and says of itself what the case asks for."""
-    where = case.configuration
-    place = case.workload.name, case.task.problem.sha256, where.backend, where.device, where.ranks
-    return (
-        (record.workload, record.instance_sha256, record.backend, record.device, record.ranks) == place
-        and record.environment == machine
-        and record.seed in case.seeds
-        and case.asked.items() <= {**record.parameters, **record.execution}.items()
-    )
 
 
 def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, MissingRuns]) -> list[str]:

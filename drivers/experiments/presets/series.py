@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from drivers.experiments.configurations import ONE_CORE, Configuration, mpi_obstacle, plan_configurations
 from reports.papers.paper import Series
 
 GPU = "gpu"
-
-
-class SeriesConfigurations(NamedTuple):
-    """Configurations of a series, and what of it has none, in words, and why."""
-
-    configurations: list[Configuration]
-    missing: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -78,17 +71,20 @@ class MachineResources:
         return [one for one in self.devices if self.chosen or one.same_as not in names]
 
 
-def series_configurations(series: Series, here: MachineResources) -> SeriesConfigurations:
-    """Where a series runs: on devices of the kind that it prefers, or of all its kinds, over each number of ranks."""
+def series_configurations(series: Series, here: MachineResources) -> tuple[list[Configuration], list[tuple[str, str]]]:
+    """Return where a series runs, and what of it has no configuration, as text, and why.
+
+    It runs on devices of the kind that it prefers, or of all its kinds, over each number of ranks.
+    """
     if series.hosts > 1:
         why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
-        return SeriesConfigurations([], [(series.heading, why)])
+        return [], [(series.heading, why)]
     devices = here.of_backends(series)
     kinds = [kind for kind in series.kinds if any(one.kind == kind for one in devices)]
     if not kinds:
         named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * here.chosen
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
-        return SeriesConfigurations([], [(series.heading, why)])
+        return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
     alone = [Configuration.of(one) for kind in kinds for one in devices if one.kind == kind]
     found, refused = [], []
@@ -105,7 +101,7 @@ def series_configurations(series: Series, here: MachineResources) -> SeriesConfi
     for why in reasons:
         counts = ", ".join(str(count) for count, its_why in refused if its_why == why)
         missing.append((f"{series.heading}, {counts} ranks", why))
-    return SeriesConfigurations(found, missing)
+    return found, missing
 
 
 def ranks_of(series: Series, here: MachineResources) -> list[int]:
