@@ -143,19 +143,13 @@ def _speedup_words(one: ExhibitCell) -> str:
     if row.base is None:
         return "the baseline"
     if not one.too_short(row.base):
-        return f"×{number(row.speedup.value)}{_of(row)}"
+        return f"×{number(row.speedup.value)}{_interval(row.speedup)} over {seconds(row.baseline_s)}"
     found = one.over(row.base)
     return _no_ratio(one, row.base) if found is None else f"×{number(found.value)}{_interval(found)} by slopes"
 
 
 def _no_ratio(one: ExhibitCell, base: ComparedRun) -> str:
     return f"no ratio ({one.too_short(base)})"
-
-
-def _of(row: ComparedRun) -> str:
-    """The interval of a speed-up and the time that it is over."""
-    assert row.speedup is not None and row.baseline_s is not None
-    return f"{_interval(row.speedup)} over {seconds(row.baseline_s)}"
 
 
 def _interval(found: Estimate) -> str:
@@ -313,11 +307,6 @@ def _over_peer(one: ExhibitCell) -> float | None:
     return theirs / _seconds(one) if theirs is not None and _seconds(one) else None
 
 
-def _over_peer_words(one: ExhibitCell) -> str:
-    found = _over_peer(one)
-    return "" if found is None else ratio(found)
-
-
 # --- a profiler's metrics, as `drivers.runs.kernel_profile` records them ---
 
 
@@ -373,7 +362,11 @@ MEASURES: dict[str, Measure] = {
     "proof": Measure("proof", _proof),
     "streamed": Measure("bytes copied to the host", _streamed),
     "peers": Measure("seconds of other solvers", _peer_words, _peer_seconds),
-    "over_peer": Measure("speed-up over the other solver", _over_peer_words, _over_peer),
+    "over_peer": Measure(
+        "speed-up over the other solver",
+        lambda one: "" if (found := _over_peer(one)) is None else ratio(found),
+        _over_peer,
+    ),
     "load_efficiency": _profiled("load_efficiency"),
     "warp_efficiency": _profiled("warp_efficiency"),
     "ipc": _profiled("ipc"),
