@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluster.model.interconnects import DOUBLING, Interconnect, RankLocations, ReductionTiming
+from cluster.measure.measurement_file import Reduction
+from cluster.model.interconnects import DOUBLING, Interconnect, RankLocations
 
 LONG = 4096
 """Bytes from which arrays are halved and gathered. Open MPI's own bounds lie between 512 and 8,192, by ranks."""
@@ -53,7 +54,7 @@ def correction(network: Interconnect, ranks: int, size: int) -> float:
     if not alike:
         return 1.0
 
-    def unlike(one: ReductionTiming) -> tuple[float, float]:
+    def unlike(one: Reduction) -> tuple[float, float]:
         return abs(log(one.ranks / ranks)), abs(log(max(one.bytes, 1) / size))
 
     nearest = min(alike, key=unlike)

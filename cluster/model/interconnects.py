@@ -9,7 +9,8 @@ the network's, which nobody who waits for one word an iteration would notice.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluster.measure.measurement_file import ClusterMeasurement
+from cluster.measure.measurement_file import ClusterMeasurement, Link, Reduction
 from core.errors import UserError
 
 FILE = Path(__file__).with_name("interconnects.toml")
@@ -52,22 +53,6 @@ NO_HOP = Hop(0.0, 0.0)
 """Where there is nothing between what there is one of."""
 
 
-class ReductionTiming(NamedTuple):
-    """A reduction that somebody measured: so many ranks on so many hosts, bytes of each, seconds."""
-
-    ranks: int
-    hosts: int
-    bytes: int
-    seconds: float
-
-
-class CrowdingFactor(NamedTuple):
-    """How many times longer a rank's work takes while so many ranks work, and each step waits for the slowest."""
-
-    ranks: int
-    factor: float
-
-
 class RankLocations(NamedTuple):
     """Where ranks are: host and site of each, by rank."""
 
@@ -97,10 +82,11 @@ class Interconnect:
         Over which the hosts in use are spread in equal blocks.
     algorithm : str
         `HOSTS_FIRST`: what Open MPI 5 does where several hosts have several ranks each. `DOUBLING`.
-    measured : tuple of Reduced
+    measured : tuple of Reduction
         Reductions whose times are known, to which modelled ones are fitted.
-    crowds : tuple of Crowd
-        How ranks of a host slow each other down; empty: not at all.
+    crowds : tuple of (int, float)
+        Numbers of ranks, and how many times longer the work of each takes while they work and each step waits for the
+        slowest; empty: no longer.
 
     """
 
@@ -112,8 +98,8 @@ class Interconnect:
     between_sites: Hop = NO_HOP
     sites: int = 1
     algorithm: str = HOSTS_FIRST
-    measured: tuple[ReductionTiming, ...] = ()
-    crowds: tuple[CrowdingFactor, ...] = ()
+    measured: tuple[Reduction, ...] = ()
+    crowds: tuple[tuple[int, float], ...] = ()
 
     def places(self, ranks: int) -> RankLocations:
         """Lay ranks out over hosts and sites."""
@@ -130,7 +116,7 @@ class Interconnect:
 
         Ranks beyond the most that are known are as slow as those: hosts are full then.
         """
-        known = sorted({1: 1.0, **{crowd.ranks: crowd.factor for crowd in self.crowds}}.items())
+        known = sorted({1: 1.0, **dict(self.crowds)}.items())
         return float(np.interp(ranks, [count for count, _ in known], [factor for _, factor in known]))
 
     def message_s(self, places: RankLocations, source: np.ndarray, target: np.ndarray, size: float) -> np.ndarray:
@@ -226,25 +212,17 @@ def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
     pairs, speeds = check.links, check.ranks
     if not pairs:
         raise UserError(f"{name}: no pair of ranks was measured: start `check` on two ranks or more")
-    hosts: dict[str, int] = {}
-    for speed in speeds:
-        hosts[speed.host] = hosts.get(speed.host, 0) + 1
+    hosts = Counter(speed.host for speed in speeds)
     each = max(hosts.values())
-    inside = median_hop(pairs, lambda one: one.same_host) or median_hop(pairs, lambda one: True)
-    between = median_hop(pairs, lambda one: not one.same_host) or inside
-    assert inside is not None and between is not None
-    crowds = tuple(CrowdingFactor(pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
-    measured = tuple(
-        ReductionTiming(one.ranks, one.hosts, one.bytes, one.seconds) for one in check.reductions if one.ranks > 1
-    )
+    on_hosts = [link for link in pairs if link.same_host] or pairs
+    inside, between = median_hop(on_hosts), median_hop([link for link in pairs if not link.same_host] or on_hosts)
+    crowds = tuple((pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
+    measured = tuple(one for one in check.reductions if one.ranks > 1)
     title = f"as measured ({Path(name).name}, {len(speeds)} ranks on {len(hosts)} hosts)"
     return Interconnect(name, title, each, inside, between, measured=measured, crowds=crowds)
 
 
-def median_hop(pairs: Sequence[Any], is_meant: Callable[[Any], bool]) -> Hop | None:
-    """The medians over some pairs; None: there are none of them."""
-    chosen = [one for one in pairs if is_meant(one)]
-    if not chosen:
-        return None
-    alpha, beta = median(one.alpha_s for one in chosen), median(one.beta_s_per_byte for one in chosen)
-    return Hop(alpha, beta, f"measured, the median of {len(chosen)} pairs")
+def median_hop(links: Sequence[Link]) -> Hop:
+    """The medians over some pairs."""
+    alpha, beta = median(one.alpha_s for one in links), median(one.beta_s_per_byte for one in links)
+    return Hop(alpha, beta, f"measured, the median of {len(links)} pairs")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from cluster.model.interconnects import DOUBLING, CrowdingFactor, Interconnect, find_interconnects
+from cluster.model.interconnects import DOUBLING, Interconnect, find_interconnects
 from cluster.model.run_time import IterationTimes, Speed, Work, iteration
 from drivers.cluster_programs.calibration import named_work
 from reports.papers.files import load
@@ -164,7 +164,7 @@ def model_cell(cluster: PublishedCluster, instance: str) -> ModelledCell:
     first = float(exhibit("10").line(instance).figures[one_host.column][0])
     alone = iteration(*rank, network, 1).total_s
     slower = max(1.0, first / amount() * one_host.ranks / alone)
-    crowded = replace(network, crowds=(CrowdingFactor(one_host.ranks, slower),))
+    crowded = replace(network, crowds=((one_host.ranks, slower),))
     collecting = work._replace(collected_bytes=int(work.units) * FITNESS_BYTES)
     return ModelledCell(
         float(exhibit(cluster.table).line(instance).figures[cluster.column][0]),

@@ -20,10 +20,8 @@ from cluster.model.allreduce import (
 )
 from cluster.model.interconnects import (
     DOUBLING,
-    CrowdingFactor,
     Hop,
     Interconnect,
-    ReductionTiming,
     find_interconnects,
     fit_interconnect,
     interconnect_names,
@@ -35,6 +33,11 @@ ALPHA, BETA = 2e-5, 1e-8
 NETWORK = Interconnect("flat", "flat", 1, Hop(0.0, 0.0), Hop(ALPHA, BETA), algorithm=DOUBLING)
 HOSTS = Interconnect("hosts", "hosts", 4, Hop(1e-6, 1e-10), Hop(ALPHA, BETA))
 SPEED = Speed(1e-6, 5e-6, 1e-6)
+
+
+def timed(ranks, hosts, size, seconds):
+    """A measured reduction."""
+    return Reduction(ranks, hosts, size, seconds, seconds, seconds, 100)
 
 
 # --- networks ---
@@ -162,18 +165,18 @@ def test_ranks_of_a_host_share_its_bandwidth():
 
 def test_a_measured_reduction_corrects_those_like_it():
     single = finish_time_s(NETWORK, 4, 8, 1)
-    slow = replace(NETWORK, measured=(ReductionTiming(4, 4, 8, 3 * single), ReductionTiming(4, 4, LONG, 7.0)))
+    slow = replace(NETWORK, measured=(timed(4, 4, 8, 3 * single), timed(4, 4, LONG, 7.0)))
     assert reduction_s(slow, 4, 8) == pytest.approx(3 * modelled_s(NETWORK, 4, 8))
     assert reduction_s(slow, 64, 8) == pytest.approx(3 * modelled_s(NETWORK, 64, 8))
 
 
 def test_reductions_within_a_host_say_nothing_of_those_between_hosts():
-    known = replace(HOSTS, measured=(ReductionTiming(4, 1, 8, 1.0),))
+    known = replace(HOSTS, measured=(timed(4, 1, 8, 1.0),))
     assert reduction_s(known, 16, 8) == modelled_s(HOSTS, 16, 8)
 
 
 def test_crowding_grows_with_the_ranks_of_a_host():
-    crowded = replace(HOSTS, crowds=(CrowdingFactor(4, 1.6),))
+    crowded = replace(HOSTS, crowds=((4, 1.6),))
     assert [crowded.crowding(ranks) for ranks in (1, 2, 4, 64)] == pytest.approx([1, 1.2, 1.6, 1.6])
     assert HOSTS.crowding(4) == 1
 
@@ -264,7 +267,7 @@ def test_what_one_machine_collects_comes_in_by_its_network():
 
 
 def test_crowded_cores_compute_longer():
-    crowded = replace(HOSTS, crowds=(CrowdingFactor(4, 2.0),))
+    crowded = replace(HOSTS, crowds=((4, 2.0),))
     assert iteration(Work("neighbourhood", 1000.0), SPEED, crowded, 4).compute_s == pytest.approx(2 * 250e-6)
 
 

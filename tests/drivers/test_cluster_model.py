@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.model.interconnects import CrowdingFactor, find_interconnects
+from cluster.model.interconnects import find_interconnects
 from cluster.model.run_time import Speed, Work, iteration
 from drivers.cluster_programs import calibration, model, pages, published_tables
 from drivers.cluster_programs.calibration import CalibrationRun, calibrate
@@ -120,7 +120,7 @@ def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
     assert unknown.core.unshared_s == 0 and "no runs on a network measured by `check`" in unknown.core.why
 
 
-CROWDED = replace(MYRI, crowds=(CrowdingFactor(8, 4.0),))
+CROWDED = replace(MYRI, crowds=((8, 4.0),))
 
 
 @pytest.mark.parametrize(
