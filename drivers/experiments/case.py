@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,22 @@ PIN_CORES = "--pin-cores"
 """Option of programs by which ranks keep to cores of their own."""
 NOWHERE = Configuration("", "", "")
 """Configuration of a case before `Case.on` sets one."""
+
+
+OF_A_HOST = ("host", "os", "cpu_model", "cores", "host_count")
+"""Names in a record's environment that describe the host."""
+
+
+def counted_environment(*, elsewhere: bool) -> dict[str, Any]:
+    """Return what the environment of a record must have to count: this host and version, or elsewhere the version."""
+    from reports.records.environment import environment
+
+    return {name: value for name, value in environment().items() if not (elsewhere and name in OF_A_HOST)}
+
+
+def is_counted(record: Record, machine: Mapping[str, Any]) -> bool:
+    """Return True if a record's environment has all that `counted_environment` returned."""
+    return all(record.environment.get(name) == value for name, value in machine.items())
 
 
 @dataclass(frozen=True)
@@ -110,14 +126,17 @@ class Case:
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return inherited
 
-    def records_among(self, records: Iterable[Record], machine: Any, *, alike: bool = False) -> list[Record]:
+    def records_among(
+        self, records: Iterable[Record], machine: Mapping[str, Any], *, alike: bool = False
+    ) -> list[Record]:
         """Return the records of this case on a machine and version, one for each seed.
 
+        ``machine`` is that of `counted_environment`. Of several hosts the one with the most repetitions counts.
         With `alike`, of runs too that were asked for in other words and say of themselves what this case asks for.
         """
         where = self.configuration
         key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
-        return merge(
+        found = merge(
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
@@ -126,8 +145,10 @@ class Case:
                 or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())
             )
             and one.seed in self.seeds
-            and one.environment == machine
+            and is_counted(one, machine)
         )
+        most = {one.seed: one for one in sorted(found, key=lambda one: len(one.repetitions))}
+        return [one for one in found if alike or most[one.seed] is one]
 
     def is_complete(self, records: Sequence[Record]) -> bool:
         """Return True if every seed has all its repetitions in its records."""

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from drivers.experiments.case import Case, seed_words
+from drivers.experiments.case import Case, counted_environment, seed_words
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate, planned_work
 from drivers.experiments.options import workload_options
 from drivers.workload.declaration import Task, Workload
-from reports.records.environment import environment
 from reports.records.files import Record, UnequalWorkError, load
 
 
@@ -79,6 +78,8 @@ class ExperimentPlan:
         What cannot run, and why, a line each.
     rerun : bool
         True to count no record that is there already.
+    elsewhere : bool
+        True if cases run on other hosts, whose records count.
 
     """
 
@@ -86,11 +87,13 @@ class ExperimentPlan:
     records: Path
     not_run: Sequence[str] = field(default_factory=list)
     rerun: bool = False
+    elsewhere: bool = False
 
     @cached_property
     def recorded(self) -> Callable[[Case], list[Record]]:
         """Function from a case to its records of this machine and version."""
-        machine, by_work = environment(), dict[tuple[str, str], list[Record]]()
+        machine = counted_environment(elsewhere=self.elsewhere)
+        by_work: dict[tuple[str, str], list[Record]] = {}
         for one in [] if self.rerun or not self.records.exists() else load(self.records):
             by_work.setdefault((one.workload, one.instance_sha256), []).append(one)
 

@@ -16,11 +16,10 @@ from typing import Literal, NamedTuple
 from cluster.mpi.failures.abort import USER_ERROR
 from drivers.cli.exit_codes import DONE
 from drivers.cli.messages import print_note, print_status
-from drivers.experiments.case import Case
+from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.executors import Executor, Finished
 from drivers.runs.repetitions import RECORDED_MESSAGE
 from reports.comparison.speedups import NotRun
-from reports.records.environment import environment
 from reports.records.files import Record, UnequalWorkError, load
 
 WIDTH = 80
@@ -69,7 +68,7 @@ class PlanRun:
     def __init__(self, total: int, executor: Executor) -> None:
         self.total = total
         self.executor = executor
-        self.environment = environment()
+        self.environment = counted_environment(elsewhere=executor.elsewhere)
         self.shown = 0
         self.ran = 0
         self.began = time.perf_counter()
@@ -154,7 +153,7 @@ class PlanRun:
         """Return the reason why a run that ended well left no record that counts."""
         if RECORDED_MESSAGE in printed:
             return "recorded already with other options of the same meaning (such as a default): --rerun runs it again"
-        if environment() != self.environment:
+        if counted_environment(elsewhere=self.executor.elsewhere) != self.environment:
             return "its record is of another version: sources changed while it ran"
         return "wrote no record"
 

@@ -12,8 +12,12 @@ from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors import make_executor
 from drivers.experiments.executors.dask import DaskExecutor, declared_needs
+from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
+from drivers.experiments.plan import ExperimentPlan
+from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
+from reports.records.environment import environment
 from reports.records.files import load
 from tests.drivers.made_up_runs import KINDS, record_of, run_of
 from tests.drivers.one_host_slurm import one_host_slurm, queue
@@ -109,6 +113,26 @@ def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path
     assert not begun.own.exists()
     begun.end()
     assert load(plan) == [record]
+
+
+@dataclass(frozen=True)
+class DistantCase(MadeUpCase):
+    """A case whose record names another host, and perhaps another version."""
+
+    def command(self):
+        return run_of(self, environment=environment() | {"host": "node7"} | json.loads(self.about))
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "about", "kind"),
+    [(True, "{}", "done"), (False, "{}", "failed"), (True, '{"commit": "another"}', "failed")],
+)
+def test_records_of_other_hosts_count_if_cases_run_elsewhere(make_case, monkeypatch, elsewhere, about, kind):
+    monkeypatch.setattr(LocalExecutor, "elsewhere", elsewhere)
+    case = DistantCase(**{**vars(make_case("cpu")), "about": about})
+    (outcome,) = PlanRun(1, LocalExecutor()).run([case])
+    assert outcome.kind == kind
+    assert len(ExperimentPlan([case], case.records, elsewhere=elsewhere).left) == (kind != "done")
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,13 @@ class Executor(Protocol):
     in_turn : bool
         True if a case starts when it is taken from the cases and ends before the next is taken. False if all cases
         are taken at once.
+    elsewhere : bool
+        True if cases run on other hosts, whose records count.
 
     """
 
     in_turn: bool
+    elsewhere: bool
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
         """Run `Case.command` of each case in `Case.environment`; yield each case when it ends."""

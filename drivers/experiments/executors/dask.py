@@ -29,6 +29,7 @@ class DaskExecutor:
     """
 
     in_turn = False
+    elsewhere = True
 
     def __init__(self, address: str) -> None:
         import_module("distributed")

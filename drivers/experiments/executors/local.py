@@ -15,6 +15,8 @@ from reports.records.environment import cores
 class LocalExecutor:
     """Runs one case after another; with `parallel`, the seeds of cases on one core run at the same time."""
 
+    elsewhere = False
+
     def __init__(self, *, parallel: bool = False) -> None:
         self.in_turn = not parallel
 

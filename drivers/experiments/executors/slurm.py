@@ -39,6 +39,7 @@ class SlurmExecutor:
     """
 
     in_turn = False
+    elsewhere = True
 
     def __init__(self, cluster: str, settings: Mapping[str, int | str]) -> None:
         self.cluster = cluster

@@ -108,7 +108,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
     configurations, not_run = choose_configurations(options)
     cases = [case for work in works for case in place_work(work, configurations, options)]
-    plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun)
+    plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun, options.executor != "local")
     if options.dry_run:
         plan.show_commands()
         return ComparisonRun([], False, missing, name, records)

@@ -85,7 +85,9 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     if options.dry_run:
         planned = [work for work in works.values() if isinstance(work, Case)]
         cases = [work.on(one) for work in planned for one in configurations]
-        ExperimentPlan(cases, records, [str(one) for one in not_here], options.rerun).show_commands()
+        ExperimentPlan(
+            cases, records, [str(one) for one in not_here], options.rerun, options.executor != "local"
+        ).show_commands()
         return DONE
     run = PlanRun(len(workloads) * (1 + len(configurations)), executor)
     rows = []

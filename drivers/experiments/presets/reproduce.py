@@ -17,7 +17,7 @@ from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, set_quiet
-from drivers.experiments.case import Case
+from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
@@ -78,7 +78,8 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
         prepare_folder(records, remove, rerun=options.rerun)
     needs = plan_reproduction(paper, exhibits, here, chosen)
-    plan = plan_of(needs, records, rerun=options.rerun)
+    is_elsewhere = options.executor != "local"
+    plan = plan_of(needs, records, rerun=options.rerun, elsewhere=is_elsewhere)
     show(f"{paper.name}, scale {chosen.scale}: {plan.summary()}")
     show(f"records: {records}")
     if options.dry_run:
@@ -99,13 +100,13 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     page = PaperPage(paper, exhibits, earlier, options.out, made_by)
     before = plan_reproduction(paper, earlier, here, chosen)
-    return write_report(page, needs, before, plan_of(needs, records), failed, elsewhere)
+    return write_report(page, needs, before, plan_of(needs, records, elsewhere=is_elsewhere), failed, elsewhere)
 
 
-def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False) -> ExperimentPlan:
+def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False, elsewhere: bool = False) -> ExperimentPlan:
     """Return the plan of the cases that exhibits need."""
     reasons = [f"{part.exhibit.name}: {what}: {why}" for part in needs.parts for what, why in part.missing()]
-    return ExperimentPlan([*needs.needed.values()], records, reasons, rerun)
+    return ExperimentPlan([*needs.needed.values()], records, reasons, rerun, elsewhere)
 
 
 # --- the command line ---
@@ -194,7 +195,7 @@ def write_report(
 
     `before` is the plan of what the report had earlier; runs `elsewhere` are recorded in other words.
     """
-    everything, machine = load(plan.records), environment()
+    everything, machine = load(plan.records), counted_environment(elsewhere=plan.elsewhere)
     found = [one for case in plan.cases for one in plan.recorded(case)]
     found += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
     doubted = dict.fromkeys(
