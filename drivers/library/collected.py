@@ -61,12 +61,8 @@ class CollectedRepetitions(Repetitions):
     def begin(self, done: int) -> None:
         """Say nothing."""
 
-    def recorded(self) -> tuple[str, int]:
-        """The run's identity, and that nothing was done of it: a record holds no solution."""
-        return super().recorded()[0], 0
-
-    def remembered(self) -> int:
-        """None: what was found before ranks were lost may have been found by one of them."""
+    def done_before(self, recorded: int) -> int:
+        """None: a record holds no solution, and what was found before ranks were lost may be a lost rank's."""
         return 0
 
     def searched(self, callback: Callback | None) -> Any:
@@ -118,12 +114,8 @@ class CollectedRepetitions(Repetitions):
         objections = "; ".join(one.objection for one in self.opinions if one.objection)
         return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
 
-    def end(self, done: int, identity: str) -> None:
-        """Put the record's lines of this run together."""
-        if identity:
-            from reports.records.files import merge_lines
-
-            merge_lines(self.options.record, identity)
+    def end(self, done: int) -> None:
+        """Say nothing."""
 
 
 # --- Ctrl-C ---

@@ -140,11 +140,15 @@ class ParallelBenefitCheck:
         if self.are_unlike():
             return
         steps = FEWEST_STEPS
-        while self.ranks.bcast(self.trial(self.shared, steps).seconds < ENOUGH_S and self.has_more(steps)):
+        while self.ranks.bcast(
+            self.trial(self.shared, steps).seconds < ENOUGH_S
+            and self.rehearsed(steps) != self.rehearsed(steps * GROWTH)
+        ):
             steps *= GROWTH
         pace = self.together(steps)
         self.steps = steps
-        self.decide(None, in_doubt=pace.share > SIGNIFICANT_GAIN or pace.seconds < steps * LONG_STEP_S)
+        if pace.share > SIGNIFICANT_GAIN or pace.seconds < steps * LONG_STEP_S:
+            self.decide(None)
 
     def after_first(self, seconds: float, share: float) -> bool:
         """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
@@ -163,7 +167,7 @@ class ParallelBenefitCheck:
         in_doubt, is_short = self.ranks.bcast((alone_s < max(LONGEST_ALONE_S, seconds), seconds < SHORT_S))
         if not in_doubt or self.are_unlike():
             return False
-        self.decide(None if is_short else seconds, in_doubt=True)
+        self.decide(None if is_short else seconds)
         return self.verdict is not None
 
     def again(self, seconds: float) -> bool:
@@ -197,10 +201,8 @@ class ParallelBenefitCheck:
         unlike: bool = self.ranks.bcast(kinds is not None and len(set(kinds)) > 1)
         return unlike
 
-    def decide(self, together_s: float | None, *, in_doubt: bool) -> None:
-        """Let the first rank rehearse alone if there is a doubt, and choose; ``together_s`` is `rounds`'."""
-        if not in_doubt:
-            return
+    def decide(self, together_s: float | None) -> None:
+        """Let the first rank rehearse alone, and choose; ``together_s`` is `rounds`'."""
         self.verdict = self.rounds(together_s)
         if self.verdict is not None and self.ranks.rank == 0:
             assert self.own is not None
@@ -263,24 +265,15 @@ class ParallelBenefitCheck:
         """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
         return self.shared.options if steps is None else self.workload.shorter(self.shared, steps)
 
-    def has_more(self, steps: int) -> bool:
-        """Whether the run has more iterations than these."""
-        return bool(self.rehearsed(steps) != self.rehearsed(steps * GROWTH))
-
-    def together(self, steps: int | None) -> RehearsalTiming:
-        """Rehearse on all ranks; the first one's clock counts, and all get the result."""
-        pace = self.trials(self.shared, steps)
-        shares = self.ranks.gather(pace.share)
-        mean = pace._replace(share=sum(shares) / len(shares)) if shares else pace
-        found: RehearsalTiming = self.ranks.bcast(mean)
-        return found
-
-    def trials(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
-        """Make trials; the clock of the run's first rank tells how many."""
+    def together(self, steps: int) -> RehearsalTiming:
+        """Rehearse on all ranks; the first one's clock counts and tells the number of trials. All get the result."""
         made: list[RehearsalTiming] = []
-        while run.ranks.bcast(len(made) < MOST_TRIALS and sum(one.seconds for one in made) < ENOUGH_TRIALS_S):
-            made.append(self.trial(run, steps))
-        return RehearsalTiming(*(sorted(values)[len(made) // 2] for values in zip(*made, strict=True)))
+        while self.ranks.bcast(len(made) < MOST_TRIALS and sum(one.seconds for one in made) < ENOUGH_TRIALS_S):
+            made.append(self.trial(self.shared, steps))
+        seconds, share = (sorted(values)[len(made) // 2] for values in zip(*made, strict=True))
+        shares = self.ranks.gather(share) or [share]
+        found: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
+        return found
 
     def trial(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
         """Some iterations of a run, or all of it; nothing of it is kept."""

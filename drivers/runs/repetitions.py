@@ -183,7 +183,7 @@ class Repetitions:
         # Each host has one rank that is its first.
         self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, recorded = self.recorded() if first and self.options.record else ("", 0)
-        done = self.ranks.bcast(max(recorded, self.remembered()))
+        done = self.ranks.bcast(self.done_before(recorded))
         if done < self.options.repeats:
             self.sharing.before()
         if first:
@@ -199,15 +199,19 @@ class Repetitions:
                 self.finish(outcome, spent)
                 self.long_run.finish()
         if first:
-            self.end(done, identity)
+            if identity:
+                from reports.records.files import merge_lines
+
+                merge_lines(self.options.record, identity)
+            self.end(done)
         self.ranks.assemble()
         code: int = self.ranks.bcast(FAILED if self.contradicted else DONE)
         self.long_run.forget()
         return code
 
-    def remembered(self) -> int:
-        """How many repetitions were done before ranks were lost."""
-        return self.long_run.done
+    def done_before(self, recorded: int) -> int:
+        """Number of repetitions that are recorded, or were done before ranks were lost."""
+        return max(recorded, self.long_run.done)
 
     def begin(self, done: int) -> None:
         """Say what runs, what is done already, and how long it takes if that is long; on rank 0."""
@@ -220,15 +224,11 @@ class Repetitions:
         if work is not None:
             announce_run_time(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)
 
-    def end(self, done: int, identity: str) -> None:
-        """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
+    def end(self, done: int) -> None:
+        """Show the reference solvers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
         if why and self.sharing.verdict is None:
             print_note(f"the ranks' devices communicate over the host: {why}")
-        if identity:
-            from reports.records.files import merge_lines
-
-            merge_lines(self.options.record, identity)
         if self.beside is not None:
             print("\n".join(self.beside.table()), flush=True)
         if self.contradicted:
@@ -255,6 +255,8 @@ class Repetitions:
 
     def work(self) -> tuple[Any, tuple[RepetitionTimes, float, Mapping[str, Any]]]:
         """This rank's part of a repetition: the outcome, and its times, share of communication and readings."""
+        from reports.records.meters import Meter
+
         backend = self.run.search.backend
         timings = backend.timings
         met_before = backend.seconds_in_collectives()
@@ -267,7 +269,7 @@ class Repetitions:
         timings.copied_bytes = 0
         workload = self.workload
         doing = workload.progress_label(self.run)
-        meter = self.meter()
+        meter = Meter(backend.device.kind, self.options.device, device_name=backend.device.name)
         with (
             make_progress_display(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar,
             meter,
@@ -301,13 +303,6 @@ class Repetitions:
 
         return once(self.run) if self.alone is None else self.alone.search(once)
 
-    def meter(self) -> Any:
-        """What reads this rank's device, and its host too."""
-        from reports.records.meters import Meter
-
-        device = self.run.search.backend.device
-        return Meter(device.kind, self.options.device, device_name=device.name)
-
     def readings(self, meter: Any) -> dict[str, Any]:
         """What a rank's meter read; of all ranks of a host the first alone tells the processors' energy."""
         from reports.records.meters import PACKAGE_ENERGY
@@ -328,7 +323,8 @@ class Repetitions:
         if self.beside is not None:
             opinions += self.beside.opinions(result, spent.times.running_s, self.long_run.before_s)
         self.opinions = opinions
-        confirmed, verdict = overall_verdict(opinions, result, self.unasked())
+        unasked = [name for name in ("trace", "verify", "peers") if getattr(self.options, name, None) is False]
+        confirmed, verdict = overall_verdict(opinions, result, ", ".join(f"--{name}" for name in unasked))
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
@@ -337,11 +333,6 @@ class Repetitions:
             if self.options.record:
                 self.append(result, spent, confirmed is True, confirming_verifiers(opinions))
         self.contradicted += confirmed is False
-
-    def unasked(self) -> str:
-        """The options that would have somebody confirm a result."""
-        asked = (("trace", False), ("verify", False), ("peers", False))
-        return ", ".join(f"--{name}" for name, value in asked if getattr(self.options, name, None) is value)
 
     def show(
         self, result: RepetitionResult, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str
@@ -353,11 +344,13 @@ class Repetitions:
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
         """What a repetition found and took, and who confirms it."""
+        from reports.records.schema import HASH_SCOPES
+
         unit, running_s = self.unit_of(result), spent.times.running_s
         return (
             f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
             f"{formatting.rate(rate(result.evaluations, running_s), 4)} {unit}/s, {self.times_in_words(spent)}, "
-            f"{self.hashed(result.hash)}, {verdict}"
+            f"hash {result.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
         )
 
     def unit_of(self, result: RepetitionResult) -> str:
@@ -374,12 +367,6 @@ class Repetitions:
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
             f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
         )
-
-    def hashed(self, digest: str) -> str:
-        """A hash as the lines of all drivers print it, with what it is made of."""
-        from reports.records.schema import HASH_SCOPES
-
-        return f"hash {digest} of {HASH_SCOPES[self.workload.hash_scope]}"
 
     # --- records ---
 

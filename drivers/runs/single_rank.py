@@ -66,14 +66,6 @@ class PausingCheckpointer(Checkpointer):
             raise SearchPaused(state)
 
 
-def resume_on_all_ranks(inner: Checkpointer | None, state: Checkpoint) -> Checkpointer:
-    """Return the checkpointer of a run that all ranks continue from a checkpoint."""
-    if inner is None:
-        return Checkpointer(None, state)
-    inner.resume_from(state)
-    return inner
-
-
 class SingleRankRepetition:
     """One repetition that the first rank begins alone; all ranks make it and call the part that is theirs.
 
@@ -93,17 +85,18 @@ class SingleRankRepetition:
 
     def waits(self) -> bool:
         """Sleep on another rank, and rehearse when the first rank pauses; True if this rank has to share the rest."""
-        while self.is_paused():
+        while self.announce(paused=False):
             if self.sharing.again(0.0):
                 return True
         return False
 
     def search(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
-        """Search on a rank that works; ``once(run)`` searches to the end, or until the checkpointer ends it."""
-        return self.on_first(once) if self.ranks.rank == 0 else self.shared(once, None)
+        """Search on a rank that works; ``once(run)`` searches to the end, or until the checkpointer ends it.
 
-    def on_first(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
-        """Work on the first rank, and tell the others when it pauses and when it is done."""
+        The first rank announces to the others when it pauses and when it is done.
+        """
+        if self.ranks.rank > 0:
+            return self.shared(once, None)
         sharing = self.sharing
         before_s = 0.0 if self.inner is None else self.inner.before_s
         began, wait_s = time.perf_counter() - before_s, FIRST_PAUSE_S
@@ -116,9 +109,9 @@ class SingleRankRepetition:
             except SearchPaused as pause:
                 state = pause.state
             else:
-                self.tell(paused=False)
+                self.announce(paused=False)
                 return outcome
-            self.tell(paused=True)
+            self.announce(paused=True)
             shared = sharing.again(time.perf_counter() - began)
             # The time that the rehearsals took belongs to the run, which a clock may end.
             state = {**state, SECONDS: np.array(time.perf_counter() - began)}
@@ -135,14 +128,11 @@ class SingleRankRepetition:
         """Continue on all ranks from the first one's checkpoint."""
         state = self.ranks.bcast(state)
         assert state is not None
-        return once(replace(self.sharing.run, checkpointer=resume_on_all_ranks(self.inner, state)))
+        if self.inner is not None:
+            self.inner.resume_from(state)
+        return once(replace(self.sharing.run, checkpointer=self.inner or Checkpointer(None, state)))
 
-    def tell(self, *, paused: bool) -> None:
-        """Wake the other ranks: the first rank has paused, or is done."""
+    def announce(self, *, paused: bool) -> bool:
+        """Return True on all ranks if the first rank has paused, False if it is done; the others sleep until then."""
         self.ranks.assemble()
-        self.ranks.bcast(paused)
-
-    def is_paused(self) -> bool:
-        """Sleep until the first rank has paused (True) or is done (False)."""
-        self.ranks.assemble()
-        return bool(self.ranks.bcast(False))
+        return bool(self.ranks.bcast(paused))

@@ -48,7 +48,7 @@ def repeated(given, size, verdicts, record, repeats=1):
         sharing.is_settled, sharing.steps = True, 4
         if sharing.ranks.size > 1:
             sharing.has_own()
-            sharing.decide(None, in_doubt=True)
+            sharing.decide(None)
 
     assert on_ranks(size, act) == [0] * size
     (found,) = load(str(record))
