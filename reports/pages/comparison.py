@@ -13,7 +13,8 @@ from reports.comparison.sections import ComparedSection, InstanceSection, compar
 from reports.comparison.speedups import ComparedRuns
 from reports.pages.comparison_tables import overview, published, tables
 from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
-from reports.papers import exhibits, files
+from reports.papers import files
+from reports.papers.placement import find_series
 from reports.plots import scaling as scaling_plot
 from reports.plots import speedup_bars, style
 from reports.plots import targets as targets_plot
@@ -132,7 +133,7 @@ def _paper_places(comparison: ComparedRuns) -> list[str]:
         names = [
             exhibit.name
             for exhibit in one.exhibits
-            if not exhibit.of and any(exhibits.find_series(exhibit, row.record) for row in rows)
+            if not exhibit.of and any(find_series(exhibit, row.record) for row in rows)
         ]
         if names:
             found.append(

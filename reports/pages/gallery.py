@@ -23,10 +23,11 @@ from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import fill, written_into
-from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence
+from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Paper
+from reports.papers.placement import find_series
 from reports.plots.style import pyplot
 from reports.records.files import Record, RecordError, UnequalWorkError
 from reports.records.files import load as load_records

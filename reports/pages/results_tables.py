@@ -11,8 +11,9 @@ from msgspec import structs
 from core.errors import UserError
 from reports.pages import provenance
 from reports.pages.results_choices import FigureChoice, ResultsTable, column_headings, find_exhibit
-from reports.papers.exhibits import Datum, FilledExhibit, fill_exhibit, find_series, gather_evidence, has_options
+from reports.papers.exhibits import Datum, FilledExhibit, fill_exhibit, gather_evidence
 from reports.papers.paper import PROCESSORS
+from reports.papers.placement import find_series, has_options
 from reports.papers.plots import RATIOS
 from reports.papers.tables import NOT_RUN, cell_text
 from reports.records.files import Record

@@ -8,27 +8,41 @@ columns where options tell them. What comes out are data, which `reports.papers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
 
-from reports.comparison.cautions import single_rank_text, used_single_rank
-from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem
-from reports.papers.footnotes import instance_names, is_short, run_footnotes
-from reports.papers.measures import MEASURES, ExhibitCell, missing_solver_text
-from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Machine, Paper, Series
-from reports.papers.run_choice import PlacedRun, choose_runs, find_reference, same_problem
+from reports.comparison.cautions import BASELINE_PREFIX, doubts, single_rank_text, used_single_rank
+from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
+from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, missing_solver_text
+from reports.papers.paper import (
+    PROCESSORS,
+    PUBLISHED,
+    WORKLOAD,
+    Exhibit,
+    ExhibitColumn,
+    ExhibitRow,
+    Machine,
+    Paper,
+    Series,
+)
+from reports.papers.placement import (
+    PlacedRun,
+    choose_runs,
+    find_reference,
+    instance_names,
+    natural_order,
+    place_runs,
+    same_problem,
+)
 from reports.records.files import Record, families, merge
-from reports.records.parameters import shared_parameters
+from reports.records.parameters import parameters_text, run_parameters, shared_parameters
 from reports.statistics.seeds import merge_seeds
+from reports.statistics.startup import MOST_STARTUP
+from reports.text.formatting import grouped, listed, per_cent
 
-ON_HOST = "host"
-"""What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
-NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
-"""Options that are neither parameters nor execution settings of a record; `distribute` follows from its ranks."""
 DISTRIBUTED = {"distribute": "always"}
 """Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"
@@ -166,23 +180,18 @@ def fill_exhibit(
     not_made : NotMade, optional
         Parts without a run; if absent, the exhibit does not list any.
     """
-    placed = list(_placed(exhibit, evidence.rows))
+    placed = list(place_runs(exhibit, evidence.rows))
     kept = choose_runs(exhibit, placed)
     ran = {one.series.name for one in placed}
     unmade = not_made or MissingRuns()
     wanted = () if not_made is None or exhibit.never_ours else exhibit.series
-    extra = dict.fromkeys(one.line.key for one in placed if one.line not in exhibit.lines)
-    lines = [
-        *exhibit.lines,
-        *(one.line for key in sorted(extra, key=natural_order) for one in placed if one.line.key == key),
-    ]
+    lines = [*exhibit.lines, *sorted((one.line for one in placed), key=lambda line: natural_order(line.key))]
     common = shared_parameters([one.row.record for one in kept]) if kept else {}
-    several = len(evidence.machines) > 1
     return FilledExhibit(
         exhibit,
         tuple(dict.fromkeys(lines)),
         tuple(_published(exhibit, machines)),
-        tuple(_ours(exhibit, kept, placed, evidence.rows, several)),
+        tuple(_ours(exhibit, kept, placed, evidence, common)),
         tuple(unmade.reasons),
         tuple((one, unmade.series.get(one.name) or NO_RECORD) for one in wanted if one.name not in ran),
         {name: value for name, value in common.items() if value is not None},
@@ -191,77 +200,11 @@ def fill_exhibit(
 
 def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[ComparedRun]:
     """Runs that belong to no exhibit of their paper."""
-    placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in _placed(exhibit, rows)}
+    placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in place_runs(exhibit, rows)}
     return [row for row in rows if id(row) not in placed]
 
 
-# --- which run stands where ---
-
-
-def _placed(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[PlacedRun]:
-    for row in rows:
-        series = find_series(exhibit, row.record)
-        column = _column_of(exhibit, row.record)
-        if series is not None and (column is not None or not exhibit.by_options):
-            yield PlacedRun(row, series, _line_of(exhibit, row), column)
-
-
-def find_series(exhibit: Exhibit, record: Record) -> Series | None:
-    """The series of an exhibit that a run belongs to: of several, the one that asks for most; None without any."""
-    if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
-        return None
-    suitable = [one for one in exhibit.series if _suits(one, record)]
-    return max(suitable, key=lambda one: len(one.options), default=None)
-
-
-def _suits(series: Series, record: Record) -> bool:
-    over_ranks = max(series.ranks) > 1
-    return (
-        record.device_kind in series.kinds
-        and (not series.backends or record.backend in series.backends)
-        and (record.ranks > 1) == over_ranks
-        and (record.environment.get("host_count") or 1) >= series.hosts
-        and has_options(record, series.options)
-    )
-
-
-def has_options(record: Record, options: Mapping[str, Any]) -> bool:
-    """Tell whether a run was asked for options."""
-    asked = {**record.parameters, **record.execution, "instance": record.instance}
-    if asked.get("bound") == ON_HOST:
-        asked["bound"] = options.get("bound", ON_HOST)
-    return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
-
-
-def _column_of(exhibit: Exhibit, record: Record) -> ExhibitColumn | None:
-    return next((one for one in exhibit.columns if one.parameters and has_options(record, one.parameters)), None)
-
-
-def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
-    """The row of a run: one of the exhibit, or a new one."""
-    record = row.record
-    if exhibit.row_by == PROCESSORS:
-        key = processors(record)
-        words = {"gpu": "GPU", "core": "core", "cores": "cores"}
-        kind, count = key.split(":")
-        label = f"{count} {words[kind]}" + ("s" if kind == "gpu" and count != "1" else "")
-        return next((line for line in exhibit.lines if line.key == key), ExhibitRow(processors=key, label=label))
-    if exhibit.row_by == WORKLOAD:
-        return exhibit.line(record.workload)
-    names = instance_names(record)
-    found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
-    return next(found, ExhibitRow(record.instance))
-
-
-def processors(record: Record) -> str:
-    """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
-    if record.device_kind == "gpu":
-        return f"gpu:{record.ranks}"
-    if record.device_kind == "core":
-        return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
-    # Every rank has the same cores of its host, however many ranks share them.
-    hosts = min(record.ranks, record.environment.get("host_count") or 1)
-    return f"cores:{(record.host_cores or 1) * hosts}"
+# --- runs ---
 
 
 def _distinguished(record: Record) -> Record:
@@ -322,16 +265,16 @@ def _ours(
     exhibit: Exhibit,
     kept: Sequence[PlacedRun],
     placed: Sequence[PlacedRun],
-    rows: Sequence[ComparedRun],
-    several_machines: bool,
+    evidence: PaperEvidence,
+    common: Mapping[str, Any],
 ) -> Iterator[Datum]:
-    common = shared_parameters([one.row.record for one in kept]) if kept else {}
+    rows = evidence.rows
     for one in kept:
         of_row = shared_parameters([other.row.record for other in kept if other.line == one.line])
         # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
         beside = [other.row.record for other in placed if same_problem(one, other)]
-        lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
+        lengths = [row.record for row in rows] if _is_short(exhibit, one.row.record) else None
         cell = ExhibitCell(
             one.row, find_reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths
         )
@@ -341,9 +284,9 @@ def _ours(
         own = (
             []
             if refused
-            else [*run_footnotes(exhibit, one, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
+            else [*_footnotes(exhibit, one, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
         )
-        place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")
+        place = one.row.name + (f", machine {one.row.machine}" if len(evidence.machines) > 1 else "")
         heading = one.series.heading_on(one.row.record.device_kind)
         if exhibit.row_by == PROCESSORS:
             words = [place, *words]
@@ -366,6 +309,77 @@ def _numbers(exhibit: Exhibit) -> list[str]:
     return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup", "cost"]))
 
 
-def natural_order(name: str) -> list[tuple[int, str]]:
-    """Sort key by which 81-81 comes before 101-117."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
+# --- notes ---
+
+
+def _footnotes(
+    exhibit: Exhibit, one: PlacedRun, common: Mapping[str, Any], cell: ExhibitCell, rows: Sequence[ComparedRun]
+) -> Iterator[str]:
+    """Yield what has to be said of a run in its cell.
+
+    Parameters
+    ----------
+    exhibit, one, cell
+        Place of the run.
+    common : mapping
+        Parameters that all runs of its row share.
+    rows : sequence of Row
+        All runs of the paper, which explain a load that was there before.
+    """
+    record = one.row.record
+    yield from one.row.labels
+    found = doubts(one.row, [row.record for row in rows])
+    yield from (text for text in found if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
+    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {one.line.key, one.line.label}:
+        yield f"on {record.instance}"
+    yield from _other_work(exhibit, cell)
+    told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
+    if "with" in exhibit.shows:
+        told |= set(AMOUNTS)
+    asked = {name: value for name, value in run_parameters(record).items() if name not in told and value is not None}
+    apart = {name: value for name, value in asked.items() if name not in common}
+    if apart and not is_baseline(one.row):
+        yield parameters_text(apart)
+
+
+def _is_short(exhibit: Exhibit, record: Record) -> bool:
+    """Return True if a run did less than the paper, or if the paper does not print its amount of work."""
+    return exhibit.is_short({name: ours for name, (ours, _) in _amounts(exhibit, record).items()})
+
+
+def _amounts(exhibit: Exhibit, record: Record) -> dict[str, tuple[int, int]]:
+    """Return the amounts of work in which a run is not the paper's, by name: its own and the paper's."""
+    asked = record.parameters
+    other = {}
+    for name, wanted in exhibit.amount.items():
+        ours = asked.get(name, 1 if name == "walks" else None)
+        if name == "iterations" and asked.get("walks", 1) == 1:
+            # A search of one walk records how many it made: a target or patience may have ended it before its limit.
+            ours = record.details.get("iterations", ours)
+        if ours is not None and ours != wanted:
+            other[name] = (ours, wanted)
+    return other
+
+
+def _other_work(exhibit: Exhibit, cell: ExhibitCell) -> Iterator[str]:
+    """Word what a run computed less or more than the paper did, so that their times do not compare.
+
+    A published time is of a number of walks one after the other, and of a number of iterations each.
+    """
+    record = cell.record
+    amounts = _amounts(exhibit, record).items()
+    other = [f"{grouped(ours)} {name}, not {grouped(paper)}" for name, (ours, paper) in amounts]
+    short = cell.too_short(cell.row.base) or cell.too_short(cell.reference)
+    has_ratio = cell.row.speedup is not None or cell.reference is not None
+    if other and short and has_ratio:
+        yield (
+            f"{listed(other)}: seconds do not compare with the paper's, nor does a ratio of times of which more than "
+            f"{per_cent(MOST_STARTUP)} may be start-up"
+        )
+    elif short and not other:
+        part = per_cent(MOST_STARTUP)
+        yield f"more than {part} of its time, or of its baseline's, may be start-up: no ratio of such times"
+    elif other:
+        yield f"{listed(other)}: seconds do not compare with the paper's" + (", ratios do" if has_ratio else "")
+    elif exhibit.amount.get("walks", 1) > 1 and record.execution.get("mapping") != PUBLISHED:
+        yield f"its {record.parameters['walks']} climbs ran in parallel, the paper's one after the other"

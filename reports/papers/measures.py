@@ -15,8 +15,10 @@ from reports.records.files import Record, RecordError
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
 from reports.text.formatting import (
+    counted,
     gap,
     grouped,
+    interval,
     number,
     per_cent,
     rate,
@@ -116,52 +118,36 @@ def _kernel_words(one: ExhibitCell, parts: int = 1) -> str:
     return f", kernel {seconds(kernel / parts)}" if apart else ""
 
 
-def _iteration(one: ExhibitCell) -> Estimate:
+def _iteration(one: ExhibitCell) -> Estimate | None:
+    if one.too_short():
+        return one.slope(one.row)
     median = one.row.running.median
     low, high = (None if end is None else end / one.iterations for end in (median.low, median.high))
     return Estimate(median.value / one.iterations, low, high)
 
 
 def _iteration_words(one: ExhibitCell) -> str:
-    if not one.too_short():
-        return f"{seconds_interval(_iteration(one))} an iteration{_kernel_words(one, one.iterations)}"
-    slope = one.slope(one.row)
-    if slope is not None:
-        return f"{seconds_interval(slope)} an iteration, by slope"
-    return f"{_seconds_words(one)} for {grouped(one.iterations)} iteration{'s' if one.iterations > 1 else ''}"
+    found = _iteration(one)
+    if found is None:
+        return f"{_seconds_words(one)} for {counted(one.iterations, 'iteration')}"
+    apart = ", by slope" if one.too_short() else _kernel_words(one, one.iterations)
+    return f"{seconds_interval(found)} an iteration{apart}"
 
 
-def _iteration_value(one: ExhibitCell) -> float | None:
-    found = one.slope(one.row) if one.too_short() else _iteration(one)
-    return None if found is None else found.value
+def _speedup(one: ExhibitCell) -> Estimate | None:
+    return one.row.speedup if one.row.base is None else one.over(one.row.base)
 
 
 def _speedup_words(one: ExhibitCell) -> str:
-    row = one.row
+    row, found = one.row, _speedup(one)
     if row.speedup is None or row.baseline_s is None:
         return "no baseline"
     if row.base is None:
         return "the baseline"
-    if not one.too_short(row.base):
-        return f"×{number(row.speedup.value)}{_interval(row.speedup)} over {seconds(row.baseline_s)}"
-    found = one.over(row.base)
-    return _no_ratio(one, row.base) if found is None else f"×{number(found.value)}{_interval(found)} by slopes"
-
-
-def _no_ratio(one: ExhibitCell, base: ComparedRun) -> str:
-    return f"no ratio ({one.too_short(base)})"
-
-
-def _interval(found: Estimate) -> str:
-    return "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]"
-
-
-def _speedup(one: ExhibitCell) -> float | None:
-    row = one.row
-    if row.speedup is None or row.base is None or not one.too_short(row.base):
-        return None if row.speedup is None else row.speedup.value
-    found = one.over(row.base)
-    return None if found is None else found.value
+    if found is None:
+        return f"no ratio ({one.too_short(row.base)})"
+    how = "by slopes" if one.too_short(row.base) else f"over {seconds(row.baseline_s)}"
+    return f"×{interval(found, number)} {how}"
 
 
 def _over_first(one: ExhibitCell) -> Estimate | None:
@@ -177,8 +163,13 @@ def _over_first_words(one: ExhibitCell) -> str:
         return "no run of the first column"
     found = _over_first(one)
     if found is None:
-        return _no_ratio(one, one.reference)
+        return f"no ratio ({one.too_short(one.reference)})"
     return ratio_interval(found) + (" by slopes" if one.too_short(one.reference) else "")
+
+
+def _value_of(estimate: Callable[[ExhibitCell], Estimate | None]) -> Callable[[ExhibitCell], float | None]:
+    """Return the measure that is the value of an estimate."""
+    return lambda one: None if (found := estimate(one)) is None else found.value
 
 
 def _cost_words(one: ExhibitCell) -> str:
@@ -212,8 +203,7 @@ def _rate_words(one: ExhibitCell) -> str:
 
 
 def _nodes(one: ExhibitCell) -> str:
-    nodes = one.record.evaluations
-    return f"{grouped(nodes)} node{'s' if nodes > 1 else ''}" if nodes else ""
+    return counted(one.record.evaluations, "node") if one.record.evaluations else ""
 
 
 def _proof(one: ExhibitCell) -> str:
@@ -225,16 +215,11 @@ def _proof(one: ExhibitCell) -> str:
         said.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
         said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
-    found_again = verifiers(details)
+    verifiers = details.get("verified_by")
+    found_again = [str(one) for one in verifiers if one not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
     if found_again:
         said.append(f"verified by {' and by '.join(found_again)}")
     return ", ".join(said)
-
-
-def verifiers(details: Mapping[str, Any]) -> list[str]:
-    """Return the verifiers that found a proved result again, without the scorer and the published optimum."""
-    found = details.get("verified_by")
-    return [str(one) for one in found if one not in WEAK_VERIFIERS] if isinstance(found, list) else []
 
 
 def _streamed(one: ExhibitCell) -> str:
@@ -266,12 +251,8 @@ def _reference_solvers(one: ExhibitCell) -> Iterable[Mapping[str, Any]]:
     return (peer for peer in every if not one.rival or peer["name"] in named)
 
 
-def _peer_words(one: ExhibitCell) -> str:
-    return "; ".join(_peer(peer, one) for peer in _reference_solvers(one) if _is_time(peer.get("solve_s")))
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float)
+def _timed_solvers(one: ExhibitCell) -> list[Mapping[str, Any]]:
+    return [peer for peer in _reference_solvers(one) if isinstance(peer.get("solve_s"), int | float)]
 
 
 def _peer(peer: Mapping[str, Any], one: ExhibitCell) -> str:
@@ -286,20 +267,16 @@ def missing_solver_text(one: ExhibitCell) -> str:
     """Why the rival of an exhibit has no time beside a run, in words; empty where it has one, or none is measured."""
     if not one.rival or _peer_seconds(one) is not None:
         return ""
-    troubles = {f"{peer['name']} {_failure_text(peer)}" for peer in _reference_solvers(one)}
+    troubles = set()
+    for peer in _reference_solvers(one):
+        said = str(peer.get("failure") or "has no time")
+        # A failure that is no missing program has its details behind a colon.
+        troubles.add(f"{peer['name']} {said if said.startswith('not found') else said.partition(':')[0]}")
     return f"no time of {one.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
 
-def _failure_text(peer: Mapping[str, Any]) -> str:
-    """Word why a solver has no time, with how to get it where it was not found."""
-    said = str(peer.get("failure") or "has no time")
-    return said if said.startswith("not found") else said.partition(":")[0]
-
-
 def _peer_seconds(one: ExhibitCell) -> float | None:
-    return min(
-        (float(peer["solve_s"]) for peer in _reference_solvers(one) if _is_time(peer.get("solve_s"))), default=None
-    )
+    return min((float(peer["solve_s"]) for peer in _timed_solvers(one)), default=None)
 
 
 def _over_peer(one: ExhibitCell) -> float | None:
@@ -344,13 +321,9 @@ def _spread(spread: Sequence[float] | None, metric: str) -> str:
 MEASURES: dict[str, Measure] = {
     "seconds": Measure("seconds", _seconds_words, _seconds),
     "milliseconds": Measure("milliseconds", _seconds_words, lambda one: 1e3 * _seconds(one)),
-    "iteration": Measure("seconds an iteration", _iteration_words, _iteration_value),
-    "speedup": Measure("speed-up over one core", _speedup_words, _speedup),
-    "over_first": Measure(
-        "times as fast as the first strategy",
-        _over_first_words,
-        lambda one: None if (found := _over_first(one)) is None else found.value,
-    ),
+    "iteration": Measure("seconds an iteration", _iteration_words, _value_of(_iteration)),
+    "speedup": Measure("speed-up over one core", _speedup_words, _value_of(_speedup)),
+    "over_first": Measure("times as fast as the first strategy", _over_first_words, _value_of(_over_first)),
     "rate": Measure("units a second", _rate_words, lambda one: None if one.row.rate is None else one.row.rate * 1e9),
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
@@ -361,7 +334,11 @@ MEASURES: dict[str, Measure] = {
     "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
     "proof": Measure("proof", _proof),
     "streamed": Measure("bytes copied to the host", _streamed),
-    "peers": Measure("seconds of other solvers", _peer_words, _peer_seconds),
+    "peers": Measure(
+        "seconds of other solvers",
+        lambda one: "; ".join(_peer(peer, one) for peer in _timed_solvers(one)),
+        _peer_seconds,
+    ),
     "over_peer": Measure(
         "speed-up over the other solver",
         lambda one: "" if (found := _over_peer(one)) is None else ratio(found),

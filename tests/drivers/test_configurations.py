@@ -5,7 +5,7 @@ import pytest
 from core.errors import UserError
 from drivers import qap
 from drivers.experiments.configurations import plan_configurations
-from reports.papers.exhibits import processors
+from reports.papers.placement import processors
 from reports.records.files import load, merge
 from tests.drivers.made_up_runs import device, processor
 

@@ -16,7 +16,7 @@ from drivers.experiments.configurations import plan_configurations
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
 from reports.comparison.speedups import compare, is_baseline
-from reports.papers.exhibits import processors
+from reports.papers.placement import processors
 from reports.records.files import load
 from tests.drivers.made_up_runs import device
 

@@ -3,8 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from reports.papers.exhibits import fill_exhibit, find_series, gather_evidence, processors, runs_without_exhibit
+from reports.papers.exhibits import fill_exhibit, gather_evidence, runs_without_exhibit
 from reports.papers.files import load
+from reports.papers.placement import find_series, processors
 from reports.papers.tables import make_table
 from reports.records.files import RecordError, UnequalWorkError
 

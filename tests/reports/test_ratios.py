@@ -7,7 +7,7 @@ from reports.comparison.speedups import compare, ratio_obstacles
 from reports.pages.gallery import read
 from reports.papers.exhibits import NO_RECORD, MissingRuns, fill_exhibit, gather_evidence
 from reports.papers.files import load, names
-from reports.papers.gaps import gap_reason
+from reports.papers.plots import gap_reason
 from reports.papers.tables import make_table
 from tests.conftest import ROOT
 from tests.reports.test_exhibits import FLIPS, PUBLISHED, cells, exhibit, filled

@@ -26,9 +26,10 @@ from drivers.experiments.run import PlanRun, show
 from drivers.options.values import positive
 from reports.pages import paper as pages_paper
 from reports.papers import files
-from reports.papers.exhibits import MissingRuns, fill_exhibit, find_series, gather_evidence
-from reports.papers.gaps import gap_reason
+from reports.papers.exhibits import MissingRuns, fill_exhibit, gather_evidence
 from reports.papers.paper import SCALES, Exhibit, Paper
+from reports.papers.placement import find_series
+from reports.papers.plots import gap_reason
 from reports.records.environment import cores, environment
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 

@@ -1,0 +1,182 @@
+"""Which of our runs stand in an exhibit, and where; and the run that a ratio over a column is over."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.comparison.cautions import used_single_rank
+from reports.comparison.speedups import ComparedRun, ratio_obstacles
+from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Series
+from reports.records.files import Record
+
+ON_HOST = "host"
+"""What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
+NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
+"""Options that are neither parameters nor execution settings of a record; `distribute` follows from its ranks."""
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """One of our runs with its series and row. `column` is the published column, if options select columns."""
+
+    row: ComparedRun
+    series: Series
+    line: ExhibitRow
+    column: ExhibitColumn | None = None
+
+
+def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[PlacedRun]:
+    """Yield the runs that belong to an exhibit, each with its series, row and column."""
+    for row in rows:
+        series = find_series(exhibit, row.record)
+        column = _column_of(exhibit, row.record)
+        if series is not None and (column is not None or not exhibit.by_options):
+            yield PlacedRun(row, series, _line_of(exhibit, row), column)
+
+
+def find_series(exhibit: Exhibit, record: Record) -> Series | None:
+    """The series of an exhibit that a run belongs to: of several, the one that asks for most; None without any."""
+    if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
+        return None
+    suitable = [one for one in exhibit.series if _suits(one, record)]
+    return max(suitable, key=lambda one: len(one.options), default=None)
+
+
+def _suits(series: Series, record: Record) -> bool:
+    over_ranks = max(series.ranks) > 1
+    return (
+        record.device_kind in series.kinds
+        and (not series.backends or record.backend in series.backends)
+        and (record.ranks > 1) == over_ranks
+        and (record.environment.get("host_count") or 1) >= series.hosts
+        and has_options(record, series.options)
+    )
+
+
+def has_options(record: Record, options: Mapping[str, Any]) -> bool:
+    """Tell whether a run was asked for options."""
+    asked = {**record.parameters, **record.execution, "instance": record.instance}
+    if asked.get("bound") == ON_HOST:
+        asked["bound"] = options.get("bound", ON_HOST)
+    return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
+
+
+def _column_of(exhibit: Exhibit, record: Record) -> ExhibitColumn | None:
+    return next((one for one in exhibit.columns if one.parameters and has_options(record, one.parameters)), None)
+
+
+def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
+    """The row of a run: one of the exhibit, or a new one."""
+    record = row.record
+    if exhibit.row_by == PROCESSORS:
+        key = processors(record)
+        words = {"gpu": "GPU", "core": "core", "cores": "cores"}
+        kind, count = key.split(":")
+        label = f"{count} {words[kind]}" + ("s" if kind == "gpu" and count != "1" else "")
+        return next((line for line in exhibit.lines if line.key == key), ExhibitRow(processors=key, label=label))
+    if exhibit.row_by == WORKLOAD:
+        return exhibit.line(record.workload)
+    names = instance_names(record)
+    found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
+    return next(found, ExhibitRow(record.instance))
+
+
+def processors(record: Record) -> str:
+    """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
+    if record.device_kind == "gpu":
+        return f"gpu:{record.ranks}"
+    if record.device_kind == "core":
+        return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
+    # Every rank has the same cores of its host, however many ranks share them.
+    hosts = min(record.ranks, record.environment.get("host_count") or 1)
+    return f"cores:{(record.host_cores or 1) * hosts}"
+
+
+def instance_names(record: Record) -> set[str]:
+    """What a paper may call a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
+    name = record.instance
+    return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Sort key by which 81-81 comes before 101-117."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
+
+
+# --- which of them are shown ---
+
+
+def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:
+    """Return the runs that an exhibit shows, in the order in which they are placed.
+
+    Of each cell that is the one with the best cost, or those that have a ratio where one of them has. Of runs that
+    differ in their amount of work alone the longest is kept; a run of ranks that shared it out replaces one that the
+    first rank did alone.
+    """
+    if exhibit.keep == "best":
+        candidates = _greatest(placed, _place_of, lambda one: -one.row.record.best_cost)
+    else:
+        with_ratios = {id(one) for one in placed if find_reference(exhibit, one, placed) is not None}
+        cells = {(_place_of(one), one.column) for one in placed if id(one) in with_ratios}
+        candidates = [one for one in placed if id(one) in with_ratios or (_place_of(one), one.column) not in cells]
+
+    def but_for_its_amount(one: PlacedRun) -> str:
+        record = one.row.record
+        asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
+        execution = {name: value for name, value in record.execution.items() if name != "distribute"}
+        column = one.column.heading if one.column else ""
+        work = record.instance_sha256, record.seed, asked, execution
+        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(one), column], sort_keys=True)
+
+    def amount(one: PlacedRun) -> tuple[bool, list[int]]:
+        asked = one.row.record.parameters
+        return not used_single_rank(one.row.record), [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
+
+    return _greatest(candidates, but_for_its_amount, amount)
+
+
+def _place_of(one: PlacedRun) -> tuple[str, ...]:
+    return one.line.key, one.series.name, one.row.name, one.row.machine
+
+
+def _greatest(
+    placed: Sequence[PlacedRun], group: Callable[[PlacedRun], Any], rank: Callable[[PlacedRun], Any]
+) -> list[PlacedRun]:
+    """Return the run of each group that ranks highest, the first of equals."""
+    chosen: dict[Any, PlacedRun] = {}
+    for one in placed:
+        other = chosen.setdefault(group(one), one)
+        if rank(one) > rank(other):
+            chosen[group(one)] = one
+    return list(chosen.values())
+
+
+def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
+    """The run that a ratio over the first column is over: alike in all but what the reference says."""
+    first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
+    if not first or one.column is None:
+        return None
+    wanted = {**one.column.parameters, **first}
+    for other in placed:
+        if other.column is not None and other.column.parameters == wanted and _alike(other, one):
+            return other.row
+    return None
+
+
+def same_problem(one: PlacedRun, other: PlacedRun) -> bool:
+    """Whether two runs solved the same instance on the same machine."""
+    return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
+
+
+def _alike(one: PlacedRun, other: PlacedRun) -> bool:
+    ours, theirs = one.row.record, other.row.record
+    return (
+        one.series == other.series
+        and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
+        and not ratio_obstacles(ours, theirs)
+        and one.row.machine == other.row.machine
+    )
