@@ -4,6 +4,7 @@ import importlib
 from dataclasses import replace
 from types import SimpleNamespace
 
+from cluster import Solo
 from drivers.workload.declaration import RepetitionResult, Task, Workload
 from drivers.workload.registry import FURTHER_WORKLOADS
 
@@ -68,6 +69,20 @@ class Clock:
 
     def perf_counter(self):
         return self.now
+
+
+class FirstOfTwo(Solo):
+    """The first of two ranks, whose other one answers as it does."""
+
+    size = 2
+    seconds = 0.0
+    sent_bytes = 0
+
+    def gather(self, item):
+        return [item, self.other if hasattr(self, "other") and isinstance(item, tuple) else item]
+
+    def reset(self):
+        self.seconds = 0.0
 
 
 class Idle(Workload):

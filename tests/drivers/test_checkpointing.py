@@ -428,21 +428,12 @@ def ended_by_sigterm(command, environment, path):
     return process.returncode, said
 
 
-LONG = [
-    "--instance",
-    "taillard:12:seeds=1,2",
-    "--iterations",
-    "1000000000",
-    "--backend",
-    "cpu",
-    "--checkpoint-every",
-    "0.2",
-]
+LONG = [*RUN, "--iterations", "1000000000", "--checkpoint-every"]
 
 
 def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
     path = tmp_path / "state"
-    command = [sys.executable, "-m", "drivers.qap", *LONG, "--checkpoint", str(path)]
+    command = [sys.executable, "-m", "drivers.qap", *LONG, "0.2", "--checkpoint", str(path)]
     code, said = ended_by_sigterm(command, environment, path)
     assert code == 143
     assert said.endswith(f"ended by SIGTERM; the checkpoint is in {path}: --resume continues\n")
@@ -454,18 +445,7 @@ def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
 def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environment):
     path = tmp_path / "state"
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
-    command = [
-        *ranks,
-        *LONG,
-        "--walks",
-        "4",
-        "--distribute",
-        "always",
-        "--checkpoint",
-        str(path),
-        "--checkpoint-every",
-        "2",
-    ]
+    command = [*ranks, *LONG, "2", "--walks", "4", "--distribute", "always", "--checkpoint", str(path)]
     began = time.time()
     # Open MPI's launcher says nothing any more then, and has an exit code of its own.
     code, _ = ended_by_sigterm(command, environment, path)

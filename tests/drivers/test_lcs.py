@@ -43,20 +43,6 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
     assert both.startswith("no, b: length 2 of 2 and 120 letters")
 
 
-def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
-    _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    length = strings.lcs_length(*strings.random_strings(500))
-    assert f"length {length} of " in said and "streamed" not in said
-    assert said.rstrip().endswith(" of the result, confirmed by plain Python")
-    monkeypatch.setattr(lcs, "MOST_VERIFIED_CELLS", 1000)
-    _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    assert said.rstrip().endswith(" of the result, not confirmed: no verifier was run (--trace, --verify, --peers)")
-    _, said, _ = drive("random:500", *QUICK)
-    assert said.rstrip().endswith(" of the result, confirmed by the scorer")
-    _, said, _ = drive("random:500", *QUICK, "--no-trace", "--verify")
-    assert said.rstrip().endswith(" of the result, confirmed by plain Python")
-
-
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     given, record = ["random:600:other=500", *QUICK, "--record", tmp_path / "r.jsonl"], tmp_path / "r.jsonl"
     drive(*given)
@@ -76,24 +62,6 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
         assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
     assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
     assert traced["hash"] != alone["hash"]
-
-
-def test_tilings_and_rooms_find_the_same(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    small = ["--device-memory", "20K"]
-    for arguments in ([], ["--tiling", "none"], ["--tiling", "tiles"], small, [*small, "--spill", tmp_path]):
-        drive("random:700:seed=3", *QUICK, *arguments, "--record", record)
-    found = lines(record)
-    assert len(found) == 5
-    assert len({run["hash"] for run in found}) == 1
-    assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False, False, False, True, True]
-    assert os.listdir(tmp_path) == ["r.jsonl"]
-
-
-def test_without_an_argument_the_papers_strings_are_made(drive):
-    code, said, _ = drive(*QUICK)
-    assert code == 0
-    assert said.startswith("half:20000:seed=1: length 10000 of 20000 and 20000 letters, ")
 
 
 # --- options that all drivers of dynamic programming have ---

@@ -72,19 +72,14 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
-    ways = [
-        "evaluation linear",
-        "select host",
-        "generate host",
-        "shape tuned",
-        "data-memory readonly",
-        "data-memory shared",
-    ]
-    for way in ways:
-        drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
+    ways = {"evaluation": ["linear"], "data-memory": ["readonly", "shared"], "shape": ["tuned"]}
+    ways |= dict.fromkeys(("select", "generate"), ["host"])
+    given = [(f"--{name}", value) for name, values in ways.items() for value in values]
+    for way in given:
+        drive(*SMALL, *way, "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
     assert len({record["hash"] for record in records}) == 1
-    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(ways)
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(given)
 
 
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
@@ -180,24 +175,27 @@ def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations
     assert options.iterations == max(5, 4 * in_a_second)
 
 
-def test_hundred_ranks_have_a_walk_each_and_together_the_work_of_some_seconds():
-    options = settled(ranks=100)
-    assert (options.walks, options.iterations) == (100, 4 * 64 * 160 // 100)
-
-
-def test_the_paper_s_mapping_without_other_options_is_one_walk_that_ends_by_iterations():
-    options = settled("--mapping", "published", ranks=100)
-    assert (options.level, options.walks, options.select, options.layout) == ("iteration", 1, "host", "local")
-    assert (options.iterations, options.seconds) == (4 * 64 * 160, None)
+ONE_WALK = {"level": "iteration", "walks": 1, "seconds": None}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "iterations"),
-    # Of 2,628 pairs of columns, 73 columns; of a draw's time 16 neighbours are evaluated.
-    [(["--neighbourhood", "flip1"], 4 * 160 * 2628 // 73), (["--algorithm", "annealing"], 4 * 160 * 2628 // 16)],
+    ("arguments", "ranks", "expected"),
+    [
+        ("", 100, {"walks": 100, "iterations": 4 * 64 * 160 // 100}),
+        ("--mapping published", 100, ONE_WALK | {"select": "host", "layout": "local", "iterations": 4 * 64 * 160}),
+        # Of 2,628 pairs of columns, 73 columns; of a draw's time 16 neighbours are evaluated.
+        ("--neighbourhood flip1", 1, {"iterations": 4 * 160 * 2628 // 73}),
+        ("--algorithm annealing", 1, {"iterations": 4 * 160 * 2628 // 16}),
+        ("--seconds 3", 1, {"iterations": None}),
+        *(
+            (words, 100, ONE_WALK | {"iterations": ITERATIONS})
+            for words in ("--instance 9-9", "--record r", "--walks 1")
+        ),
+    ],
 )
-def test_other_iterations_are_as_much_work(arguments, iterations):
-    assert settled(*arguments).iterations == iterations
+def test_what_is_left_open_has_as_much_work_as_a_default_run(arguments, ranks, expected):
+    options = settled(*arguments.split(), ranks=ranks)
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 def test_a_run_that_the_clock_ends_says_so(capsys):
@@ -207,16 +205,6 @@ def test_a_run_that_the_clock_ends_says_so(capsys):
     assert ended in capsys.readouterr().out
     assert ppp.main([*quick, "--iterations", "10", "--seconds", "1000"]) == 0
     assert "ended" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("arguments", [["--instance", "9-9"], ["--record", "r.jsonl"], ["--walks", "1"]])
-def test_a_run_that_says_what_to_do_is_one_walk_of_10000_iterations(arguments):
-    options = settled(*arguments, ranks=100)
-    assert (options.level, options.walks, options.iterations, options.seconds) == ("iteration", 1, ITERATIONS, None)
-
-
-def test_seconds_alone_limit_no_iterations():
-    assert settled("--seconds", "3").iterations is None
 
 
 @pytest.mark.parametrize(

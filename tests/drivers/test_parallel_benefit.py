@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster import Solo
 from drivers import exact
 from drivers.options.declaration import Options, option
 from drivers.options.values import positive
@@ -16,7 +15,7 @@ from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import PreparedRun
 from drivers.workload.registry import get_workload
 from reports.records.files import load
-from tests.drivers.small_runs import Clock, Idle, idle_backend
+from tests.drivers.small_runs import Clock, FirstOfTwo, Idle, idle_backend
 
 DRIVER = exact
 SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
@@ -28,20 +27,6 @@ def clock(monkeypatch):
     for module in (deciding, repetitions):
         monkeypatch.setattr(module, "time", made)
     monkeypatch.setattr(Clock, "running", made, raising=False)
-
-
-class FirstOfTwo(Solo):
-    """The first of two ranks, whose other one answers as it does."""
-
-    size = 2
-    seconds = 0.0
-    sent_bytes = 0
-
-    def gather(self, item):
-        return [item, self.other if hasattr(self, "other") and isinstance(item, tuple) else item]
-
-    def reset(self):
-        self.seconds = 0.0
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,58 @@ def test_a_matrix_of_any_size_is_searched(drive, tmp_path, driver, n):
     assert code == 0 and "m: shortest length " in said and "confirmed by the scorer and by " in said
 
 
+TABLES = {"lcs": "random:700:seed=3", "knapsack": "--items 20 --capacity 500 --seed 1"}
+
+
+@pytest.mark.parametrize(("driver", "verifier"), [("lcs", "plain Python"), ("knapsack", "NumPy")])
+def test_a_result_without_a_solution_is_confirmed_by_another_search_or_not_at_all(
+    drive, monkeypatch, tmp_path, driver, verifier
+):
+    def said(*more):
+        code, printed, _ = drive(*TABLES[driver].split(), *CPU, *more, driver=driver_of(driver))
+        assert code == 0
+        return printed.rstrip()
+
+    alone = said("--no-trace")
+    assert alone.endswith(f" of the result, confirmed by {verifier}")
+    assert "streamed" not in alone and "items" not in alone
+    monkeypatch.setattr(driver_of(driver), "MOST_VERIFIED_CELLS", 100)
+    unverified = said("--no-trace", "--record", tmp_path / "r.jsonl")
+    assert unverified.endswith(", not confirmed: no verifier was run (--trace, --verify, --peers)")
+    (found,) = lines(tmp_path / "r.jsonl")
+    assert (found["verified"], found["details"]["verified_by"]) == (False, [])
+    assert said("--no-trace", "--verify").endswith(f", confirmed by {verifier}")
+    assert said().endswith(" of the result, confirmed by the scorer")
+
+
+@pytest.mark.parametrize(("driver", "memory", "cells"), [("lcs", "20K", 700 * 700), ("knapsack", "300", 20 * 501)])
+def test_tilings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cells):
+    record, small = tmp_path / "r.jsonl", ["--device-memory", memory]
+    whole = [["--tiling", name] for name in ("auto", "none", *(["tiles"] if driver == "lcs" else []))]
+    for way in (*whole, small, [*small, "--spill", tmp_path]):
+        code, _, _ = drive(*TABLES[driver].split(), *CPU, *way, "--record", record, driver=driver_of(driver))
+        assert code == 0
+    found = lines(record)
+    assert len({(run["hash"], run["best_cost"], run["verified"]) for run in found}) == 1
+    assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False] * len(whole) + [True, True]
+    assert [run["execution"]["tiling"] for run in found] == [*(way[1] for way in whole), "auto", "auto"]
+    assert found[0]["details"]["cells"] == found[0]["evaluations"] == cells
+    assert found[0]["evaluation_unit"] == "cells"
+    assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [
+        ("lcs", "half:20000:seed=1: length 10000 of 20000 and 20000 letters, "),
+        ("knapsack", "paper:1500:100000:seed=0: value "),
+    ],
+)
+def test_a_first_run_needs_no_options(drive, driver, expected):
+    code, said, _ = drive(*CPU, driver=driver_of(driver))
+    assert code == 0 and said.startswith(expected)
+
+
 # --- what is refused ---
 
 PUBLISHED = "--mapping published"

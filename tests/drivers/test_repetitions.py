@@ -8,7 +8,7 @@ from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetitions import Repetitions, RepetitionTimes, combine_rank_times, overall_verdict
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict
-from tests.drivers.small_runs import Idle, idle_backend
+from tests.drivers.small_runs import FirstOfTwo, Idle, idle_backend
 
 FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
 
@@ -24,20 +24,8 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     """
     met = iter(met)
     backend = idle_backend(lambda: next(met))
-    ranks = SimpleNamespace(
-        rank=0,
-        size=2,
-        local_rank=0,
-        seconds=0.0,
-        sent_bytes=0,
-        survives=False,
-        lost=(),
-        assemble=lambda: None,
-        barrier=lambda: None,
-        reset=lambda: None,
-        gather=gathered,
-        bcast=lambda item: item,
-    )
+    ranks = FirstOfTwo()
+    ranks.gather = gathered
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
     options = Options(progress=False, repeats=repeats)
     return Repetitions(
