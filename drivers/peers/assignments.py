@@ -18,12 +18,6 @@ FEWEST = 2
 Matrices = tuple[np.ndarray, np.ndarray]
 
 
-def minimal() -> QapInstance:
-    """Five facilities and five locations on a line."""
-    line = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-    return QapInstance("minimal", line, line)
-
-
 def cost(problem: Any, permutation: Sequence[int]) -> int:
     """Sum of flow times distance; of a `Qap` as of its instance."""
     return cost_of_permutation(_instance(problem), np.array(permutation, np.int64))
@@ -39,7 +33,8 @@ def _instance(problem: Any) -> Any:
     return getattr(problem, "instance", problem)
 
 
-ASSIGNMENTS = PeerSubject(cost=cost, minimal=minimal)
+LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+ASSIGNMENTS = PeerSubject(cost=cost, minimal=QapInstance("minimal", LINE, LINE))
 
 
 def matrices(problem: Any) -> Matrices:
@@ -68,7 +63,6 @@ SCIPY_FAQ, SCIPY_2OPT = (
     PeerPackage(
         name=f"scipy {method}",
         how_to_get="pip install scipy",
-        proves=False,
         subject=ASSIGNMENTS,
         refuses=refusal,
         module="scipy",

@@ -14,11 +14,6 @@ from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 Items = tuple[list[int], list[int], int]
 
 
-def minimal() -> Knapsack:
-    """Three items, of which two fit."""
-    return Knapsack("minimal", np.array([1, 2, 3]), np.array([1, 2, 3]), 3)
-
-
 def value(instance: Any, chosen: Sequence[bool]) -> int:
     """Total value of a selection that fits."""
     weight, total = instance.weight_and_value(np.array(chosen, bool))
@@ -27,7 +22,8 @@ def value(instance: Any, chosen: Sequence[bool]) -> int:
     return int(total)
 
 
-KNAPSACKS = PeerSubject(cost=value, minimal=minimal, largest_is_best=True)
+THREE_ITEMS = Knapsack("minimal", np.array([1, 2, 3]), np.array([1, 2, 3]), 3)
+KNAPSACKS = PeerSubject(cost=value, minimal=THREE_ITEMS, largest_is_best=True)
 
 
 def item_lists(instance: Any) -> Items:
@@ -53,7 +49,6 @@ ORTOOLS = PeerPackage(
     how_to_get="pip install ortools",
     proves=True,
     subject=KNAPSACKS,
-    refuses=lambda instance: None,
     module="ortools",
     form=item_lists,
     solve=with_ortools,

@@ -73,7 +73,7 @@ def measure(
 
 def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
     nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=isinstance(peer, PeerPackage))
-    why_not = peer.applies(race.problem)
+    why_not = peer.refuses(race.problem)
     if why_not is not None:
         return nothing._replace(failure=f"left out: {why_not}")
     path = _place(peer)
@@ -109,7 +109,7 @@ def _place(peer: Peer) -> str | None:
 def _package(peer: PeerPackage, folder: Path, race: PeerTask) -> PeerMeasurement:
     limits = _limits(peer, race)
     startup_s, by_limit = _in_child_process(
-        (peer.solve, peer.form(peer.subject.minimal()), peer.form(race.problem), limits, race.repeats),
+        (peer.solve, peer.form(peer.subject.minimal), peer.form(race.problem), limits, race.repeats),
         folder,
         race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
     )
@@ -172,7 +172,7 @@ def _version(distribution: str) -> str:
 
 
 def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> PeerMeasurement:
-    peer.write(peer.subject.minimal(), folder, "minimal")
+    peer.write(peer.subject.minimal, folder, "minimal")
     peer.write(race.problem, folder, "instance")
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:

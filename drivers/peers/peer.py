@@ -45,14 +45,14 @@ class PeerSubject:
     cost : callable
         Takes a problem and a solution, and returns the solution's cost as our plain scorer finds it, an int. Raises
         `PeerError` or ValueError where it is no solution.
-    minimal : callable
-        Returns the smallest problem that every solver takes, which a solver's start is measured with.
+    minimal : object
+        The smallest problem that every solver takes, which a solver's start is measured with.
     largest_is_best : bool
         Whether the cost is a value of which more is better.
     """
 
     cost: Callable[[Any, Any], int]
-    minimal: Callable[[], Any]
+    minimal: Any
     largest_is_best: bool = False
 
     def worst(self, costs: Sequence[int]) -> int:
@@ -83,13 +83,9 @@ class Peer:
     kind: ClassVar[str]
     name: str
     how_to_get: str
-    proves: bool
+    proves: bool = False
     subject: PeerSubject
-    refuses: Callable[[Any], str | None]
-
-    def applies(self, problem: Any) -> str | None:
-        """Return why this solver is not run on a problem, in words; None if it is."""
-        return self.refuses(problem)
+    refuses: Callable[[Any], str | None] = lambda problem: None
 
 
 @dataclass(frozen=True, kw_only=True)

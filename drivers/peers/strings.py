@@ -9,11 +9,6 @@ from core.problems.tables.strings import StringPair
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 
-def minimal() -> StringPair:
-    """Two strings of two letters."""
-    return StringPair("minimal", b"AB", b"BA")
-
-
 def length(pair: Any, found: int) -> int:
     """The length itself, which no scorer can measure, unless it cannot be one of this pair."""
     objection = pair.objection(found)
@@ -22,7 +17,7 @@ def length(pair: Any, found: int) -> int:
     return found
 
 
-STRINGS = PeerSubject(cost=length, minimal=minimal, largest_is_best=True)
+STRINGS = PeerSubject(cost=length, minimal=StringPair("minimal", b"AB", b"BA"), largest_is_best=True)
 
 
 def texts(pair: Any) -> tuple[bytes, bytes]:
@@ -41,7 +36,6 @@ RAPIDFUZZ = PeerPackage(
     how_to_get="pip install rapidfuzz",
     proves=True,
     subject=STRINGS,
-    refuses=lambda pair: None,
     module="rapidfuzz",
     form=texts,
     solve=with_rapidfuzz,

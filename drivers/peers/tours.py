@@ -28,17 +28,13 @@ MOST_HELD_KARP = 20
 Matrix = list[list[int]]
 
 
-def minimal() -> TspInstance:
-    """Five cities on a line."""
-    return TspInstance("minimal", distances=np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
-
-
 def cost(instance: Any, tour: Sequence[int]) -> int:
     """Length of a tour."""
     return tour_length(instance.distances, np.array(tour, dtype=np.int64))
 
 
-TOURS = PeerSubject(cost=cost, minimal=minimal)
+FIVE_ON_A_LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+TOURS = PeerSubject(cost=cost, minimal=TspInstance("minimal", distances=FIVE_ON_A_LINE))
 
 
 def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any], str | None]:
@@ -112,7 +108,6 @@ def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) ->
 FAST_TSP = PeerPackage(
     name="fast-tsp",
     how_to_get="pip install fast-tsp",
-    proves=False,
     subject=TOURS,
     refuses=refusal(asymmetric=False),
     module="fast_tsp",
@@ -125,7 +120,6 @@ FAST_TSP = PeerPackage(
 ELKAI = PeerPackage(
     name="elkai",
     how_to_get="pip install elkai (LKH as a package)",
-    proves=False,
     subject=TOURS,
     refuses=refusal(),
     module="elkai",
@@ -221,7 +215,6 @@ CONCORDE = PeerProgram(
 LKH = PeerProgram(
     name="LKH",
     how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
-    proves=False,
     subject=TOURS,
     refuses=refusal(),
     write=write_full_matrix,
