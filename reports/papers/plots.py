@@ -228,9 +228,8 @@ def _place(value: Any) -> str:
 
 
 def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
-    at = {place: number for number, place in enumerate(panel.places)}
     for number, curve in enumerate(panel.curves):
-        points = sorted((at[place], value) for place, value in curve.values.items())
+        points = sorted((panel.places.index(place), value) for place, value in curve.values.items())
         axes.plot(
             *zip(*points, strict=True),
             **curve_style(number),
@@ -247,13 +246,12 @@ def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
 def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
     """Bars from 1 on where ratios are drawn: on a logarithmic axis a bar's length is how far it is from no gain."""
     foot = 1.0 if plot.measure in RATIOS else 0.0
-    at = {place: number for number, place in enumerate(panel.places)}
     width = 0.8 / max(1, len(panel.curves))
     for number, curve in enumerate(panel.curves):
         colour = curve_style(number)["color"]
         shift = (number - (len(panel.curves) - 1) / 2) * width
         axes.bar(
-            [at[place] + shift for place in curve.values],
+            [panel.places.index(place) + shift for place in curve.values],
             [value - foot for value in curve.values.values()],
             bottom=foot,
             width=0.92 * width,

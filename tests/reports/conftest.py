@@ -8,6 +8,7 @@ import pytest
 from reports.__main__ import main
 from reports.comparison.sections import InstanceSection, compare_section
 from reports.pages import comparison
+from reports.papers.files import load
 from reports.plots import style
 from reports.records.files import Record, Repetition
 from tests.conftest import ROOT
@@ -146,6 +147,12 @@ def paper(request, shared_data):
     if not path.exists():
         pytest.skip(f"the paper's text is not beside the checkout: {path}")
     return path.read_text()
+
+
+@pytest.fixture(scope="module")
+def published(request):
+    """The data of the paper of a module, which names it `PAPER`."""
+    return load(request.module.PAPER)
 
 
 @pytest.fixture(scope="session")

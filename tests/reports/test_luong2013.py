@@ -7,16 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from reports.papers.files import load
-
+PAPER = "luong2013"
 TEXT = "004_fbc700ce5a4d984c.txt"
 PAIR = r"\d+(?:\.\d+)?×\d+(?:\.\d+)?"
 SIDE_BY_SIDE = (2, 3, 4, 6, 7, 10, 11)
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load("luong2013")
 
 
 def table(published, number, neighbourhood=None):

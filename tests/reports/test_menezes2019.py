@@ -2,18 +2,10 @@
 
 from decimal import Decimal
 
-import pytest
-
-from reports.papers.files import load
-
+PAPER = "menezes2019"
 TEXT = "001_399ad9021ef1e452.txt"
 STRATEGIES = ("coarse", "fine", "fine-deposit")
 SIZES = (1024, 2048, 4096, 8192)
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load("menezes2019")
 
 
 def table(published, number):

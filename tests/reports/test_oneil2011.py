@@ -2,16 +2,8 @@
 
 import re
 
-import pytest
-
-from reports.papers.files import load
-
+PAPER = "oneil2011"
 TEXT = "000_d0da97ed7d530cbb.txt"
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load("oneil2011")
 
 
 def milliseconds(published):

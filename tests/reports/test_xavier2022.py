@@ -3,17 +3,9 @@
 import re
 from decimal import Decimal
 
-import pytest
-
-from reports.papers.files import load
-
+PAPER = "xavier2022"
 TEXT = "003_ba087668a40c5435.txt"
 PRINTED_15 = 15
-
-
-@pytest.fixture(scope="module")
-def published():
-    return load("xavier2022")
 
 
 def texts_of(paper):
