@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,17 +43,30 @@ class HillClimbOutcome(Digested):
 
     """
 
-    length: int
-    climber: int
-    steps: int
-    evaluations: int
-    digest: int
-    climbs: int
+    length: int = int(NOTHING)
+    climber: int = 0
+    steps: int = 0
+    evaluations: int = 0
+    digest: int = 0
+    climbs: int = 0
     tour: np.ndarray | None = None
     history: list[list[Any]] | None = None
     finished: bool = True
 
     cost, solution = alias("length"), alias("tour")
+
+    def with_more(self, best: tuple[int, int], totals: np.ndarray, climbs: int) -> HillClimbOutcome:
+        """This and what climbers have found since, in so many climbs."""
+        length, climber = min((self.length, self.climber), best)
+        return replace(
+            self,
+            length=length,
+            climber=climber,
+            steps=self.steps + int(totals[two_opt_climbs.STEPS]),
+            evaluations=self.evaluations + int(totals[two_opt_climbs.EVALUATIONS]),
+            digest=(self.digest + int(totals[two_opt_climbs.DIGEST])) % 2**64,
+            climbs=self.climbs + climbs,
+        )
 
 
 class HillClimbState(NamedTuple):
@@ -62,25 +75,23 @@ class HillClimbState(NamedTuple):
     Attributes
     ----------
     left : Intervals
-    length, climber, steps, evaluations, digest, history
-        See `HillClimbOutcome`; the history as an array of four columns.
+    found : HillClimbOutcome
+        Without tour and history.
+    history : ndarray or None
+        Its rows, four columns.
 
     """
 
     left: Intervals
-    climbs: int = 0
-    length: int = int(NOTHING)
-    climber: int = 0
-    steps: int = 0
-    evaluations: int = 0
-    digest: int = 0
+    found: HillClimbOutcome
     history: np.ndarray | None = None
 
     @classmethod
     def of(cls, state: Checkpoint) -> HillClimbState:
         """Return the content of a checkpoint."""
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
-        return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, state.get("history"))
+        found = HillClimbOutcome(length, climber, steps, evaluations, digest, climbs)
+        return cls(Intervals(state["left"]), found, state.get("history"))
 
     def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
         """Declare the state of a run that begins with this."""
@@ -103,24 +114,11 @@ class HillClimbState(NamedTuple):
     def state(self) -> Checkpoint:
         """The same as arrays."""
         rows = {} if self.history is None else {"history": self.history}
-        return {"left": self.left.array(), "found": np.array(self[1:7], np.uint64), **rows}
-
-    def with_more(self, best: tuple[int, int], totals: np.ndarray, left: Intervals) -> HillClimbState:
-        """This and what climbers have found since, of whom these are left."""
-        steps, evaluations, digest = (
-            int(totals[k]) for k in (two_opt_climbs.STEPS, two_opt_climbs.EVALUATIONS, two_opt_climbs.DIGEST)
-        )
-        return HillClimbState(
-            left,
-            self.climbs + self.left.count - left.count,
-            *min((self.length, self.climber), best),
-            self.steps + steps,
-            self.evaluations + evaluations,
-            (self.digest + digest) % 2**64,
-            self.history,
-        )
+        one = self.found
+        found = [one.climbs, one.length, one.climber, one.steps, one.evaluations, one.digest]
+        return {"left": self.left.array(), "found": np.array(found, np.uint64), **rows}
 
 
 def nothing_climbed(climbers: int) -> HillClimbState:
     """Return the state before the first climb."""
-    return HillClimbState(Intervals([(0, climbers)]))
+    return HillClimbState(Intervals([(0, climbers)]), HillClimbOutcome())

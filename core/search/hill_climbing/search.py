@@ -265,8 +265,9 @@ class HillClimbing:
         if self.met is not ranks:
             self.met, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
         self.before = HillClimbState.of(checkpoint) if checkpoint is not None else nothing_climbed(climbers)
-        self.left, self.shortest, self.made = self.before.left, (self.before.length, self.before.climber), 0
-        run.begin_samples(None, self.before.history, (self.before.evaluations, self.before.climbs))
+        found, self.left, self.made = self.before.found, self.before.left, 0
+        self.shortest = found.length, found.climber
+        run.begin_samples(None, self.before.history, (found.evaluations, found.climbs))
         if run.stop.limit is not None:
             begin, end = equal_part(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
             run.monitor.total = end - begin
@@ -290,7 +291,7 @@ class HillClimbing:
 
     def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
         """See `core.search.run.Steps`: which climbers have climbed, and what they have found."""
-        return self._found(run)._replace(history=run.history_rows(numbered=False)).state()
+        return HillClimbState(self.left, self._found(run), run.history_rows(numbered=False)).state()
 
     def layout(self, run: AsynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         """See `core.search.run.Steps`."""
@@ -301,16 +302,8 @@ class HillClimbing:
         found, total = self._found(run), run.monitor.total
         is_complete = found.climbs == run.stop.iterations
         run.end(total if is_complete and total is not None else self._reported(run, self.made), found.length)
-        return HillClimbOutcome(
-            found.length,
-            found.climber,
-            found.steps,
-            found.evaluations,
-            found.digest,
-            found.climbs,
-            history=run.history(numbered=False),
-            finished=is_complete or not run.is_interrupted,
-        )
+        is_finished = is_complete or not run.is_interrupted
+        return replace(found, history=run.history(numbered=False), finished=is_finished)
 
     def _batches(self, run: AsynchronousRun) -> EqualShare | Batches:
         """Return this rank's batches of the climbers that are left: of an equal share, or by speed."""
@@ -330,11 +323,12 @@ class HillClimbing:
 
     def _reported(self, run: AsynchronousRun, made: int) -> int:
         """Return the climbs of this rank for the callback: with its part of those before the checkpoint."""
-        return self.before.climbs // run.ranks.size + made
+        return self.before.found.climbs // run.ranks.size + made
 
-    def _found(self, run: AsynchronousRun) -> HillClimbState:
+    def _found(self, run: AsynchronousRun) -> HillClimbOutcome:
         """Return what the climbers of all ranks have found; all ranks call this."""
-        return self.before.with_more(run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals()), self.left)
+        best, totals = run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals())
+        return self.before.found.with_more(best, totals, self.before.left.count - self.left.count)
 
 
 def check_cities(n: int, name: str) -> None:

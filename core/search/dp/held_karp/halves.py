@@ -20,7 +20,7 @@ from core.search.dp.held_karp.layers import (
     has_distributed_memory,
     step_lengths,
 )
-from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed, every_set, layer_cells, rank_of
+from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed, every_set, layer_cells, rank_of, refuse_layers
 
 
 class HeldKarpAnswer(NamedTuple):
@@ -162,10 +162,7 @@ class HeldKarpHalves:
                 return at_elements
         needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
         where = f"rank {rank}'s device" if together.size > 1 else "the device"
-        raise UserError(
-            f"{self.plan.elements + 1} cities: the two largest layers need {needed} bytes of {where}, and "
-            f"{needed + least} are there"
-        )
+        refuse_layers(self.plan.elements + 1, needed, needed + least, where)
 
     def warm_up(self) -> None:
         plan, launches = self.plan, self.launches

@@ -12,9 +12,11 @@ halves, since it is the city after A and the others of B are no more than those 
 from __future__ import annotations
 
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
+
+from core.errors import UserError
 
 
 def subset_of_rank(rank: int, size: int) -> list[int]:
@@ -198,3 +200,8 @@ def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
     """Bytes of the two largest layers that are stored for n cities, in both directions if ``directed``."""
     plan = HeldKarpPlan(n - 1, directed)
     return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))
+
+
+def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:
+    """Raise `UserError`: the two largest layers of n cities do not fit the room that there is."""
+    raise UserError(f"{n} cities: the two largest layers need {needed} bytes of {where}, and {room} are there{advice}")

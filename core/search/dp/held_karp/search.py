@@ -20,7 +20,7 @@ from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
 from core.search.dp.engine.table_search import TableRun, TableSearch
 from core.search.dp.held_karp.halves import HeldKarpAnswer, HeldKarpHalves, NoTour
-from core.search.dp.held_karp.plan import bytes_needed
+from core.search.dp.held_karp.plan import bytes_needed, refuse_layers
 from core.search.exact.solution import canonical_tour, digest_of
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.protocol import Digested, alias
@@ -173,14 +173,11 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     def _check_room(self) -> None:
         """Refuse what the devices of all ranks cannot hold, before anything is allocated."""
-        needed = bytes_needed(self.n, self.dtype.itemsize, self.directed)
-        if needed > self.room * self.devices:
+        needed, room = bytes_needed(self.n, self.dtype.itemsize, self.directed), self.room * self.devices
+        if needed > room:
             where = "the device" if self.devices == 1 else f"{self.devices} devices"
-            raise UserError(
-                f"{self.n} cities: the two largest layers need {needed} bytes of {where}, and "
-                f"{self.room * self.devices} are there: at most {self.most_cities} cities (with --k K a tour that is "
-                "optimal over a neighbourhood)"
-            )
+            advice = f": at most {self.most_cities} cities (with --k K a tour that is optimal over a neighbourhood)"
+            refuse_layers(self.n, needed, room, where, advice)
 
     @property
     def notes(self) -> list[str]:

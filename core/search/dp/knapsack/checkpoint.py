@@ -17,6 +17,7 @@ import numpy as np
 from core.search.checkpoint import Checkpoint, CheckpointArray
 from core.search.dp.engine.checkpoints import RowCheckpoints
 from core.search.dp.engine.table_search import TableRun
+from core.search.dp.knapsack.table import KnapsackTable
 from core.search.run import Step, SynchronousRun
 
 NUMBERS, TAKEN = "numbers", "taken"
@@ -56,7 +57,7 @@ class CheckpointedKnapsack:
             self.search.table.give_back()  # other tables need the memory
         self.start(self.search.table if is_whole else None)
 
-    def start(self, table: Any) -> None:
+    def start(self, table: KnapsackTable | None) -> None:
         """Begin with a table; None: with that of the undecided items behind the last row."""
         self.first, above = self.rows.last
         self.at = 0
@@ -84,7 +85,7 @@ class CheckpointedKnapsack:
         self.undecided = self.first
         self.rows = self.rows.before(self.first).narrowed(self.capacity + 1)
         if self.undecided:
-            self.table = None  # the next one needs its memory
+            del self.table  # the next one needs its memory
             self.start(None)
 
     def report(self, done: int) -> None:
