@@ -1,15 +1,24 @@
-"""Configurations of a comparison: devices and numbers of ranks, and reasons for missing ones."""
+"""Configurations of experiments: devices and numbers of ranks and cores, and reasons for missing ones.
+
+A comparison has all devices here, and ranks. A hybrid comparison has mixtures of ranks and threads: the same number of
+cores as one rank with all of them, as a rank for each, or between; the paper's clusters ran such a program, MPI between
+the machines, OpenMP within each.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
+import backends as available
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
 from reports.comparison.speedups import NotRun
+from reports.records.environment import cores as present_cores
 
 ONE_CORE = "core"
 """The kind of device that a rank takes unless it is told otherwise, and that the baseline has."""
@@ -47,6 +56,15 @@ class Configuration:
         """The device as records name it."""
         return self.part or self.device
 
+    @property
+    def is_core(self) -> bool:
+        """True for one core that runs compiled programs, the baseline of speed-ups."""
+        return self.kind == ONE_CORE and not self.is_reference
+
+    def with_cores(self, count: int) -> Configuration:
+        """Return it on some of its cores."""
+        return replace(self, cores=count, part=f"{count} of {self.compute_units} cores")
+
     def not_run(self, reason: str) -> NotRun:
         """Why it has no row in the table."""
         return NotRun(self.backend, self.recorded, self.ranks, reason)
@@ -83,7 +101,7 @@ def plan_configurations(
     """
     _refuse_unusable(devices, "--backends", backends or ())
     _refuse_unusable(devices, "--rank-backend", [rank_backend] if rank_backend else ())
-    chosen: list[tuple[Configuration, str]] = []
+    configurations: list[Configuration] = []
     not_run: list[NotRun] = []
     for device in devices:
         if backends is not None and device.backend not in backends:
@@ -96,21 +114,20 @@ def plan_configurations(
                 )
             )
         elif device.usable:
-            chosen.append((configuration, "" if device.is_reference else device.kind))
+            configurations.append(configuration)
         else:
             not_run.append(configuration.not_run(_one_line(device.reason)))
-    chosen.sort(key=lambda one: one[1] != ONE_CORE)
-    if not chosen:
+    configurations.sort(key=lambda one: not one.is_core)
+    if not configurations:
         raise UserError("no backend is usable here: `python -m backends` lists the reasons")
-    configurations = [one for one, _ in chosen]
-    of_a_rank = _of_ranks(devices, chosen, rank_backend)
-    obstacle = mpi_obstacle()
-    counts = sorted({count for count in ranks if count > 1})
-    for ranked in [replace(of_a_rank, ranks=count) for count in counts] if of_a_rank else []:
-        if obstacle:
-            not_run.append(ranked.not_run(obstacle))
-        else:
-            configurations.append(ranked)
+    of_a_rank = configurations[0] if configurations[0].is_core else None
+    if rank_backend is not None:
+        of_a_rank = Configuration.of(next(one for one in devices if one.backend == rank_backend and one.usable))
+    if of_a_rank is not None:
+        ranked = [replace(of_a_rank, ranks=count) for count in sorted(set(ranks)) if count > 1]
+        obstacle = mpi_obstacle()
+        configurations += [] if obstacle else ranked
+        not_run += [one.not_run(obstacle) for one in ranked] if obstacle else []
     return configurations if cores is None else with_cores(configurations, devices, cores), not_run
 
 
@@ -125,51 +142,36 @@ def with_cores(
         None of them can, or a processor has fewer cores.
 
     """
-    present = {(one.backend, one.device): one.compute_units for one in devices if one.takes_cores}
-    takers = [one for one in configurations if (one.backend, one.device) in present]
-    if not takers:
-        able = " or ".join(dict.fromkeys(backend for backend, _ in present)) or "a backend of all cores"
-        raise UserError(f"--cores: found nothing to run that takes a number of cores, expected {able} among --backends")
+    able = [(one.backend, one.device) for one in devices if one.takes_cores]
     made: list[Configuration] = []
     for one in configurations:
-        if one not in takers:
+        if (one.backend, one.device) not in able:
             made.append(one)
             continue
-        most = present[one.backend, one.device]
+        most = one.compute_units
         if max(cores) > most:
             raise UserError(f"--cores {max(cores)}: found {most} for {one.backend}, expected at most {most}")
-        made += [replace(one, cores=count, part=f"{count} of {most} cores") for count in sorted(set(cores))]
+        made += [one.with_cores(count) for count in sorted(set(cores))]
+    if all(one.cores is None for one in made):
+        names = " or ".join(dict.fromkeys(backend for backend, _ in able)) or "a backend of all cores"
+        raise UserError(
+            f"--cores: found nothing to run that takes a number of cores, expected {names} among --backends"
+        )
     return made
 
 
-def _of_ranks(
-    devices: Sequence[Any], chosen: Sequence[tuple[Configuration, str]], rank_backend: str | None
-) -> Configuration | None:
-    """What each rank runs on; None where nothing of one core is to run."""
-    if rank_backend is not None:
-        device = next(one for one in devices if one.backend == rank_backend and one.usable)
-        return Configuration.of(device)
-    return chosen[0][0] if chosen[0][1] == ONE_CORE else None
-
-
-def numbers_of_ranks(asked: Sequence[int] | None, cores: int, oversubscribe: bool) -> list[int]:
-    """The numbers of ranks to run: those asked for, or without any 2 and 4 as far as there are cores.
+def refuse_oversubscription(asked: str, present: int) -> NoReturn:
+    """Refuse more ranks than cores.
 
     Raises
     ------
     UserError
-        More ranks than cores are asked for, and not that they share them.
+        Always.
 
     """
-    if asked is None:
-        return [one for one in DEFAULT_RANKS if one <= cores]
-    most = max(asked, default=0)
-    if most > cores and not oversubscribe:
-        raise UserError(
-            f"--ranks {most}: found {cores} cores, expected at most {cores}, or --oversubscribe, which lets ranks "
-            "share cores"
-        )
-    return list(asked)
+    raise UserError(
+        f"{asked}: found {present} cores, expected at most {present}, or --oversubscribe, which lets ranks share cores"
+    )
 
 
 def mpi_obstacle() -> str | None:
@@ -193,3 +195,165 @@ def _refuse_unusable(devices: Sequence[Any], option: str, named: Sequence[str]) 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+# --- mixtures of ranks and threads ---
+
+
+class HybridConfiguration(NamedTuple):
+    """So many ranks, each with so many cores."""
+
+    ranks: int
+    cores: int
+
+    def __str__(self) -> str:
+        """As the command line has it."""
+        return f"{self.ranks}x{self.cores}"
+
+    @property
+    def total(self) -> int:
+        """The cores of all ranks together."""
+        return self.ranks * self.cores
+
+
+def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
+    """Read a mixture, 4x2, or a number of cores, 8, which stands for all its mixtures."""
+    found = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"expected ranks x cores as in 4x2, or a number of cores, found {text!r}")
+    number, cores = found.groups()
+    return int(number) if cores is None else HybridConfiguration(int(number), int(cores))
+
+
+def hybrid_configurations(total: int) -> list[HybridConfiguration]:
+    """All ways to share so many cores out evenly, from one rank with all to a rank for each."""
+    return [HybridConfiguration(ranks, total // ranks) for ranks in range(1, total + 1) if total % ranks == 0]
+
+
+def chosen_hybrid_configurations(
+    asked: Sequence[HybridConfiguration | int], present: int, oversubscribe: bool
+) -> list[HybridConfiguration]:
+    """The mixtures that a command line asks for: those named, all of a number of cores, or all of the cores here.
+
+    Parameters
+    ----------
+    asked
+        What stands behind `--hybrid`.
+    present
+        Cores of this machine.
+    oversubscribe
+        Whether mixtures may share cores.
+
+    Raises
+    ------
+    UserError
+        They are not all of the same number of cores, or are of more than there are; of one core there is none.
+
+    """
+    numbers = [one if isinstance(one, int) else one.total for one in asked] or [present]
+    if len(set(numbers)) > 1:
+        found = " ".join(map(str, asked))
+        raise UserError(
+            f"--hybrid {found}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
+            f"{' '.join(map(str, hybrid_configurations(max(numbers))))}"
+        )
+    total = numbers[0]
+    if total < 2:
+        raise UserError(f"--hybrid: found {total} core, expected at least 2")
+    if total > present and not oversubscribe:
+        refuse_oversubscription(f"--hybrid {' '.join(map(str, asked))}", present)
+    named = [one for one in asked if isinstance(one, HybridConfiguration)]
+    return sorted(set(named)) if len(named) == len(asked) > 0 else hybrid_configurations(total)
+
+
+def plan_hybrid_configurations(
+    devices: Sequence[Any], mixtures: Sequence[HybridConfiguration], backend: str | None = None
+) -> tuple[list[Configuration], list[NotRun]]:
+    """What runs where: one core, the baseline of all; then every mixture, and which of them cannot run and why.
+
+    Ranks of one core each are flat MPI: they run on the device of one core, without a pool of threads.
+
+    Parameters
+    ----------
+    devices : sequence
+        As `drivers.experiments.configurations.plan_configurations` takes them.
+    mixtures : sequence of Mixture
+    backend : str, optional
+        What ranks of several cores run on; None: the first that takes a number of cores.
+
+    Raises
+    ------
+    UserError
+        There is no device of one core, or none that takes a number of cores.
+
+    """
+    usable = [one for one in devices if one.usable and not one.is_reference]
+    core = next((one for one in usable if one.kind == ONE_CORE), None)
+    takers = [one for one in usable if one.takes_cores]
+    several = next((one for one in takers if backend in (None, one.backend)), None)
+    if core is None:
+        raise UserError(
+            "--hybrid: found no backend of one core here, the baseline of speed-ups: see `python -m backends`"
+        )
+    if several is None:
+        able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
+        found = f"--rank-backend {backend}" if backend else "nothing"
+        raise UserError(f"--hybrid: found {found}, expected a backend that takes a number of cores: {able}")
+    baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
+    configurations, not_run = [baseline], []
+    for one in mixtures:
+        place = baseline if one.cores == 1 else Configuration.of(several).with_cores(one.cores)
+        mixed = replace(place, ranks=one.ranks)
+        if one.cores > most:
+            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {one.cores}"))
+        elif obstacle and one.ranks > 1:
+            not_run.append(mixed.not_run(obstacle))
+        else:
+            configurations.append(mixed)
+    return configurations, not_run
+
+
+# --- from a command line ---
+
+
+def choose_configurations(options: argparse.Namespace) -> tuple[list[Configuration], list[NotRun]]:
+    """Return where to run, and what cannot run and why, by the options `--backends`, `--ranks` and those beside them.
+
+    Raises
+    ------
+    UserError
+        What is asked for is not here, or changes nothing.
+
+    """
+    devices = list(available.survey())
+    if getattr(options, "hybrid", None) is not None:
+        mixtures = chosen_hybrid_configurations(options.hybrid, present_cores(), options.oversubscribe)
+        return plan_hybrid_configurations(devices, mixtures, options.rank_backend)
+    ranks = chosen_ranks(options)
+    configurations, not_run = plan_configurations(devices, options.backends, ranks, options.rank_backend, options.cores)
+    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
+    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
+        raise UserError(
+            f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
+        )
+    return configurations, not_run
+
+
+def chosen_ranks(options: argparse.Namespace) -> list[int]:
+    """Return the numbers of ranks to run besides: those asked for, or without any 2 and 4 as far as there are cores.
+
+    Raises
+    ------
+    UserError
+        More ranks than cores are asked for, and not that they share them, or a backend for ranks where there are none.
+
+    """
+    present = present_cores()
+    if options.ranks is None:
+        return [one for one in DEFAULT_RANKS if one <= present]
+    most = max(options.ranks, default=1)
+    if options.rank_backend and most == 1:
+        raise UserError(f"--rank-backend {options.rank_backend}: changes nothing without ranks, expected --ranks 2")
+    if most > present and not options.oversubscribe:
+        refuse_oversubscription(f"--ranks {most}", present)
+    return list(options.ranks)

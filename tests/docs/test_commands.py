@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 @pytest.fixture
 def understood(monkeypatch):
     """Start programs that end after parsing their command line, on a machine of many cores."""
-    monkeypatch.setattr("drivers.experiments.presets.compare_options.cores", lambda: 64)
+    monkeypatch.setattr("drivers.experiments.configurations.present_cores", lambda: 64)
 
     def ended(parse):
         def read(*arguments, **named):

@@ -18,7 +18,7 @@ INSTANCE_OF_8 = "uniform:8:seed=1:side=10000"
 
 def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("reports.records.environment.cores", lambda: 3)
-    monkeypatch.setattr("drivers.experiments.presets.compare_options.cores", lambda: 3)
+    monkeypatch.setattr("drivers.experiments.configurations.present_cores", lambda: 3)
     missing = device("cuda", usable=False, reason="no driver")
     devices = [device("threads"), device("cpu"), missing, device("python")]
     assert compare("--ranks", "2", "4", "--oversubscribe", devices=devices) == 0

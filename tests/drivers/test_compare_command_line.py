@@ -5,7 +5,6 @@ import pytest
 from drivers.cli.exit_codes import run_driver
 from drivers.compare import main
 from drivers.experiments.options import workload_options
-from drivers.experiments.presets import compare_options
 from drivers.experiments.presets.compare_options import default_arguments
 from drivers.workload.registry import NAMES, all_workloads, get_workload
 from tests.drivers.made_up_comparison import device
@@ -66,8 +65,7 @@ def refused(monkeypatch, capsys):
         assert (code, said.out) == (2, "")
         return said.err
 
-    monkeypatch.setattr(compare_options, "cores", lambda: 2)
-    monkeypatch.setattr("drivers.experiments.presets.compare.cores", lambda: 2)
+    monkeypatch.setattr("drivers.experiments.configurations.present_cores", lambda: 2)
     return run
 
 

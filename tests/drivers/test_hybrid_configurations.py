@@ -7,7 +7,7 @@ import pytest
 from core.errors import UserError
 from drivers.compare import main
 from drivers.experiments.case import Case
-from drivers.experiments.hybrid_configurations import (
+from drivers.experiments.configurations import (
     HybridConfiguration,
     chosen_hybrid_configurations,
     hybrid_configurations,
@@ -46,7 +46,7 @@ def test_what_is_no_mixture_is_refused(text):
 
 
 def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):
-    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
+    monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
     chosen, not_run = plan_hybrid_configurations(HERE, hybrid_configurations(4))
     assert [(one.backend, one.ranks, one.cores, one.recorded) for one in chosen] == [
         ("cpu", 1, None, "0"),
@@ -59,7 +59,7 @@ def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):
 
 
 def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
-    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: "no mpirun")
+    monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: "no mpirun")
     chosen, not_run = plan_hybrid_configurations(
         [processor("cpu", 2), processor("threads", 2)], hybrid_configurations(4)
     )
@@ -75,7 +75,7 @@ def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
 
 
 def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
-    monkeypatch.setattr("drivers.experiments.hybrid_configurations.mpi_obstacle", lambda: None)
+    monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
     monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
     case = Case(get_workload("ppp"), None, ("--pin-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
     where, _ = plan_hybrid_configurations(HERE, [HybridConfiguration(2, 8), HybridConfiguration(16, 1)])

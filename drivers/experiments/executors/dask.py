@@ -9,7 +9,8 @@ from typing import Any
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.experiments.executors import Finished
-from drivers.experiments.executors.remote import prepare_tasks, run_remotely
+from drivers.experiments.executors.local import run_process
+from drivers.experiments.executors.remote import prepare_tasks
 
 TIMEOUT_S = 10
 """Seconds in which the scheduler must answer."""
@@ -58,7 +59,7 @@ class DaskExecutor:
             for task in prepare_tasks(cases):
                 needed = declared_needs({"GPU": task.gpus, "CPU": task.cores}, workers)
                 future = client.submit(
-                    run_remotely, task.command, task.environment, key=task.own.stem, resources=needed, retries=0
+                    run_process, task.command, task.environment, key=task.own.stem, resources=needed, retries=0
                 )
                 futures[future] = task
             try:

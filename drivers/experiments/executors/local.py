@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -36,9 +37,14 @@ class LocalExecutor:
 
 
 def run_case(case: Case) -> Finished:
-    """Run a case in a process that ends with this one."""
+    """Run a case on this machine."""
+    return run_process(case.command(), case.environment())
+
+
+def run_process(command: Sequence[str], environment: Mapping[str, str]) -> Finished:
+    """Run a command on the machine that calls this, with these variables too; it ends with this process."""
     began = time.perf_counter()
-    done = guard.run_guarded(case.command(), case.environment())
+    done = guard.run_guarded(command, {**os.environ, **environment})
     return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from drivers.experiments.case import Case
-from drivers.experiments.executors import Finished, guard
 from reports.records.files import UnequalWorkError, append, load, merge_lines
 
 GPU = "gpu"
@@ -98,10 +96,3 @@ class RemoteTask:
         place = self.case.configuration
         each = (place.cores or cores()) if place.kind == "cores" else 1
         return place.ranks * each
-
-
-def run_remotely(command: Sequence[str], environment: Mapping[str, str]) -> Finished:
-    """Run a case on the machine that calls this; it ends with this process."""
-    began = time.perf_counter()
-    done = guard.run_guarded(command, {**os.environ, **environment})
-    return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)

@@ -13,7 +13,8 @@ from typing import Any
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.experiments.executors import Finished
-from drivers.experiments.executors.remote import RemoteTask, prepare_tasks, run_remotely
+from drivers.experiments.executors.local import run_process
+from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
 
 POLL_S = 1.0
 """Seconds between two looks at the queue."""
@@ -91,7 +92,7 @@ class SlurmExecutor:
             f"{folder}/slurm", {"cpus_per_task": cores} | ({"gpus_per_node": gpus} if gpus else {})
         )
         try:
-            jobs = submitter.map_array(run_remotely, [one.command for one in tasks], [one.environment for one in tasks])
+            jobs = submitter.map_array(run_process, [one.command for one in tasks], [one.environment for one in tasks])
         except FailedSubmissionError as error:
             raise UserError(f"--executor slurm: {' '.join(str(error.__cause__ or error).split())}") from None
         return dict(zip(jobs, tasks, strict=True))

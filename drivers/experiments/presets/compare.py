@@ -10,16 +10,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import backends
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
 from drivers.experiments.case import PIN_CORES, Case
-from drivers.experiments.configurations import Configuration, plan_configurations
-from drivers.experiments.hybrid_configurations import chosen_hybrid_configurations, plan_hybrid_configurations
+from drivers.experiments.configurations import Configuration, choose_configurations, chosen_ranks
 from drivers.experiments.options import chosen_executor, workload_options
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
-from drivers.experiments.presets.compare_options import chosen_ranks, default_arguments, read_options
+from drivers.experiments.presets.compare_options import default_arguments, read_options
 from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import option_flag
 from drivers.peers import installed_peers, peers_for
@@ -31,7 +29,6 @@ from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import comparison as comparison_page
 from reports.pages import terminal
-from reports.records.environment import cores
 from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
@@ -135,29 +132,6 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
 
 
 # --- the plan ---
-
-
-def choose_configurations(options: argparse.Namespace) -> tuple[list[Configuration], list[NotRun]]:
-    """Return where to run, and what cannot run and why.
-
-    Raises
-    ------
-    UserError
-        What is asked for is not here, or changes nothing.
-
-    """
-    devices = list(backends.survey())
-    if options.hybrid is not None:
-        mixtures = chosen_hybrid_configurations(options.hybrid, cores(), options.oversubscribe)
-        return plan_hybrid_configurations(devices, mixtures, options.rank_backend)
-    ranks = chosen_ranks(options)
-    configurations, not_run = plan_configurations(devices, options.backends, ranks, options.rank_backend, options.cores)
-    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
-    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
-        raise UserError(
-            f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
-        )
-    return configurations, not_run
 
 
 def plan_instances(

@@ -11,8 +11,7 @@ from typing import Any
 from core.errors import UserError
 from core.program_parser import COMPLETION_VARIABLE, invocation
 from core.renamed_options import RENAMED_OPTIONS
-from drivers.experiments.configurations import numbers_of_ranks
-from drivers.experiments.hybrid_configurations import read_hybrid_configuration
+from drivers.experiments.configurations import read_hybrid_configuration
 from drivers.experiments.options import (
     OWN_OPTIONS,
     PlanParser,
@@ -25,7 +24,6 @@ from drivers.options.local_search import WORK_OPTIONS
 from drivers.options.values import OUTPUT_FILE, natural, positive, seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload, workloads_with_option
-from reports.records.environment import cores
 
 DEFAULT_WORKLOAD = "ihc"
 REPLACEMENTS = {
@@ -98,20 +96,6 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     meant = f" (did you mean {near[0]}?)" if near else ""
     command = parser.prog if workload.program else f"{parser.prog} {workload.name}"
     return f"{flag}{meant}: found no such option, `{command} --help` lists all"
-
-
-def chosen_ranks(options: argparse.Namespace) -> list[int]:
-    """Return the numbers of ranks to run besides.
-
-    Raises
-    ------
-    UserError
-        More than there are cores, or a backend for ranks where there are none.
-
-    """
-    if options.ranks is not None and options.rank_backend and max(options.ranks, default=1) == 1:
-        raise UserError(f"--rank-backend {options.rank_backend}: changes nothing without ranks, expected --ranks 2")
-    return numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
 
 
 def default_arguments(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:

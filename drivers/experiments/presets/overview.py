@@ -11,13 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import backends
 from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
 from drivers.experiments.case import Case
-from drivers.experiments.configurations import Configuration, numbers_of_ranks, plan_configurations
+from drivers.experiments.configurations import Configuration, choose_configurations
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.compare import STANDARD_REASON, plan_with_defaults
@@ -28,7 +27,6 @@ from drivers.workload.registry import NAMES, get_workload
 from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import compare
 from reports.pages import overview
-from reports.records.environment import cores
 from reports.records.files import RecordError, UnequalWorkError
 
 WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -73,10 +71,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     options = overview_parser(description).parse_args(arguments)
     set_quiet(options.quiet)
     workloads = [get_workload(name) for name in dict.fromkeys(options.workloads or NAMES)]
-    ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
-    configurations, not_here = plan_configurations(
-        list(backends.survey()), options.backends, ranks, options.rank_backend, options.cores
-    )
+    configurations, not_here = choose_configurations(options)
     records = options.out / f"{overview.NAME}.jsonl"
     executor = chosen_executor(options)
     if not options.dry_run:

@@ -24,10 +24,8 @@ class MachineResources:
         Whether the user named their backends.
     cores : int
         How many ranks have a core each.
-    ranks : tuple of int, optional
+    ranks : sequence of int, optional
         Numbers of ranks that the user chose for series over several.
-    obstacle : str, optional
-        Why several ranks cannot run here.
     oversubscribe : bool
         Whether ranks may share cores.
 
@@ -36,8 +34,7 @@ class MachineResources:
     devices: tuple[Any, ...]
     chosen: bool
     cores: int
-    ranks: tuple[int, ...] | None = None
-    obstacle: str | None = None
+    ranks: Sequence[int] | None = None
     oversubscribe: bool = False
 
     @classmethod
@@ -60,8 +57,7 @@ class MachineResources:
         """
         usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
         wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
-        several = None if ranks is None else tuple(sorted({one for one in ranks if one > 1}))
-        return cls(wanted, backends is not None, cores, several, mpi_obstacle(), oversubscribe)
+        return cls(wanted, backends is not None, cores, ranks, oversubscribe)
 
     def of_backends(self, series: Series) -> list[Any]:
         """Devices of a series' backends: those that it or the user names, else all but those that repeat another's."""
@@ -87,28 +83,22 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
         return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
     alone = [Configuration.of(one) for kind in kinds for one in devices if one.kind == kind]
-    found, refused = [], []
+    found: list[Configuration] = []
+    refused: dict[str, list[str]] = {}
     for count in ranks_of(series, here):
-        why_not = _obstacle(alone, count, here)
-        if why_not:
-            refused.append((count, why_not))
-        elif count == 1:
-            found += alone
+        obstacle = _obstacle(alone, count, here)
+        if obstacle:
+            refused.setdefault(obstacle, []).append(str(count))
         else:
-            found.append(replace(_of_a_rank(alone), ranks=count))
-    reasons = dict.fromkeys(why for _, why in refused)
-    missing = []
-    for why in reasons:
-        counts = ", ".join(str(count) for count, its_why in refused if its_why == why)
-        missing.append((f"{series.heading}, {counts} ranks", why))
-    return found, missing
+            found += alone if count == 1 else [replace(_of_a_rank(alone), ranks=count)]
+    return found, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
 def ranks_of(series: Series, here: MachineResources) -> list[int]:
     """The numbers of ranks that a series runs over: the user's in place of its own, where it has several."""
     if here.ranks is None or max(series.ranks) == 1:
         return list(series.ranks)
-    return [one for one in series.ranks if one == 1] + list(here.ranks)
+    return [one for one in series.ranks if one == 1] + sorted({one for one in here.ranks if one > 1})
 
 
 def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
@@ -120,8 +110,9 @@ def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources
     """Why so many ranks cannot run; None where they can."""
     if count == 1:
         return None
-    if here.obstacle:
-        return here.obstacle
+    obstacle = mpi_obstacle()
+    if obstacle:
+        return obstacle
     place = _of_a_rank(alone)
     if place.kind == GPU:
         there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
