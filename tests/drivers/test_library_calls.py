@@ -207,27 +207,24 @@ def test_any_workload_runs_its_seeds_in_processes():
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("search", "options", "expected"),
     [
-        ({"repeats": 2}, "workers=2 and repeats: expected one of them"),
-        ({"tour": "best.tour"}, "--tour with --seeds: expected one seed"),
-        ({"climber": 4}, r"climber=4 \(did you mean climbers\?\)"),
+        ("run", {"seeds": [0, 1], "repeats": 2}, "workers=2 and repeats: expected one of them"),
+        ("run", {"seeds": [0, 1], "tour": "best.tour"}, "--tour with --seeds: expected one seed"),
+        ("run", {"seeds": [0, 1], "climber": 4}, r"climber=4 \(did you mean climbers\?\)"),
+        ("minimize", {}, "workers=2 without seeds: expected several seeds"),
+        (
+            "minimize",
+            {"seeds": [0, 1], "backend": "opencl"},
+            "workers with backend='opencl': expected one of python, cpu",
+        ),
+        ("minimize", {"seeds": [0, 1], "cores": 2}, "workers=2 and cores: expected one of them"),
+        ("minimize", {"seeds": [0, 0]}, r"seeds=\[0, 0\]: expected up to 10000 different seeds"),
     ],
 )
-def test_what_workers_of_a_workload_cannot_share_is_refused(options, expected):
+def test_what_workers_cannot_share_is_refused(assignment, search, options, expected):
     with pytest.raises(ok.UserError, match=f"^{expected}"):
-        ok.run("ihc", seeds=range(2), workers=2, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, "workers=2 without seeds: expected several seeds"),
-        ({"seeds": [0, 1], "backend": "opencl"}, "workers with backend='opencl': expected one of python, cpu"),
-        ({"seeds": [0, 1], "cores": 2}, "workers=2 and cores: expected one of them"),
-        ({"seeds": [0, 0]}, r"seeds=\[0, 0\]: expected up to 10000 different seeds"),
-    ],
-)
-def test_what_workers_cannot_share_is_refused(assignment, options, expected):
-    with pytest.raises(ok.UserError, match=f"^{expected}"):
-        ok.minimize(assignment, iterations=5, workers=2, **options)
+        if search == "minimize":
+            ok.minimize(assignment, iterations=5, workers=2, **options)
+        else:
+            ok.run("ihc", workers=2, **options)

@@ -1,6 +1,6 @@
 """A run that the first rank does alone is decided again while it runs; all ranks continue it with the same hash."""
 
-from itertools import repeat
+from itertools import accumulate, repeat
 from types import SimpleNamespace
 
 import numpy as np
@@ -97,7 +97,6 @@ class Asked:
 
     def __init__(self, clock, may_change=True):
         self.clock, self.asked, self.ranks, self.may_change = clock, [], Solo(), may_change
-        self.run = PreparedRun(None, None, "", None, Solo())
 
     def again(self, seconds):
         self.asked.append(seconds)
@@ -120,25 +119,20 @@ def worked(clock, seconds):
     return once
 
 
-def test_pauses_are_ever_further_apart(clock):
-    asked = Asked(clock)
-    assert SingleRankRepetition(asked, None).search(worked(clock, 3000)) == 3000
-    gaps = [later - earlier for earlier, later in zip([0.0, *asked.asked], asked.asked, strict=False)]
-    assert gaps == pytest.approx([5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1])
-
-
-def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
-    asked = Asked(clock)
-    asked.run = PreparedRun(SimpleNamespace(seconds=60.0), None, "", None, Solo())
-    assert SingleRankRepetition(asked, None).search(worked(clock, 60)) == 60
-    assert asked.asked == pytest.approx([5.0, 25.1])
-
-
-@pytest.mark.parametrize(("may_change", "seconds"), [(False, 100), (True, 4)])
-def test_what_cannot_be_rehearsed_again_or_takes_a_moment_is_not_interrupted(clock, may_change, seconds):
+@pytest.mark.parametrize(
+    ("seconds", "limit_s", "may_change", "gaps"),
+    [
+        (3000, None, True, [5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1]),
+        (60, 60.0, True, [5.0, 20.1]),  # none near the end of a time limit
+        (100, None, False, []),
+        (4, None, True, []),
+    ],
+)
+def test_pauses_are_ever_further_apart(clock, seconds, limit_s, may_change, gaps):
     asked = Asked(clock, may_change)
+    asked.run = PreparedRun(SimpleNamespace(seconds=limit_s), None, "", None, Solo())
     assert SingleRankRepetition(asked, None).search(worked(clock, seconds)) == seconds
-    assert asked.asked == []
+    assert asked.asked == pytest.approx([*accumulate(gaps)])
 
 
 def test_the_run_s_own_keeper_gets_its_checkpoints(clock, monkeypatch):
