@@ -6,14 +6,14 @@ pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
-from reports.pages.markdown import written_into
+from reports.pages.markdown import fill, written_into
 from reports.text.formatting import grouped, interval, number, per_cent, ratio, seconds, seconds_interval, signed
 from reports.text.tables import TextTable
 
@@ -49,65 +49,32 @@ class ClusterModelPage:
     pictures: tuple[Path, ...] = ()
 
 
-LIMITS = (
-    "Ranks begin an iteration together and are equally fast: delays by the operating system are not modelled.",
-    "A message costs alpha + beta * bytes. Messages that leave a host together share its bandwidth.",
-    "Cores of a host slow each other down only if a measurement says so; otherwise they share no bandwidth.",
-    "Times between recorded sizes are interpolated linearly in logarithms; beyond them, time grows with the work.",
-)
-
-
 def render(page: ClusterModelPage) -> str:
-    """The report's text."""
-    return "\n".join(lines(page)) + "\n"
+    """The report's text.
 
-
-def lines(page: ClusterModelPage) -> Iterator[str]:
-    """The report, line by line."""
-    yield from (f"# {page.workload} on clusters, as modelled", "")
-    if page.made_by:
-        yield from (f"Made by `{page.made_by}`.", "")
-    yield from ("Every figure below is **modelled** unless it is called published or measured.", "")
-    yield from (f"- {sentence}" for sentence in page.calibration)
-    yield from ("", f"## {page.networks.caption}", "", str(page.networks), "")
-    for subject in page.subjects:
-        yield from instance_lines(subject)
-    for picture in page.pictures:
-        yield from (f"![Speed-up and efficiency against ranks, modelled]({picture.name})", "")
-    for table in (*page.sizes, *page.published):
-        yield from (f"## {table.caption}", "", str(table), "")
-    for title, rows in page.spent:
-        yield from (f"## {title}", "", str(cost_table(rows)), "")
-    yield from ("## What is not modelled", "")
-    yield from (f"- {sentence}" for sentence in LIMITS)
-
-
-def instance_lines(subject: ModelledInstance) -> Iterator[str]:
-    """Speed-up by ranks on every network, and where communication eats the gain."""
-    yield f"## {subject.instance}"
-    gpu = f", on the GPU {seconds(subject.gpu_s)}" if subject.gpu_s is not None else ""
-    yield from (
-        "",
-        f"{grouped(round(subject.units))} {subject.unit}; an iteration takes {seconds(subject.core_s)} on one",
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
+    return fill(
+        "cluster-model.md.j2",
+        page=page,
+        subjects=[(one, speedups(one), turning_points(one)) for one in page.subjects],
+        spent=[(title, cost_table(rows)) for title, rows in page.spent],
     )
-    yield from (f"core{gpu}.", "", str(speedups(subject)), "", str(turning_points(subject)), "")
 
 
 def speedups(subject: ModelledInstance) -> TextTable:
-    """A row for each number of ranks, a column for each network."""
-    headings = (">ranks", *(f">{curve.network}" for curve in subject.curves))
-    by_ranks: dict[int, list[str]] = {point.ranks: [] for curve in subject.curves for point in curve.points}
-    for curve in subject.curves:
-        points = {point.ranks: point for point in curve.points}
-        for ranks, cells in by_ranks.items():
-            cells.append(speedup_text(points[ranks]) if ranks in points else "")
-    rows = [[grouped(ranks), *cells] for ranks, cells in sorted(by_ranks.items())]
-    return TextTable("Speed-up over one core (efficiency), modelled", headings, rows)
+    """A row for each number of ranks, a column for each network: speed-up, and efficiency."""
 
+    def on(curve: NetworkCurve) -> Callable[[int], str]:
+        words = {one.ranks: f"{ratio(one.speedup)} ({per_cent(one.speedup / one.ranks)})" for one in curve.points}
+        return lambda ranks: words.get(ranks, "")
 
-def speedup_text(point: Modelled) -> str:
-    """A speed-up and the efficiency."""
-    return f"{ratio(point.speedup)} ({per_cent(point.speedup / point.ranks)})"
+    ranks = sorted({point.ranks for curve in subject.curves for point in curve.points})
+    columns = {">ranks": grouped, **{f">{curve.network}": on(curve) for curve in subject.curves}}
+    return TextTable.of("Speed-up over one core (efficiency), modelled", ranks, columns)
 
 
 def turning_points(subject: ModelledInstance) -> TextTable:
@@ -145,25 +112,26 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 
 
 def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
-    """The validation's text."""
+    """The validation's text.
+
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
     off = [abs(one.error.value) for one in found]
-    good = sum(error <= within for error in off)
-    worst = max(found, key=lambda one: abs(one.error.value))
-    text = ["# The cluster model against measured runs", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
-    text += [
-        f"{good} of {len(found)} runs are at most {per_cent(within)} off; the median is {per_cent(median(off))}, the "
-        f"worst {signed(worst.error.value)} ({worst.instance}, {worst.ranks} ranks of {worst.backend}).",
-        "",
-        str(check_table(found)),
-        "",
-        "Measured is the median time of an iteration over the repetitions, with its 95 % bootstrap interval. Off is "
-        "the relative error of the model, positive if it predicts too long a time, with the interval of the ratio of "
-        "both medians. Compute rates are "
-        "those of the run of one rank on the same instance; no run is predicted from itself.",
-        "",
-    ]
-    text += [f"- Not shared by ranks: {one}." for one in dict.fromkeys(one.unshared for one in found)]
-    return "\n".join(text) + "\n"
+    return fill(
+        "cluster-validated.md.j2",
+        made_by=made_by,
+        good=sum(error <= within for error in off),
+        within=within,
+        median=median(off),
+        worst=max(found, key=lambda one: abs(one.error.value)),
+        signed=signed,
+        table=check_table(found),
+        unshared=list(dict.fromkeys(one.unshared for one in found)),
+        runs=len(found),
+    )
 
 
 def check_table(found: Sequence[ModelCheck]) -> TextTable:
