@@ -96,7 +96,8 @@ def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
 
 def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum]]:
     """What stands in a row: the published figures of each machine, then ours of each series and device."""
-    for data in (shown.published, _ordered(shown)):
+    order = _order(shown.exhibit)
+    for data in (shown.published, sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))):
         of_line = [datum for datum in data if datum.line == line.key]
         for whose in dict.fromkeys(datum.whose for datum in of_line):
             yield [datum for datum in of_line if datum.whose == whose]
@@ -106,12 +107,6 @@ def _headings(shown: FilledExhibit) -> list[str]:
     """Headings of our columns, in the order of the series."""
     headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
     return sorted(dict.fromkeys(headings), key=_order(shown.exhibit))
-
-
-def _ordered(shown: FilledExhibit) -> list[Datum]:
-    """Our data in the order of the exhibit's series."""
-    order = _order(shown.exhibit)
-    return sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))
 
 
 def _order(exhibit: Exhibit) -> Callable[[str], int]:
