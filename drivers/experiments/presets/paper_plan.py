@@ -111,10 +111,41 @@ class ExhibitPlan:
 
 @dataclass
 class ReproductionPlan:
-    """All cases that some exhibits need, each once, in the order in which they are needed first."""
+    """All cases that some exhibits need, each once, in the order in which they are needed first.
 
+    Several series, columns and exhibits ask for the same works, which stand in `works` by what is asked.
+    """
+
+    chosen: ReproductionChoice
     needed: dict[str, Case] = field(default_factory=dict)
     parts: list[ExhibitPlan] = field(default_factory=list)
+    works: dict[tuple[Any, ...], list[Case] | UserError] = field(default_factory=dict)
+
+    def work_of(
+        self, workload: str, options: Mapping[str, Any], spec: str, seeds: Sequence[int], repeats: int
+    ) -> list[Case]:
+        """Return the work that options ask for on an instance, planned once; see `plan_work`.
+
+        Raises
+        ------
+        UserError
+            The workload refuses an option or the instance.
+
+        """
+        chosen = self.chosen
+        data = ["--data", chosen.data] if chosen.data else []
+        declared, peers = get_workload(workload), bool(options.get("peers"))
+        given = command_words(declared, {**options, **({"instance": spec} if spec else {})})
+        key = (workload, given, peers, tuple(seeds), repeats)
+        if key not in self.works:
+            try:
+                self.works[key] = plan_work(declared, [*given, *data], seeds, repeats, chosen.records, peers=peers)
+            except UserError as error:
+                self.works[key] = error
+        made = self.works[key]
+        if isinstance(made, UserError):
+            raise made
+        return made
 
     def part_of(self, exhibit: Exhibit) -> ExhibitPlan:
         """Return what is planned for an exhibit."""
@@ -166,7 +197,7 @@ def plan_reproduction(
     A figure that draws a table needs that table's; one that draws a single row, and is asked for without the table,
     needs this row alone, whether the scale has it or not.
     """
-    plan, works = ReproductionPlan(), PaperWorks(chosen.records, chosen.data)
+    plan = ReproductionPlan(chosen)
     for source in map(paper.drawn, exhibits):
         if all(one.exhibit is not source for one in plan.parts):
             part = ExhibitPlan(source)
@@ -174,7 +205,7 @@ def plan_reproduction(
             drawn = dict.fromkeys(one.plot.row if one.plot else "" for one in exhibits if paper.drawn(one) is source)
             rows = tuple(drawn) if source not in exhibits and all(drawn) else source.scales[chosen.scale].keys
             if not source.never_ours:
-                _plan_exhibit(plan, part, paper, here, chosen, works, rows)
+                _plan_exhibit(plan, part, paper, here, rows)
     return plan
 
 
@@ -183,11 +214,9 @@ def _plan_exhibit(
     part: ExhibitPlan,
     paper: Paper,
     here: MachineResources,
-    chosen: ReproductionChoice,
-    works: PaperWorks,
     rows: tuple[str, ...],
 ) -> None:
-    exhibit = part.exhibit
+    exhibit, chosen = part.exhibit, plan.chosen
     scale = structs.replace(exhibit.scales[chosen.scale], keys=rows)
     lines = rows_of(exhibit, scale)
     unnamed = [one for one in lines if one.key and exhibit.row_by == INSTANCE and not (one.spec or one.options)]
@@ -210,7 +239,7 @@ def _plan_exhibit(
         what = ", ".join(filter(None, (column.heading if column else "", heading)))
         repeats = chosen.repeats or scale.repeats
         try:
-            made = works.of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
+            made = plan.work_of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
         except UserError as error:
             absent = missing_instance(error)
             if absent is None:
@@ -293,40 +322,7 @@ def _map_rows(exhibit: Exhibit, specs: Mapping[str, str]) -> Exhibit:
     return structs.replace(exhibit, lines=lines, scales=scales)
 
 
-# --- the works of a paper ---
-
-
-class PaperWorks:
-    """Works by what is asked, each planned once: several series, columns and exhibits ask for the same."""
-
-    def __init__(self, records: Path, data: str | None = None) -> None:
-        self.records = records
-        self.data = ["--data", data] if data else []
-        self.made: dict[tuple[Any, ...], list[Case] | UserError] = {}
-
-    def of(
-        self, workload: str, options: Mapping[str, Any], spec: str, seeds: Sequence[int], repeats: int
-    ) -> list[Case]:
-        """Return the work that options ask for on an instance; see `plan_work`.
-
-        Raises
-        ------
-        UserError
-            The workload refuses an option or the instance.
-
-        """
-        declared, peers = get_workload(workload), bool(options.get("peers"))
-        given = command_words(declared, {**options, **({"instance": spec} if spec else {})})
-        key = (workload, given, peers, tuple(seeds), repeats)
-        if key not in self.made:
-            try:
-                self.made[key] = plan_work(declared, [*given, *self.data], seeds, repeats, self.records, peers=peers)
-            except UserError as error:
-                self.made[key] = error
-        made = self.made[key]
-        if isinstance(made, UserError):
-            raise made
-        return made
+# --- instances and words ---
 
 
 def missing_instance(error: UserError) -> str | None:
