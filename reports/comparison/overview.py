@@ -86,7 +86,7 @@ class Overview:
 
     Attributes
     ----------
-    lines : tuple of Line
+    lines : tuple of OverviewRow
     not_here : tuple of NotRun
         Devices that no workload ran on, and why.
     why : str

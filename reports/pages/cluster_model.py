@@ -29,11 +29,11 @@ class ClusterModelPage:
     workload, made_by : str
     calibration : tuple of str
         Sentences: what measured the core and the GPU, and what ranks do not share.
-    networks : Table
-    subjects : tuple of Subject
-    sizes, published : tuple of Table
+    networks : TextTable
+    subjects : tuple of ModelledInstance
+    sizes, published : tuple of TextTable
         From which size ranks beat the GPU; a paper's tables as modelled.
-    spent : tuple of (str, tuple of Spent)
+    spent : tuple of (str, tuple of ModelledCost)
         By what was run, in words.
 
     """
