@@ -27,7 +27,7 @@ WIDTH = 80
 
 
 class CaseOutcome(NamedTuple):
-    """CaseOutcome of a case.
+    """Result of a case.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ STANDARD_REASON = "the default for comparisons of this workload"
 
 
 class ComparisonRun(NamedTuple):
-    """CaseOutcome of a comparison: a section for each instance, and its files.
+    """Result of a comparison: a section for each instance, and its files.
 
     Attributes
     ----------
