@@ -13,7 +13,7 @@ from core.program_parser import CompletingParser
 from core.standard_output import run_watched
 
 MIN_SIMILARITY = 0.75
-"""How alike an unknown word and an option are, by `difflib`'s ratio, if the one may stand for the other."""
+"""Least similarity of an unknown word and the option that is proposed instead, as `difflib`'s ratio."""
 
 
 def run(main: Callable[[], int]) -> int:
@@ -63,7 +63,7 @@ class RankParser(CompletingParser):
         self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{more}\n")
 
     def meant(self, message: str) -> str:
-        """Which option an unknown one may stand for, in words."""
+        """Return the option that is proposed instead of an unknown one, as text."""
         import difflib
 
         unknown = message.partition("unrecognized arguments: ")[2].split()

@@ -272,7 +272,7 @@ class CompiledReplay:
         self.arrivals[:] = RELEASE_COUNT
 
     def host_seconds(self) -> float:
-        """How long the host's steps took since the last call; raises what one of them raised."""
+        """Return the seconds of the host's steps since the last call; raise the error that a step raised."""
         seconds = sum(one.seconds for one in self.host_steps)
         raised = [one.raised for one in self.host_steps if one.raised is not None]
         for one in self.host_steps:

@@ -2,8 +2,8 @@
 
 A message of m bytes takes alpha + beta * m seconds (Hockney, Parallel Computing 20, 1994): cores of a host, hosts of a
 site and sites each have an alpha and a beta. Messages that leave or enter a host at once share its bandwidth, those of
-a site the site's. LogP and LogGP (Culler et al. 1993, Alexandrov et al. 1995) tell a processor's own time apart from
-the network's, which nobody who waits for one word an iteration would notice.
+a site the site's. LogP and LogGP (Culler et al. 1993, Alexandrov et al. 1995) separate the time of the processor from
+that of the network. The difference does not matter to a rank that waits for one word in each iteration.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Hop(NamedTuple):
     beta_s_per_byte : float
         Seconds for each byte.
     source : str
-        Where both are from, in words.
+        Source of both, as text.
     farthest_s : float
         `alpha_s` between the two sites that are farthest apart; 0: the same.
 
@@ -108,7 +108,7 @@ class Interconnect:
         return RankLocations(host, host * min(self.sites, hosts) // hosts)
 
     def hosts_of(self, ranks: int) -> int:
-        """How many hosts so many ranks take."""
+        """Return the number of hosts for a number of ranks."""
         return -(-ranks // self.cores_per_host)
 
     def crowding(self, ranks: int) -> float:

@@ -15,6 +15,11 @@ ENDS_ALL_RANKS = ("PRTE_LAUNCHED",)
 TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
 """Set by Slurm's `srun`, also where it tells MPI nothing of the others (`--mpi=none`)."""
 
+LAUNCHERS = ("prterun", "mpirun", "prte")
+"""Names of Open MPI's launcher as a process."""
+DAEMON = "prted"
+"""Name of the process that starts the ranks on each further host."""
+
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
 """Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
 VARIABLES = frozenset({*RANK, *SIZE, SURVIVES})
@@ -68,6 +73,15 @@ def local_rank() -> int | None:
 def local_size() -> int:
     """Count the ranks of this host; those of the job where the launcher does not say, 1 without a launcher."""
     return _first(LOCAL_SIZE) or size() or 1
+
+
+def parent_name() -> str:
+    """Return the name of the parent process; empty where the system does not tell it."""
+    try:
+        with open(f"/proc/{os.getppid()}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 def over_several_hosts() -> bool:

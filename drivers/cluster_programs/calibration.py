@@ -174,7 +174,7 @@ WORK_BY_WORKLOAD = {"ihc": climbs, "aco": ants, "exact": tree, "lcs": subsequenc
 
 
 def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
-    """How fast a rank is that takes so long for an iteration alone.
+    """Return the speed of a rank from the time of an iteration that it makes alone.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Calibration:
         return self.runs[0].size <= size <= self.runs[-1].size
 
     def speed(self, work: Work, alone_s: float) -> Speed:
-        """How fast a rank is that takes so long for an iteration of this work alone."""
+        """Return the speed of a rank from the time of an iteration of this work that it makes alone."""
         return speed_of(self.kind, work, alone_s, self.unshared_s)
 
 

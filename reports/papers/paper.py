@@ -286,7 +286,7 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def by_options(self) -> bool:
-        """Whether columns are told by options of a run, so that ours stand in the paper's columns."""
+        """True if options of a run choose its column, so that our figures stand in the paper's columns."""
         return any(column.parameters for column in self.columns)
 
     @property

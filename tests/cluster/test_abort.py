@@ -88,6 +88,20 @@ def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(monkeypat
     assert aborted == [2]
 
 
+@pytest.mark.parametrize(("parent", "ended"), [("prterun", 1), ("prted", 1), ("systemd", 0), ("", 0)])
+def test_only_a_launcher_is_ended_by_a_rank_that_fails_under_ulfm(parent, ended, monkeypatch):
+    """An orphaned rank has the system's first process as its parent."""
+    started, aborted = [], []
+    world = SimpleNamespace(Get_size=lambda: 2, Abort=aborted.append)
+    mpi = SimpleNamespace(Is_initialized=lambda: True, Is_finalized=lambda: False, COMM_WORLD=world)
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", mpi)
+    monkeypatch.setenv(abort.launcher.SURVIVES, "1")
+    monkeypatch.setattr(abort.launcher, "parent_name", lambda: parent)
+    monkeypatch.setattr(abort, "end_launcher", lambda *commands: started.append(commands))
+    abort.end_job(2)
+    assert (len(started), aborted) == (ended, [2])
+
+
 @pytest.mark.parametrize(
     "source",
     [

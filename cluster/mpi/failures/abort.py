@@ -66,8 +66,9 @@ def end_job(code: int) -> None:
         if launcher.over_several_hosts():
             hold_connections()
         os._exit(code)
-    if launcher.survives_lost_ranks():
-        # Such a launcher mostly ends this rank alone (Open MPI 5.0.11), and no call of another tells of it.
+    if launcher.survives_lost_ranks() and launcher.parent_name() in (*launcher.LAUNCHERS, launcher.DAEMON):
+        # Such a launcher mostly ends this rank alone (Open MPI 5.0.11), and no call of another tells of it. If it is
+        # gone, the parent is the system's first process, whose children are not of this job.
         end_launcher(END_LOCAL_RANKS, END_LAUNCHER)
     mpi.COMM_WORLD.Abort(code)
 

@@ -27,7 +27,6 @@ MOST_UNANSWERED = 7
 MOST_REPEATED = 6
 """What is on its way is sent again after 0.2, 0.4, 0.8 s ...: the sixth time after 13 s."""
 LOST_S = QUIET_S + MOST_UNANSWERED
-LAUNCHERS = ("prterun", "mpirun", "prte")
 
 
 class Connection(NamedTuple):
@@ -49,7 +48,7 @@ def watch_hosts() -> None:
     No rank does in a job that continues without lost ranks (`mpirun --with-ft ulfm`).
     """
     is_first = launcher.over_several_hosts() and launcher.local_rank() == 0
-    if is_first and not launcher.survives_lost_ranks() and _name(os.getppid()) in LAUNCHERS:
+    if is_first and not launcher.survives_lost_ranks() and launcher.parent_name() in launcher.LAUNCHERS:
         threading.Thread(target=_keep_watching, args=(os.getppid(),), daemon=True).start()
 
 
@@ -124,12 +123,3 @@ def _end(lost: list[str]) -> None:
         flush=True,
     )
     abort.end_launcher(abort.END_LAUNCHER)
-
-
-def _name(process: int) -> str:
-    """What a process calls itself; empty where the system does not tell."""
-    try:
-        with open(f"/proc/{process}/comm") as file:
-            return file.read().strip()
-    except OSError:
-        return ""

@@ -151,7 +151,7 @@ def together_of(size, rank=0, **said):
 
 
 def together_in(room, sizes, rank):
-    """One of two ranks, whose devices have so much room, and which says how much of it is left."""
+    """Return a stand-in for one of two ranks, whose `minloc` checks and gives the memory that is left on a device."""
     kinds = iter((True, False))
 
     def minloc(value, index):
