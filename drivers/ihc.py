@@ -13,56 +13,33 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import OptionGroup, Options, mapping_option, scaled_option
+from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
-from drivers.options.shared import curve_option, history_option, plot_option, svg_option, tour_option
-from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, describe_gap
 from drivers.workload.history import keeps_history
 from drivers.workload.run_time import RepetitionWork
 
-CLIMBING = OptionGroup("hill climbing")
 MOVES = 10**9
 """Of a comparison's repetition: about a second of one core's work, those included that a pruned scan leaves out."""
 
 
 @dataclass(frozen=True)
-class ClimbOptions(Options):
+class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
     """What hill climbing understands."""
 
-    climbers: int = CLIMBING.option(
-        2000, "number of climbs over all ranks (%(default)s)", positive, "C", decides="work"
-    )
-    start: str = CLIMBING.option(
-        "oneil2011",
-        "generator of the random start tours: the paper's (oneil2011; at most 2^31 climbers, no seed), or "
-        "counter-based from --seed (philox) (default: %(default)s)",
-        choices=("oneil2011", "philox"),
-        decides="work",
-    )
-    scan: str = CLIMBING.option(
-        "auto",
-        "moves evaluated in a step: all (full), or only those that can win (pruned); same trajectory (%(default)s: "
-        "by the size of the instance)",
-        choices=("auto", "pruned", "full"),
-        decides="way",
-    )
-    mapping: str = mapping_option("one climber per lane, which evaluates all its moves", CLIMBING)
-    assign: str | None = CLIMBING.option(
-        None,
-        "with --mapping published: assign climbers to lanes before the launch (static), or one after another from a "
-        "worklist (default: as in the paper, static on CPUs and worklist on GPUs)",
-        choices=("static", "worklist"),
-        decides="search",
-    )
-    scaled: int | None = scaled_option("--climbers")
-    tour: OutputFile | None = tour_option(CLIMBING)
-    svg: OutputFile | None = svg_option(CLIMBING)
-    history: bool = history_option(CLIMBING)
-    curve: OutputFile | None = curve_option(CLIMBING)
-    plot: OutputFile | None = plot_option(CLIMBING)
+    climbers: int = 2000
+    start: str = "oneil2011"
+    scan: str = "auto"
+    mapping: str = "native"
+    assign: str | None = None
+    scaled: int | None = None
+    tour: OutputFile | None = None
+    svg: OutputFile | None = None
+    history: bool = False
+    curve: OutputFile | None = None
+    plot: OutputFile | None = None
 
 
 class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):

@@ -13,8 +13,7 @@ from typing import Any, Self
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import EXPERIMENTS, SearchOptions, neighbourhood_option
+from drivers.options.local_search import EXPERIMENTS, SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
 
@@ -22,11 +21,10 @@ DEFAULT_INSTANCE = "73-73"
 
 
 @dataclass(frozen=True)
-class PppOptions(SearchOptions):
+class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTANCE):
     """What local search for the permuted perceptron problem understands."""
 
-    instance: str | None = instance_option("101-117:seed=5", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("flip2")
+    neighbourhood: str = "flip2"
     layout: str | None = EXPERIMENTS.option(
         None,
         "with histogram evaluation: memory of each lane's histogram, local, or global and coalesced (columns) or not "

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
 from drivers.options.local_search import SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -19,10 +18,8 @@ DEFAULT_INSTANCE = "tai30a"
 
 
 @dataclass(frozen=True)
-class QapOptions(SearchOptions):
+class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAULT_INSTANCE):
     """What local search for the quadratic assignment problem understands."""
-
-    instance: str | None = instance_option("taillard:40:seeds=1,2", DEFAULT_INSTANCE)
 
 
 class QapWorkload(LocalSearchWorkload):

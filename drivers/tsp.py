@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.local_search import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
-from drivers.options.shared import svg_option, tour_option
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun
@@ -27,10 +26,10 @@ PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 class TspOptions(SearchOptions):
     """What local search for the travelling salesman problem understands."""
 
-    algorithm: str = algorithm_option("ils")
-    neighbourhood: str = neighbourhood_option("2opt")
-    tour: OutputFile | None = tour_option(RESULTS)
-    svg: OutputFile | None = svg_option(RESULTS)
+    algorithm: str = "ils"
+    neighbourhood: str = "2opt"
+    tour: OutputFile | None = None
+    svg: OutputFile | None = None
 
 
 class TspWorkload(LocalSearchWorkload):

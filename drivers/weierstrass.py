@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
+from drivers.options.local_search import RESULTS, SearchOptions
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -19,11 +18,10 @@ DEFAULT_INSTANCE = "10"
 
 
 @dataclass(frozen=True)
-class WeierstrassOptions(SearchOptions):
+class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DEFAULT_INSTANCE):
     """What local search for the Weierstrass function's minimum understands."""
 
-    instance: str | None = instance_option("100 (coordinates)", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("crowns")
+    neighbourhood: str = "crowns"
     points: int = RESULTS.option(
         10_000, "number of neighbours drawn for each solution (%(default)s)", positive, "M", decides="work"
     )

@@ -24,7 +24,7 @@ from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option_flag
-from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
 from drivers.workload.local_search import LocalSearchWorkload
@@ -47,7 +47,7 @@ ProblemFactory = Callable[..., Problem]
 class CustomProblemOptions(SearchOptions):
     """What local search on any problem understands; `declare_options` adds what a problem's constructor takes."""
 
-    neighbourhood: str = neighbourhood_option("auto")
+    neighbourhood: str = "auto"
     check: bool = CHECKS.option(
         False, "check the problem's functions, in plain Python and on every backend here, and exit", bool
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import option
-from drivers.options.local_search import SearchOptions, algorithm_option, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.options.values import NAME
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -24,8 +24,8 @@ class FlowShopOptions(SearchOptions):
     instance: str | None = option(
         None, "one of Taillard's, ta001 to ta120, or a generator, taillard:30:10:seed=7 (default: ta021)", NAME, "NAME"
     )
-    algorithm: str = algorithm_option("ils")
-    neighbourhood: str = neighbourhood_option("insert")
+    algorithm: str = "ils"
+    neighbourhood: str = "insert"
 
 
 class FlowShopWorkload(LocalSearchWorkload):

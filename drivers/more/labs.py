@@ -10,7 +10,7 @@ from typing import Any
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import option
-from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.options.values import NAME
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -21,7 +21,7 @@ class LabsOptions(SearchOptions):
     """What local search for low autocorrelation binary sequences understands."""
 
     instance: str | None = option(None, "how many signs (default: 40)", NAME, "N")
-    neighbourhood: str = neighbourhood_option("flip1")
+    neighbourhood: str = "flip1"
 
 
 class LabsWorkload(LocalSearchWorkload):

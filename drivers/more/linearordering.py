@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
 
@@ -21,11 +20,10 @@ DEFAULT_INSTANCE = "random:100:seed=1"
 
 
 @dataclass(frozen=True)
-class LinearOrderingOptions(SearchOptions):
+class LinearOrderingOptions(SearchOptions, generator="random:40:seed=1", chosen=DEFAULT_INSTANCE):
     """What local search for the linear ordering problem understands."""
 
-    instance: str | None = instance_option("random:40:seed=1", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("insert")
+    neighbourhood: str = "insert"
 
 
 class LinearOrderingWorkload(LocalSearchWorkload):

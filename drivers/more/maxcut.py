@@ -13,8 +13,7 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import RESULTS, SearchOptions, neighbourhood_option
+from drivers.options.local_search import RESULTS, SearchOptions
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
@@ -23,11 +22,10 @@ DEFAULT_INSTANCE = "random:400:density=0.1:weights=1..1"
 
 
 @dataclass(frozen=True)
-class MaxCutOptions(SearchOptions):
+class MaxCutOptions(SearchOptions, generator="random:100:density=0.1", chosen=DEFAULT_INSTANCE):
     """What local search for max-cut understands."""
 
-    instance: str | None = instance_option("random:100:density=0.1", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("auto")
+    neighbourhood: str = "auto"
     parts: int = RESULTS.option(2, "how many (%(default)s)", positive, "K", decides="work")
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import instance_option
-from drivers.options.local_search import SearchOptions, neighbourhood_option
+from drivers.options.local_search import SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
 
@@ -18,11 +17,10 @@ DEFAULT_INSTANCE = "random:250:ratio=5:seed=1"
 
 
 @dataclass(frozen=True)
-class MaxSatOptions(SearchOptions):
+class MaxSatOptions(SearchOptions, generator="random:50:ratio=4.2:seed=1", chosen=DEFAULT_INSTANCE):
     """What local search for MAX-SAT understands."""
 
-    instance: str | None = instance_option("random:50:ratio=4.2:seed=1", DEFAULT_INSTANCE)
-    neighbourhood: str = neighbourhood_option("flip1")
+    neighbourhood: str = "flip1"
 
 
 class MaxSatWorkload(LocalSearchWorkload):

@@ -1,25 +1,28 @@
-"""Declaration of options: a line each, from which the command line, its help and the checks of Python's values follow.
+"""Declaration of options, from which the command line, its help and the checks of Python's values follow.
 
-An `Options` is a frozen dataclass of typed values: the command line makes one from texts, the library from keywords
-(`Options.checked`). Imports little: 64 ranks may start this at once on two cores.
+Tables beside this module (`common.toml` says how) declare the options of families of workloads; a single program
+declares a field of its own by `OptionGroup.option`. An `Options` is a frozen dataclass of typed values: the command
+line makes one from texts, the library from keywords (`Options.checked`). Imports little: 64 ranks may start this at
+once on two cores.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from core.arguments import refuse_choice, refuse_keyword, sequence
 from core.errors import UserError
 from drivers.options.output_files import OutputFile
-from drivers.options.values import FLAG, NAME, PATH, PLAIN_TYPES, ValueType, natural, number, positive, seeds
+from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
 
 CHECKPOINT_EVERY_S = 60.0
-UNIFORM = "uniform:100:seed=1"
-AVAILABLE_DEFAULT = "kroA100 if it is found, else pcb442, else a generated one"
 
 OptionEffect = Literal["work", "way", "search", "place", "nothing"]
 """What an option decides.
@@ -104,110 +107,90 @@ class OptionGroup(NamedTuple):
 COMMON = OptionGroup("options")
 CHECKS = OptionGroup("checks and comparison")
 RESULTS = OptionGroup("results")
-CHECKPOINTS = OptionGroup("long runs")
 
 option = COMMON.option
 
 
-def instance_option(generator: str = UNIFORM, chosen: str = AVAILABLE_DEFAULT) -> Any:
-    """Declare `--instance`; the help names a generator of instances, and what is chosen without the option."""
-    return option(
-        None, f"instance: a file, a known name, or a generator such as {generator} (default: {chosen})", NAME, "NAME"
-    )
+@cache
+def read_table(name: str) -> dict[str, dict[str, Any]]:
+    """Read the groups of a table of options, each with its options (see `common.toml`)."""
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def scaled_option(grows: str) -> Any:
-    """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
-    return option(
-        None, f"record that {grows} is P times the amount for one rank (set by `drivers.compare --weak`)", positive, "P"
-    )
+class DeclaredByTable:
+    """Base class that declares fields by tables, where a class does not do it itself by `OptionGroup.option`.
 
+    Parameters
+    ----------
+    table
+        Name of the table of a class; without it a class has those of its base class alone.
+    **values
+        What the table does not know: words for the help by their names there, choices, and types of values.
 
-MAPPINGS = ("native", "published")
-"""How work is laid on a device: by the project's own kernels, or as the paper describes its own."""
+    """
 
+    _groups: ClassVar[dict[str, dict[str, Any]]] = {}
+    _entries: ClassVar[dict[str, dict[str, Any]]] = {}
+    _values: ClassVar[dict[str, Any]] = {}
 
-def mapping_option(published: str, group: OptionGroup = COMMON) -> Any:
-    """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
-    return group.option(
-        MAPPINGS[0],
-        f"mapping of the work to the device: native, or as published ({published}); same answer, different times "
-        "(%(default)s)",
-        choices=MAPPINGS,
-        decides="way",
-    )
+    def __init_subclass__(cls, table: str = "", **values: Any) -> None:
+        """Declare the fields of a class, and those of its base class whose declaration is another here."""
+        super().__init_subclass__()
+        cls._values = cls._values | values
+        cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
+        for group, content in (read_table(table) if table else {}).items():
+            about = {key: value for key, value in content.items() if not isinstance(value, dict)}
+            cls._groups[group] = cls._groups.get(group, {}) | about
+            for name in content.keys() - about.keys():
+                cls._entries[name] = cls._entries.get(name, {}) | {"group": group} | content[name]
+        own = inspect.get_annotations(cls)
+        for name in own:
+            if name in cls._entries and not isinstance(cls.__dict__[name], Field):
+                setattr(cls, name, cls._field(name, cls.__dict__[name]))
+        for name, one in getattr(cls, "__dataclass_fields__", {}).items():
+            if name in cls._entries and name not in own:
+                declared = cls._field(name, one.default)
+                if declared.metadata != one.metadata:
+                    setattr(cls, name, declared)
+                    own[name] = one.type
+        cls.__annotations__ = own
+
+    @classmethod
+    def _field(cls, name: str, default: Any) -> Any:
+        """Return the field of an option, declared by its entry in the tables."""
+        about = cls._entries[name]
+        choices = about.get("choices")
+        return OptionGroup(**cls._groups[about["group"]]).option(
+            default,
+            about["help"].format_map(about | cls._values),
+            (NAMED_TYPES | cls._values)[about.get("type", "text")],
+            tuple(about["metavar"]) if isinstance(about.get("metavar"), list) else about.get("metavar"),
+            choices=cls._values[choices] if isinstance(choices, str) else choices,
+            **{key: about[key] for key in ("decides", "spelled", "nargs", "short") if key in about},
+        )
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(DeclaredByTable, table="common"):
     """What all workloads understand."""
 
-    instance: str | None = instance_option()
-    data: str | None = option(
-        None, "folder with instance files, searched before all others", PATH, "DIR", decides="place"
-    )
-    repeats: int = option(1, "number of timed repetitions (%(default)s)", positive, "R")
-    seed: int = option(0, "random seed of the run (%(default)s)", natural, "S")
-    seeds: tuple[int, ...] | None = option(
-        None, "several seeds instead of --seed, a run for each: 0..29, or 3,5,8", seeds, "A..B"
-    )
-    backend: str = option(
-        "auto",
-        "backend that runs the kernels: auto (the fastest here), cpu, threads, joblib, cuda, opencl or python "
-        "(%(default)s); `python -m backends` lists the usable ones",
-        metavar="B",
-        decides="place",
-    )
-    device: str = option("0", "device of the backend (%(default)s)", NAME, "D", decides="place")
-    cores: int | None = option(
-        None,
-        "number of cores for threads and joblib (default: all cores that the process may use)",
-        positive,
-        "N",
-        decides="place",
-    )
-    pin_cores: bool = option(
-        False,
-        "over several ranks: bind each rank to separate cores, as many as it uses (with cpu, threads or joblib)",
-        bool,
-        decides="search",
-    )
-    distribute: str = option(
-        "auto",
-        "over several ranks: share the work always, or (auto) unless a rehearsal shows that rank 0 alone is faster "
-        "(default: %(default)s)",
-        choices=("auto", "always"),
-        decides="search",
-    )
-    record: OutputFile | None = option(
-        None,
-        "append a record of the run to FILE (JSON Lines); an interrupted run continues where it stopped",
-        OutputFile,
-        "FILE",
-    )
-    checkpoint: OutputFile | None = CHECKPOINTS.option(
-        None,
-        "save checkpoints of the search to FILE, regularly and on SIGTERM, which ends the run with exit code 143",
-        OutputFile,
-        "FILE",
-    )
-    resume: bool = CHECKPOINTS.option(
-        False,
-        "resume from the checkpoint in --checkpoint FILE, if there is one; the result is the same, also on another "
-        "backend or number of ranks",
-        bool,
-    )
-    checkpoint_every: float = CHECKPOINTS.option(
-        CHECKPOINT_EVERY_S, "seconds between checkpoints (%(default)g)", number, "SECONDS"
-    )
-    peers: bool = CHECKS.option(
-        False,
-        "also run the installed reference solvers on the same problem, --repeats times each, and compare them with "
-        "this search (pip install 'onekernel[peers]')",
-        bool,
-    )
-    progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
-    quiet: bool = option(False, "print only results and errors", bool, decides="place", short="-q")
+    instance: str | None = None
+    data: str | None = None
+    repeats: int = 1
+    seed: int = 0
+    seeds: tuple[int, ...] | None = None
+    backend: str = "auto"
+    device: str = "0"
+    cores: int | None = None
+    pin_cores: bool = False
+    distribute: str = "auto"
+    record: OutputFile | None = None
+    checkpoint: OutputFile | None = None
+    resume: bool = False
+    checkpoint_every: float = CHECKPOINT_EVERY_S
+    peers: bool = False
+    progress: bool | None = None
+    quiet: bool = False
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
@@ -249,6 +232,18 @@ class Options:
             if missing := about.type.missing():
                 raise UserError(f"{name}={value}: {missing}")
         return cls(**made)
+
+    def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
+        """Refuse a seed of a run in which nothing is random; ``own`` says where random data have theirs.
+
+        Raises
+        ------
+        UserError
+            One is given.
+
+        """
+        if self.seed or self.seeds:
+            raise UserError(f"--seed changes nothing here: nothing is random ({own})")
 
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names in place of objects: for records, and for ranks to compare."""

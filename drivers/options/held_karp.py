@@ -7,41 +7,28 @@ from typing import Any
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
-from drivers.options.declaration import CHECKS, OptionGroup, instance_option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
-from drivers.options.shared import matrix_option, refuse_seed, svg_option, tour_option
-from drivers.options.values import positive
 
 DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""
 MOST_ASYMMETRIC = 20
 """Cities up to which `--verify` has another algorithm for asymmetric distances."""
-RESTRICTED = OptionGroup(
-    "restricted search", "optimal within a neighbourhood, and never reported as exact", decides="work"
-)
 
 
 @dataclass(frozen=True)
-class HeldKarpOptions(DpOptions):
+class HeldKarpOptions(
+    DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K
+):
     """What Held and Karp's dynamic programming understands."""
 
-    instance: str | None = instance_option("uniform:24:seed=1", "gr21 if it is found, else uniform:20:seed=1")
-    matrix: str | None = matrix_option(directed=True)
-    k: int | None = RESTRICTED.option(
-        None,
-        "search only tours in which city i precedes city j if it is K or more places before j in a start tour (Balas "
-        f"and Simonetti; default: {DEFAULT_K} for instances too large for a proof)",
-        positive,
-        "K",
-    )
-    rotations: int | None = RESTRICTED.option(
-        None, "number of cities of the start tour to search from (1)", positive, "R"
-    )
-    improve: bool = RESTRICTED.option(False, "repeat the search from the best tour until it finds no shorter one", bool)
-    verify: bool = CHECKS.option(False, "verify the optimum by another algorithm", bool)
-    tour: OutputFile | None = tour_option()
-    svg: OutputFile | None = svg_option()
+    matrix: str | None = None
+    k: int | None = None
+    rotations: int | None = None
+    improve: bool = False
+    verify: bool = False
+    tour: OutputFile | None = None
+    svg: OutputFile | None = None
 
     @property
     def sized(self) -> bool:
@@ -50,7 +37,7 @@ class HeldKarpOptions(DpOptions):
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing, whatever the instance."""
-        refuse_seed(self)
+        self.refuse_seed()
         if self.spill is not None and not self.published:
             raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
         super().refuse_idle()

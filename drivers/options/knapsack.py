@@ -9,7 +9,7 @@ from core.errors import UserError
 from core.problems.tables.knapsack import CLASSES
 from core.search.dp.knapsack.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
-from drivers.options.dynamic_programming import DpOptions, tiling_option
+from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
@@ -23,7 +23,7 @@ SEARCH = OptionGroup("search", decides="work")
 
 
 @dataclass(frozen=True)
-class KnapsackOptions(DpOptions):
+class KnapsackOptions(DpOptions, tilings=TILINGS):
     """What the knapsack problem understands; an option of the instance or the search that is not given is None.
 
     `--instance` takes files alone, since a generated instance has options of its own.
@@ -50,7 +50,7 @@ class KnapsackOptions(DpOptions):
     )
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
     seconds: float | None = SEARCH.option(None, "with --method bb: time limit in seconds", number, "S")
-    tiling: str = tiling_option(TILINGS)
+    tiling: str = TILINGS[0]
     verify: bool = CHECKS.option(
         False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool
     )

@@ -7,10 +7,8 @@ from typing import Any
 
 from core.errors import UserError
 from core.search.dp.lcs.search import TILINGS
-from drivers.options.declaration import CHECKS, RESULTS, instance_option, option
-from drivers.options.dynamic_programming import DpOptions, tiling_option
+from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
-from drivers.options.values import PATH
 
 DEFAULT_INSTANCE = "half:20000:seed=1"
 MOST_VERIFIED_CELLS = 2_000_000_000
@@ -18,29 +16,14 @@ MOST_VERIFIED_CELLS = 2_000_000_000
 
 
 @dataclass(frozen=True)
-class LcsOptions(DpOptions):
+class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILINGS, most_verified=MOST_VERIFIED_CELLS):
     """What the search for a longest common subsequence understands."""
 
-    strings: tuple[str, ...] | list[str] = option(
-        (),
-        "two files: FASTA (the first record, or FILE:RECORD) or any bytes; or one instance, as for --instance",
-        PATH,
-        "FILE",
-        spelled="strings",
-        nargs="*",
-    )
-    instance: str | None = instance_option("random:100000:letters=4:seed=1", DEFAULT_INSTANCE)
-    text: list[str] | None = option(None, "two strings, instead of files", metavar=("A", "B"), nargs=2)
-    tiling: str = tiling_option(TILINGS)
-    verify: bool = CHECKS.option(
-        False,
-        f"verify the length in plain Python, with rows as large integers (always done up to {MOST_VERIFIED_CELLS:,} "
-        "cells; 10^10 cells take a second)",
-        bool,
-    )
-    output: OutputFile | None = RESULTS.option(
-        None, "save the subsequence: its bytes, or a FASTA record if FILE ends in .fasta", OutputFile, "FILE"
-    )
+    strings: tuple[str, ...] | list[str] = ()
+    text: list[str] | None = None
+    tiling: str = TILINGS[0]
+    verify: bool = False
+    output: OutputFile | None = None
 
     @property
     def sized(self) -> bool:
@@ -57,10 +40,7 @@ class LcsOptions(DpOptions):
 
         """
         super().refuse_idle()
-        if self.seed or self.seeds:
-            raise UserError(
-                "--seed changes nothing here: nothing is random (strings have their own: random:1000:seed=2)"
-            )
+        self.refuse_seed("strings have their own: random:1000:seed=2")
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
 

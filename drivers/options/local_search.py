@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.arguments import refuse
 from core.errors import UserError
-from drivers.options.declaration import OptionGroup, Options, mapping_option, scaled_option
+from drivers.options.declaration import OptionGroup, Options
 from drivers.options.initial import INITIAL, InitialSolutions
 from drivers.options.output_files import OutputFile
-from drivers.options.shared import curve_option, history_option, plot_option
-from drivers.options.values import ValueType, natural, number, positive
+from drivers.options.values import ValueType
 
 if TYPE_CHECKING:
     from core.problems.encodings import Neighbourhood
@@ -48,14 +47,9 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 """Options of single algorithms."""
 
-SEARCH = OptionGroup("search", decides="search")
-TABU = OptionGroup("tabu", decides="search")
-PERTURBATION = OptionGroup("ils, vns", decides="search")
-ANNEALING = OptionGroup("annealing", decides="search")
-STOP = OptionGroup("stop", "the search ends at the first one reached", decides="search")
-PARALLEL = OptionGroup("parallel model", decides="search")
 EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times", decides="search")
 RESULTS = OptionGroup("results and problem")
+"""Groups to which single problems add options."""
 
 
 CRITERIA = ("iterations", "seconds", "target", "patience")
@@ -84,21 +78,6 @@ ALGORITHM = ValueType("an algorithm", check_algorithm)
 NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
 
 
-def algorithm_option(default: str) -> Any:
-    """Declare `--algorithm` with its default."""
-    text = "search algorithm (%(default)s)"
-    return SEARCH.option(default, text, ALGORITHM, choices=tuple(ALGORITHMS))
-
-
-def neighbourhood_option(default: str) -> Any:
-    """Declare `--neighbourhood` with its default."""
-    text = (
-        "neighbourhood of the moves (%(default)s; auto: the problem's first); a descent takes up to three, as in "
-        "flip1,flip2"
-    )
-    return SEARCH.option(default, text, NEIGHBOURHOOD, "NAME")
-
-
 def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
     """Return the options by which a program makes an algorithm, as far as there are options for it."""
     if algorithm.name not in ALGORITHMS:
@@ -110,111 +89,53 @@ def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class SearchOptions(Options):
+class SearchOptions(
+    Options,
+    table="local_search",
+    algorithms=tuple(ALGORITHMS),
+    algorithm_object=ALGORITHM,
+    neighbourhood_object=NEIGHBOURHOOD,
+    initial_solutions=INITIAL,
+    usual_iterations=ITERATIONS,
+    usual_walks=DEFAULT_WALKS,
+    grows="--walks",
+):
     """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
     Options that only some algorithms have are None where they are not given, so that one that is given can be told.
     What decides the work is the search's to say (its ``parameters``), because it fills in what is left open.
     """
 
-    algorithm: str | Algorithm = algorithm_option("tabu")
-    neighbourhood: str | Sequence[str | Neighbourhood] = neighbourhood_option("exchange2")
-    evaluation: str = SEARCH.option("auto", "evaluation of neighbours (%(default)s: the fastest one)", metavar="NAME")
-    tenure: int | None = TABU.option(
-        None, "number of iterations for which a move stays tabu (default: by the problem)", natural, "T"
-    )
-    tenure_span: int | None = TABU.option(
-        None, "largest random addition to the tenure, in iterations (default: by the problem)", natural, "D"
-    )
-    tabu_memory: str | None = TABU.option(
-        None,
-        "tabu list of moves, or of attributes of solutions (auto: attributes if the problem has them)",
-        choices=("auto", "attributes", "moves"),
-    )
-    strength: int | None = PERTURBATION.option(
-        None, "largest number of random moves in a perturbation (ils 3, vns 5)", positive, "K"
-    )
-    temperature: float | None = ANNEALING.option(None, "start temperature (0: derived from random moves)", number, "T")
-    cooling: float | None = ANNEALING.option(None, "factor of the temperature after each plateau (0.98)", number, "C")
-    plateau: int | None = ANNEALING.option(None, "number of draws at one temperature (1000)", positive, "P")
-    batch: int | None = ANNEALING.option(
-        None, "number of draws evaluated together (256); same trajectory", positive, "B"
-    )
-    restart: int | None = SEARCH.option(
-        None,
-        "iterations without a better solution after which a walk begins again at a random one (hill climbing: 1, at "
-        "each local optimum; default: never)",
-        natural,
-        "N",
-    )
-    iterations: int | None = STOP.option(
-        None,
-        f"iterations of each walk (default: {ITERATIONS}, or unlimited with --seconds; some seconds of one core if no "
-        "option sets the work)",
-        positive,
-        "N",
-    )
-    seconds: float | None = STOP.option(
-        None, "wall-clock time in seconds; runs then end at different iterations, with different hashes", number, "S"
-    )
-    target: int | None = STOP.option(None, "cost at which the search ends", int, "COST")
-    patience: int | None = STOP.option(
-        None, "number of iterations without improvement at which the search ends", positive, "N"
-    )
-    level: str | None = PARALLEL.option(
-        None,
-        "work to distribute: one walk's neighbourhood (iteration), walks (algorithm), or each neighbour's evaluation "
-        "too (solution) (default: iteration for one walk, algorithm for several)",
-        choices=("iteration", "algorithm", "solution"),
-    )
-    walks: int | None = PARALLEL.option(
-        None,
-        f"number of walks over all ranks, sequential with --mapping published (default: 1; {DEFAULT_WALKS} or one per "
-        "rank if no option sets the work)",
-        positive,
-        "W",
-    )
-    exchange: int | None = PARALLEL.option(
-        None, "every K iterations all walks continue from the best one (default: never)", natural, "K"
-    )
-    initial: str | InitialSolutions | None = SEARCH.option(
-        None,
-        "start solutions: integers between white space, a solution for all walks, or a line for each walk (default: "
-        "random ones)",
-        INITIAL,
-        "FILE",
-    )
-    mapping: str = mapping_option(
-        "one lane per neighbour in teams of 256, the evaluation of section 6, and selection on the host",
-        EXPERIMENTS,
-    )
-    generate: str = EXPERIMENTS.option(
-        "device", "processor that lists the neighbours (section 6.6; %(default)s)", choices=("device", "host")
-    )
-    select: str | None = EXPERIMENTS.option(
-        None,
-        "selection of a neighbour: by a reduction on the device, or on the host from all differences (section 6.7; "
-        "default: as --generate, or host with --mapping published)",
-        choices=("device", "host"),
-    )
-    shape: str = EXPERIMENTS.option(
-        "fixed",
-        "teams and lanes of a launch: computed from the sizes (fixed), or tuned during the first iterations (the "
-        "paper's thread control, algorithm 3, section 6.5) (default: %(default)s)",
-        choices=("fixed", "tuned"),
-    )
-    data_memory: str = EXPERIMENTS.option(
-        "global",
-        "memory for the problem's data (section 5; image exists only in OpenCL) (%(default)s)",
-        choices=("global", "readonly", "shared", "image"),
-    )
-    scaled: int | None = scaled_option("--walks")
-    solution: OutputFile | None = RESULTS.option(
-        None, "save the best solution, one number per line", OutputFile, "FILE"
-    )
-    history: bool = history_option(RESULTS)
-    curve: OutputFile | None = curve_option(RESULTS)
-    plot: OutputFile | None = plot_option(RESULTS)
+    algorithm: str | Algorithm = "tabu"
+    neighbourhood: str | Sequence[str | Neighbourhood] = "exchange2"
+    evaluation: str = "auto"
+    tenure: int | None = None
+    tenure_span: int | None = None
+    tabu_memory: str | None = None
+    strength: int | None = None
+    temperature: float | None = None
+    cooling: float | None = None
+    plateau: int | None = None
+    batch: int | None = None
+    restart: int | None = None
+    iterations: int | None = None
+    seconds: float | None = None
+    target: int | None = None
+    patience: int | None = None
+    level: str | None = None
+    walks: int | None = None
+    exchange: int | None = None
+    initial: str | InitialSolutions | None = None
+    mapping: str = "native"
+    generate: str = "device"
+    select: str | None = None
+    shape: str = "fixed"
+    data_memory: str = "global"
+    scaled: int | None = None
+    solution: OutputFile | None = None
+    history: bool = False
+    curve: OutputFile | None = None
+    plot: OutputFile | None = None
 
     @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,10 @@ from core.errors import UserError
 from drivers.options.output_files import OutputFile
 
 MOST_SEEDS = 10_000
+PLOTS = (".svg", ".png", ".pdf")
+PLOT_NAMES = f"FILE{', FILE'.join(PLOTS)}"
+MEMORY_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+"""Bytes of the suffixes of a size."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,24 @@ def check_folder(name: str, value: Any) -> str:
     return found
 
 
+def check_plot(name: str, value: Any) -> OutputFile:
+    """Return the name of a picture."""
+    if not path(name, value).lower().endswith(PLOTS):
+        refuse(name, value, PLOT_NAMES)
+    return OutputFile(value)
+
+
+def missing_plot_package() -> str:
+    """Return words for a missing matplotlib; empty if it is installed."""
+    return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install -e '.[report]'"
+
+
+def parse_memory_size(text: str) -> int:
+    """Read a number of bytes: 4096, 64K, 512M, 1.5G (powers of 1024); 0 for any other text."""
+    matched = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    return int(float(matched[1]) * MEMORY_UNITS[matched[2].upper()]) if matched and len(text) < 24 else 0
+
+
 TEXT = ValueType("a text", text)
 PATH = ValueType("a path", path)
 NAME = ValueType("a name", check_name)
@@ -93,6 +117,16 @@ natural = ValueType("an integer of at least 0", lambda name, value: integer(name
 number = ValueType("a number of at least 0", lambda name, value: float(any_number(name, value, 0)), float)
 seeds = ValueType(f"up to {MOST_SEEDS} different seeds as in 0..29", check_seeds, parse_seeds)
 folder = ValueType("a writable folder", check_folder)
+plot_file = ValueType(PLOT_NAMES, check_plot, missing=missing_plot_package)
+memory_size = ValueType(
+    "bytes, with K, M, G or T as in 512M or 1.5G", lambda name, value: integer(name, value, 1), parse_memory_size
+)
 
 PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
 """Types of options by types of Python."""
+NAMED_TYPES = {
+    **{"text": TEXT, "path": PATH, "name": NAME, "flag": FLAG, "integer": INTEGER, "output_file": OUTPUT_FILE},
+    **{"positive": positive, "natural": natural, "number": number, "seeds": seeds, "folder": folder},
+    **{"plot_file": plot_file, "memory_size": memory_size},
+}
+"""Types of options by their names in tables."""

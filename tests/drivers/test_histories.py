@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drivers import aco, exact, ihc, qap
-from drivers.options.shared import plot_file
+from drivers.options.values import plot_file
 from drivers.workload.history import thin_rows
 from reports.records.files import load
 from tests.drivers.small_runs import workload_of
@@ -70,7 +70,7 @@ def test_a_file_that_nobody_could_write_is_refused_before_the_search(drive, opti
 def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):
     with pytest.raises(argparse.ArgumentTypeError, match=r"^expected FILE.svg, FILE.png, FILE.pdf, found 'a.txt'$"):
         plot_file("a.txt")
-    monkeypatch.setattr("drivers.options.shared.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("drivers.options.values.importlib.util.find_spec", lambda name: None)
     with pytest.raises(argparse.ArgumentTypeError, match=r"^needs matplotlib: pip install -e '.\[report\]'$"):
         plot_file("a.svg")
 

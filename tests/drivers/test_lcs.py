@@ -7,9 +7,9 @@ import pytest
 
 from core.problems.tables import strings
 from drivers import lcs
-from drivers.options import dynamic_programming
 from drivers.options.declaration import add_options, read_parsed
-from drivers.options.values import folder
+from drivers.options.dynamic_programming import DpOptions
+from drivers.options.values import folder, memory_size
 from tests.drivers.records import lines
 
 DRIVER = lcs
@@ -69,8 +69,8 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
 
 def of_dynamic_programming(*arguments):
     parser = argparse.ArgumentParser()
-    add_options(parser, dynamic_programming.DpOptions)
-    options = read_parsed(dynamic_programming.DpOptions, vars(parser.parse_args(arguments)))
+    add_options(parser, DpOptions)
+    options = read_parsed(DpOptions, vars(parser.parse_args(arguments)))
     return [getattr(options, name) for name in ("trace", "mapping", "tiling", "device_memory", "spill", "profile")]
 
 
@@ -85,7 +85,7 @@ def test_the_first_tiling_is_the_default_and_solutions_are_traced():
     [("4096", 4096), ("64k", 1 << 16), ("1.5G", 3 << 29), ("2T", 2 << 40), ("5MiB", 5 << 20), ("12B", 12)],
 )
 def test_sizes_have_suffixes(text, count):
-    assert dynamic_programming.memory_size(text) == count
+    assert memory_size(text) == count
 
 
 @pytest.mark.parametrize("text", ["", "0", "0.0001K", "-1", "K", "1X", "1KK", "1 K", "9" * 40, "１K", "inf"])
@@ -93,7 +93,7 @@ def test_what_is_no_size_is_refused_in_one_line(text):
     with pytest.raises(
         argparse.ArgumentTypeError, match="^expected bytes, with K, M, G or T as in 512M or 1.5G, found"
     ):
-        dynamic_programming.memory_size(text)
+        memory_size(text)
 
 
 def test_a_folder_must_be_one(tmp_path):

@@ -167,6 +167,17 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     assert compared["--layers"] == "5"
 
 
+def test_a_class_fills_the_words_that_a_table_leaves_open():
+    @dataclass(frozen=True)
+    class PieOptions(CakeOptions, generator="apple:3", chosen="cherry"):
+        """A pie."""
+
+    of_cake, of_pie = ({one.name: how for one, how in kind.declared()} for kind in (CakeOptions, PieOptions))
+    differing = {name for name in of_cake if of_cake[name] != of_pie[name]}
+    assert list(of_cake) == list(of_pie) and differing == {"instance"}
+    assert of_pie["instance"].help.endswith("a generator such as apple:3 (default: cherry)")
+
+
 # --- all workloads ---
 
 
