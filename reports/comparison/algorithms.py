@@ -12,75 +12,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, filterfalse
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from reports.comparison.execution_settings import value_text
 from reports.comparison.speedups import configuration_name, letter_machines
 from reports.records.files import Record, RecordError, families, group_by, merge, require_equal_work
 from reports.records.iohprofiler import MAXIMISED
-from reports.statistics.medians import Summary, summarise
-from reports.statistics.rank_tests import PairTest, Values, compare_pairs
+from reports.statistics.medians import summarise
+from reports.statistics.rank_tests import compare_pairs
 from reports.statistics.targets import SeedFamily, Target, TargetAttempts, Targets, choose_targets, stop_cost
 from reports.text.formatting import cost
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas
 
 SELF_EXPLANATORY = ("algorithm", "variant", "workload")
 """Parameters whose values need no name beside them."""
 UNEQUAL_BUDGETS = 0.05
 """Difference of budgets, as a part of the larger, above which final costs are compared after equal budgets too."""
 
-
-@dataclass(frozen=True)
-class AlgorithmRow:
-    """The runs of a work on a device with the same execution settings: a row.
-
-    Attributes
-    ----------
-    work : str
-        Names the work among those of its instance.
-    place : str
-        Names the device, with the settings and the machine if they differ among the rows.
-    family : Family
-    """
-
-    work: str
-    place: str
-    family: SeedFamily
-
-    @property
-    def record(self) -> Record:
-        """The run of the first seed."""
-        return self.family.runs[0]
-
-    @property
-    def sample(self) -> str:
-        """Name of its sample of costs: the work, and if the clock ended its runs the device too."""
-        return self.family.label if is_time_limited(self.record) else self.work
-
-    @property
-    def costs(self) -> Summary:
-        """The best costs of all seeds in brief."""
-        return summarise(self.family.costs)
-
-    @property
-    def budget(self) -> tuple[int, int]:
-        """The fewest and the most evaluations of a run."""
-        counts = [run.evaluations for run in self.family.runs]
-        return min(counts), max(counts)
-
-
-@dataclass(frozen=True)
-class RankTestFamily:
-    """Tests of all pairs of rows with one question.
-
-    Attributes
-    ----------
-    of : str
-        What was compared, and how the pairs were chosen.
-    pairs : list of PairTest
-    """
-
-    of: str
-    pairs: list[PairTest]
+SamplePairs: TypeAlias = "list[tuple[pandas.Series, pandas.Series]]"
 
 
 @dataclass(frozen=True)
@@ -89,9 +41,13 @@ class InstanceRuns:
 
     Attributes
     ----------
-    entries : tuple of Entry
-    works : mapping
-        Parameters by the name of the work.
+    rows : DataFrame
+        A row for the runs of a work on a device with the same execution settings: the name of the work, and that of the
+        device with the settings and the machine if they differ among the rows (`work`, `place`); its runs, with
+        and without their histories (`family`, `record`: the run of the first seed); the name of its sample of costs,
+        which is the work's, and if the clock ended its runs the device's too (`sample`); the best costs of all seeds in
+        brief (`costs`); the cost at which runs stopped, if at any (`stop`); the fewest and the most evaluations of a
+        run (`least`, `most`).
     targets : Targets
     machines : mapping
         Environments by letter.
@@ -99,8 +55,7 @@ class InstanceRuns:
         What was left out, and why, in sentences without their full stops.
     """
 
-    entries: tuple[AlgorithmRow, ...]
-    works: Mapping[str, Mapping[str, Any]]
+    rows: pandas.DataFrame
     targets: Targets
     machines: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
@@ -108,31 +63,47 @@ class InstanceRuns:
     @property
     def record(self) -> Record:
         """A run that speaks for the instance."""
-        return self.entries[0].record
+        return cast(Record, self.rows["record"][0])
+
+    @property
+    def families(self) -> list[SeedFamily]:
+        """The runs of each row."""
+        return list(self.rows["family"])
 
     @property
     def units(self) -> list[str]:
         """What evaluations count; those of several units are not to be compared."""
-        return list(dict.fromkeys(entry.record.evaluation_unit for entry in self.entries))
+        return list(dict.fromkeys(record.evaluation_unit for record in self.rows["record"]))
 
     @cached_property
-    def tests(self) -> list[RankTestFamily]:
-        """Compare works by their costs, after equal evaluations too, and by their times to the first target."""
-        found = [self._of_costs(), self._after_equal_evaluations(), self._of_times()]
-        return [tests for tests in found if tests is not None]
+    def samples(self) -> pandas.DataFrame:
+        """A row for each sample of costs: one of each work, if possible with histories; all that the clock ended."""
+        told = self.rows.assign(
+            has_histories=[family.has_histories for family in self.families],
+            seeds=[len(family.runs) for family in self.families],
+        )
+        best = told.sort_values(["has_histories", "seeds"], ascending=False, kind="stable").drop_duplicates("sample")
+        return best.set_index("sample", drop=False).loc[self.rows["sample"].unique()]
+
+    @cached_property
+    def tests(self) -> dict[str, pandas.DataFrame]:
+        """Comparisons of works by `compare_pairs`, by what was compared and how the pairs were chosen.
+
+        Works are compared by their costs, after equal evaluations too, and by their times to the first target.
+        """
+        found = dict([self._of_costs(), *self._after_equal_evaluations(), self._of_times()])
+        return {of: compare_pairs(pairs) for of, pairs in found.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
         """Say what a reader of the tests must know of these runs, in sentences without their full stops."""
-        stopped = [entry.work for entry in self._one_of_each() if stop_cost(entry.record) is not None]
-        if stopped:
-            names = ", ".join(dict.fromkeys(stopped))
+        stopped = self.samples[self.samples["stop"].notna()]
+        if not stopped.empty:
+            names = ", ".join(stopped["work"].unique())
             yield f"{names}: stopped at a target cost, so final costs are not tested"
-        early = [entry for entry in self.entries if (stop_cost(entry.record) or -math.inf) > self.targets.first.cost]
-        for entry in early:
-            stop = cost(stop_cost(entry.record) or 0)
-            yield f"{entry.family.label}: stopped at the cost {stop}, above the target"
+        for early in self.rows[self.rows["stop"] > self.targets.first.cost].itertuples():
+            yield f"{early.family.label}: stopped at the cost {cost(stop_cost(early.record) or 0)}, above the target"
         if self._budgets_differ():
-            counts = [f"{entry.work} {entry.budget[1]:,}" for entry in self._one_of_each()]
+            counts = [f"{one.work} {one.most:,}" for one in self.samples.itertuples()]
             yield (
                 f"The algorithms made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are "
                 "those of unequal budgets"
@@ -140,53 +111,43 @@ class InstanceRuns:
 
     # --- what is tested ---
 
-    def _one_of_each(self) -> list[AlgorithmRow]:
-        """An entry for each sample of costs: one of each work, if possible with courses; all that the clock ended."""
-        chosen: dict[str, AlgorithmRow] = {}
-        for entry in self.entries:
-            held = chosen.setdefault(entry.sample, entry).family
-            if len(entry.family.runs) > len(held.runs) or (entry.family.has_histories and not held.has_histories):
-                chosen[entry.sample] = entry
-        return list(chosen.values())
-
-    def _of_costs(self) -> RankTestFamily | None:
-        entries = [entry for entry in self._one_of_each() if stop_cost(entry.record) is None]
-        values = [Values(entry.sample, tuple(entry.family.costs)) for entry in entries]
-        return _all_pairs("final costs, a value per seed", values)
+    def _of_costs(self) -> tuple[str, SamplePairs]:
+        tested = self.samples[self.samples["stop"].isna()]
+        costs = [_sample(one.family.costs, one.sample) for one in tested.itertuples()]
+        return "final costs, a value per seed", list(combinations(costs, 2))
 
     def _budgets_differ(self) -> bool:
-        budgets = [entry.budget for entry in self._one_of_each()]
-        most = max(most for _, most in budgets)
-        return len(self.units) == 1 and min(least for least, _ in budgets) < (1 - UNEQUAL_BUDGETS) * most
+        least, most = self.samples["least"].min(), self.samples["most"].max()
+        return len(self.units) == 1 and bool(least < (1 - UNEQUAL_BUDGETS) * most)
 
-    def _after_equal_evaluations(self) -> RankTestFamily | None:
+    def _after_equal_evaluations(self) -> Iterator[tuple[str, SamplePairs]]:
         """Costs after as many evaluations as the run with the fewest made, where histories say them."""
-        entries = self._one_of_each()
-        if not self._budgets_differ() or not all(entry.family.has_histories for entry in entries):
-            return None
-        budget = min(entry.budget[0] for entry in entries)
-        values = [Values(entry.sample, tuple(entry.family.costs_at([budget], "evaluations")[0])) for entry in entries]
-        if any(math.isnan(cost) for sample in values for cost in sample.values):
-            return None
-        unit = self.units[0]
-        return _all_pairs(f"best costs after {budget:,} {unit}, as many as the shortest run made", values)
+        if not self._budgets_differ() or not self.samples["has_histories"].all():
+            return
+        budget = int(self.samples["least"].min())
+        costs = [
+            _sample(one.family.costs_at([budget], "evaluations")[0], one.sample) for one in self.samples.itertuples()
+        ]
+        if not any(sample.isna().any() for sample in costs):
+            of = f"best costs after {budget:,} {self.units[0]}, as many as the shortest run made"
+            yield of, list(combinations(costs, 2))
 
-    def _of_times(self) -> RankTestFamily | None:
+    def _of_times(self) -> tuple[str, SamplePairs]:
         """Seconds to a target, on each device; a run that never reached it is slower than all that did."""
         target = self._telling_target()
-        pairs = []
-        for one, other in combinations(self.entries, 2):
-            alike = one.work != other.work and _device(one.record) == _device(other.record)
-            ours, theirs = one.family.tries(target), other.family.tries(target)
-            if not alike or not ours or not theirs or not (ours.reached or theirs.reached):
-                continue
-            pairs.append((_times(one, ours), _times(other, theirs)))
+        tries = [(one, one.family.tries(target)) for one in self.rows.itertuples()]
+        pairs = [
+            (_times(one, ours), _times(other, theirs))
+            for (one, ours), (other, theirs) in combinations(tries, 2)
+            if one.work != other.work and _device(one.record) == _device(other.record)
+            if ours and theirs and (ours.reached or theirs.reached)
+        ]
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
-        return RankTestFamily(what, compare_pairs(pairs)) if pairs else None
+        return what, pairs
 
     def _telling_target(self) -> Target:
         """The hardest target that half the runs of some row reached: mostly unknown times would tell little."""
-        families = [entry.family for entry in self.entries if entry.family.has_histories]
+        families = [family for family in self.families if family.has_histories]
         telling = (
             target
             for target in self.targets.all
@@ -195,13 +156,14 @@ class InstanceRuns:
         return next(telling, self.targets.first)
 
 
-def _times(entry: AlgorithmRow, tries: TargetAttempts) -> Values:
-    return Values(entry.family.label, tuple(tries.spent["seconds"].where(tries.spent["reached"], math.inf)))
+def _sample(values: Sequence[float] | np.ndarray, name: str) -> pandas.Series:
+    import pandas
+
+    return pandas.Series(values, name=name, dtype=float)
 
 
-def _all_pairs(of: str, values: Sequence[Values]) -> RankTestFamily | None:
-    pairs = list(combinations(values, 2))
-    return RankTestFamily(of, compare_pairs(pairs)) if pairs else None
+def _times(row: Any, tries: TargetAttempts) -> pandas.Series:
+    return tries.spent["seconds"].where(tries.spent["reached"], math.inf).rename(row.family.label)
 
 
 def _device(record: Record) -> tuple[str, str, int, str]:
@@ -245,6 +207,8 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
 
 
 def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRuns | None:
+    import pandas
+
     runs = merge(records)
     counted = [run for run in runs if run.verified and run.repetitions]
     if not counted:
@@ -260,16 +224,30 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
     machines = letter_machines(counted)
     grouped = families(counted)
     works = name_algorithms([family[0] for family in grouped])
-    entries = []
-    for family in grouped:
-        work, place = works[_algorithm_key(family[0])], _place(family[0], grouped, machines)
-        entries.append(AlgorithmRow(work, place, SeedFamily.of(f"{work}, {place}", family)))
-    for entry in entries:
-        notes += entry.family.notes
-        if entry.record.details.get("simulated"):
-            notes.append(f"{entry.family.label}: simulated, so its time is not that of a device")
-    described = {entry.work: entry.record.parameters for entry in entries}
-    return InstanceRuns(tuple(entries), described, choose_targets(counted, asked), machines, tuple(notes))
+    rows = []
+    for runs in grouped:
+        record, work, place = runs[0], works[_algorithm_key(runs[0])], _place(runs[0], grouped, machines)
+        family = SeedFamily.of(f"{work}, {place}", runs)
+        counts = [run.evaluations for run in runs]
+        rows.append(
+            {
+                "work": work,
+                "place": place,
+                "family": family,
+                "record": record,
+                "sample": family.label if is_time_limited(record) else work,
+                "costs": summarise(family.costs),
+                "stop": stop_cost(record),
+                "least": min(counts),
+                "most": max(counts),
+            }
+        )
+    found = pandas.DataFrame(rows).astype({"stop": float})
+    for row in found.itertuples():
+        notes += row.family.notes
+        if row.record.details.get("simulated"):
+            notes.append(f"{row.family.label}: simulated, so its time is not that of a device")
+    return InstanceRuns(found, choose_targets(counted, asked), machines, tuple(notes))
 
 
 def _algorithm_key(run: Record) -> str:

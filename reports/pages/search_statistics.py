@@ -6,23 +6,27 @@ A section for each instance; works may be any algorithms with any parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reports.comparison.algorithms import AlgorithmRow, InstanceRuns, RankTestFamily, group_by_instance
+from reports.comparison.algorithms import InstanceRuns, group_by_instance
 from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import style, targets
 from reports.records.files import Record
 from reports.records.parameters import parameters_text
 from reports.statistics import target_tables
-from reports.statistics.medians import LEAST_FOR_INTERVAL, RESAMPLES
-from reports.statistics.rank_tests import LEVEL, PairTest, least_p
+from reports.statistics.medians import LEAST_FOR_INTERVAL, RESAMPLES, Summary
+from reports.statistics.rank_tests import LEVEL
 from reports.statistics.seeds import merge_seeds
-from reports.statistics.targets import Target
+from reports.statistics.targets import EffortMeasure
 from reports.text import latex
 from reports.text.formatting import cost, counted, gap, grouped, interval, number, probability
 from reports.text.tables import TextTable
 from reports.twelve_rules.inputs import ARITHMETIC
+
+if TYPE_CHECKING:
+    import pandas
 
 NAME = "statistics"
 PICTURES = {
@@ -31,8 +35,6 @@ PICTURES = {
 }
 Pictures = Mapping[str, Sequence[Path]]
 """Files by what they show."""
-Cell = Callable[[AlgorithmRow, Target], Any]
-"""From a row and a target to its cell."""
 
 
 # --- tables ---
@@ -43,68 +45,64 @@ def tables(field: InstanceRuns) -> dict[str, TextTable]:
     found = {"results": _results(field)}
     if len(field.targets.all) > 1:
         found["targets"] = _easier_targets(field)
-    return found | {f"tests {place}": _tests(tests, field) for place, tests in enumerate(field.tests, 1)}
+    return found | {f"tests {place}": _tests(of, field) for place, of in enumerate(field.tests, 1)}
 
 
 def _results(field: InstanceRuns) -> TextTable:
     """A row for each work on each device: costs over its seeds, and how it reached the first target."""
     target = field.targets.first
-    columns: dict[str, Cell] = {
-        "algorithm": lambda row, _: row.work,
-        "on": lambda row, _: row.place,
-        ">seeds": lambda row, _: len(row.family.runs),
-        ">mean ± sd": _mean,
-        ">median [95 % CI]": lambda row, _: interval(row.costs.median, cost),
+    columns: dict[str, Callable[[Any], Any]] = {
+        "algorithm": lambda row: row.work,
+        "on": lambda row: row.place,
+        ">seeds": lambda row: row.costs.repetitions,
+        ">mean ± sd": lambda row: _mean(row.costs),
+        ">median [95 % CI]": lambda row: interval(row.costs.median, cost),
         ">best": _best,
-        f">reached {cost(target.cost)} [95 % CI]": _success,
+        f">reached {cost(target.cost)} [95 % CI]": lambda row: target_tables.success(row.family, target),
+        **_effort(field, lambda row, measure: target_tables.expected(row.family, target, measure)),
     }
     caption = f"{field.record.instance}: costs over seeds, and running time to {target.words}"
-    return _target_table(caption, field, [target], columns)
+    return TextTable.of(caption, field.rows.itertuples(), columns)
 
 
 def _easier_targets(field: InstanceRuns) -> TextTable:
     """How each row reached the targets that are easier than the first."""
-    columns: dict[str, Cell] = {
-        "algorithm": lambda row, _: row.work,
-        "on": lambda row, _: row.place,
-        "target": lambda _, target: target.words,
-        ">reached [95 % CI]": _success,
+    columns: dict[str, Callable[[Any], Any]] = {
+        "algorithm": lambda of: of[1].work,
+        "on": lambda of: of[1].place,
+        "target": lambda of: of[0].words,
+        ">reached [95 % CI]": lambda of: target_tables.success(of[1].family, of[0]),
+        **_effort(field, lambda of, measure: target_tables.expected(of[1].family, of[0], measure)),
     }
     caption = f"{field.record.instance}: running time to easier targets"
-    return _target_table(caption, field, field.targets.all[1:], columns)
+    return TextTable.of(caption, product(field.targets.all[1:], field.rows.itertuples()), columns)
 
 
-def _target_table(
-    caption: str, field: InstanceRuns, targets: Sequence[Target], columns: Mapping[str, Cell]
-) -> TextTable:
-    """A row for each target and row of the instance; the expected effort in the last columns."""
+def _effort(field: InstanceRuns, expected: Callable[[Any, EffortMeasure], str]) -> dict[str, Callable[[Any], str]]:
     unit = field.units[0] if len(field.units) == 1 else "evaluations"
-    every: dict[str, Cell] = {
-        **columns,
-        ">expected time [95 % CI]": lambda row, target: target_tables.expected(row.family, target, "seconds"),
-        f">expected {unit} [95 % CI]": lambda row, target: target_tables.expected(row.family, target, "evaluations"),
+    return {
+        ">expected time [95 % CI]": lambda one: expected(one, "seconds"),
+        f">expected {unit} [95 % CI]": lambda one: expected(one, "evaluations"),
     }
-    rows = [[str(cell(row, target)) for cell in every.values()] for target in targets for row in field.entries]
-    return TextTable(caption, tuple(every), rows)
 
 
-def _tests(tests: RankTestFamily, field: InstanceRuns) -> TextTable:
+def _tests(of: str, field: InstanceRuns) -> TextTable:
     """A row for each pair."""
-    columns: dict[str, Callable[[PairTest], Any]] = {
-        "one": lambda pair: pair.one.label,
-        "other": lambda pair: pair.other.label,
+    columns: dict[str, Callable[[Any], Any]] = {
+        "one": lambda pair: pair.one,
+        "other": lambda pair: pair.other,
         ">p": lambda pair: probability(pair.p),
         ">p, Holm": lambda pair: probability(pair.corrected),
         ">A12": lambda pair: f"{pair.a12:.2f}",
         "effect": lambda pair: pair.effect,
         "at 5 %": lambda pair: pair.verdict,
     }
-    return TextTable.of(f"{field.record.instance}: {tests.of}", tests.pairs, columns)
+    return TextTable.of(f"{field.record.instance}: {of}", field.tests[of].itertuples(), columns)
 
 
-def too_few(pairs: Sequence[PairTest]) -> str:
+def too_few(pairs: pandas.DataFrame) -> str:
     """Say, without a full stop, that no difference could be significant with so few seeds; empty otherwise."""
-    least = min(least_p(len(pair.one.values), len(pair.other.values)) for pair in pairs) * len(pairs)
+    least = pairs["least"].min() * len(pairs)
     if least < LEVEL:
         return ""
     return (
@@ -113,16 +111,11 @@ def too_few(pairs: Sequence[PairTest]) -> str:
     )
 
 
-def _success(row: AlgorithmRow, target: Target) -> str:
-    return target_tables.success(row.family, target)
+def _mean(costs: Summary) -> str:
+    return cost(costs.mean) + ("" if costs.deviation is None else f" ± {number(costs.deviation)}")
 
 
-def _mean(row: AlgorithmRow, _: Target) -> str:
-    deviation = row.costs.deviation
-    return cost(row.costs.mean) + ("" if deviation is None else f" ± {number(deviation)}")
-
-
-def _best(row: AlgorithmRow, _: Target) -> str:
+def _best(row: Any) -> str:
     apart = gap(row.costs.minimum, row.record.details.get("optimum"))
     return cost(row.costs.minimum) + (f" ({apart})" if apart else "")
 
@@ -132,7 +125,7 @@ def _best(row: AlgorithmRow, _: Target) -> str:
 
 def _render(fields: Sequence[InstanceRuns], pictures: Sequence[Pictures]) -> str:
     """Return the report's text; the twelve rules count the seeds of a row, since those are what it shows."""
-    entries = [(row.family.label, _with_a_value_per_seed(row)) for field in fields for row in field.entries]
+    entries = [(family.label, _with_a_value_per_seed(family.runs)) for field in fields for family in field.families]
     properties = {
         "figures": [what for one in pictures for what in one],
         "extremes": ["best"],
@@ -149,8 +142,7 @@ def _render(fields: Sequence[InstanceRuns], pictures: Sequence[Pictures]) -> str
     )
 
 
-def _with_a_value_per_seed(row: AlgorithmRow) -> Record:
-    runs = row.family.runs
+def _with_a_value_per_seed(runs: Sequence[Record]) -> Record:
     return merge_seeds(runs).with_repetitions(tuple(run.repetitions[0] for run in runs), verified=True)
 
 
@@ -159,19 +151,19 @@ def _section(field: InstanceRuns, pictures: Pictures) -> dict[str, object]:
     return {
         "field": field,
         "source": str(field.record.details.get("instance_source") or "source not recorded").rstrip(". "),
-        "works": {name: parameters_text(parameters) for name, parameters in field.works.items()},
-        "budgets": {row.work: _budget(row) for row in field.entries},
+        "works": {
+            row.work: f"{parameters_text(row.record.parameters)}; {_budget(row)}" for row in field.rows.itertuples()
+        },
         "pictures": {what: files[0].name for what, files in pictures.items()},
-        "left_out": targets.shown_families([row.family for row in field.entries], field.targets)[1],
+        "left_out": targets.shown_families(field.families, field.targets)[1],
         "tables": tables(field),
-        "too_few": [too_few(one.pairs) for one in field.tests],
+        "too_few": [too_few(pairs) for pairs in field.tests.values()],
         "notes": [*field.cautions(), *field.notes],
     }
 
 
-def _budget(row: AlgorithmRow) -> str:
-    least, most = row.budget
-    many = grouped(least) if least == most else f"{grouped(least)} to {grouped(most)}"
+def _budget(row: Any) -> str:
+    many = grouped(row.least) if row.least == row.most else f"{grouped(row.least)} to {grouped(row.most)}"
     return f"{many} {row.record.evaluation_unit} a run"
 
 
@@ -200,10 +192,9 @@ def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
 
 
 def _draw(field: InstanceRuns, folder: Path, name: str) -> Pictures:
-    families = [row.family for row in field.entries]
     unit = field.units[0] if len(field.units) == 1 else ""
     found = {
-        what: draw(families, field.targets, folder, f"{name}-{kind}", field.record.instance, unit)
+        what: draw(field.families, field.targets, folder, f"{name}-{kind}", field.record.instance, unit)
         for what, (kind, draw) in PICTURES.items()
     }
     return {what: files for what, files in found.items() if files}

@@ -11,10 +11,13 @@ Wong. Journal of Educational and Behavioral Statistics 25 (2), 2000, pp. 101-132
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
 
 MOST_FOR_EXACT = 200
 """Values of both samples up to which p is computed from all orders of their ranks."""
@@ -24,98 +27,67 @@ EFFECTS = ((0.71, "large"), (0.64, "medium"), (0.56, "small"))
 """Vargha and Delaney's words by the least A12, or 1 - A12, that has them."""
 
 
-@dataclass(frozen=True)
-class Values:
-    """Values of runs of several seeds, the smaller the better; infinite where a run never reached what was asked."""
+def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> pandas.DataFrame:
+    """Compare pairs of samples; the correction is for all of them together.
 
-    label: str
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class PairTest:
-    """Two samples compared.
-
-    Attributes
+    Parameters
     ----------
-    one, other : Values
-    p : float
-        Two-sided, of Mann and Whitney's test.
-    corrected : float
-        The same after Holm's correction for all tests that were made together.
-    a12 : float
-        The probability that a run of the first has a smaller value than one of the second, ties counted half.
+    pairs : iterable of (Series, Series)
+        Values of runs of several seeds, the smaller the better; infinite where a run never reached what was asked. The
+        name of a series is that of its sample.
+
+    Returns
+    -------
+    DataFrame
+        A row for each pair: the names (`one`, `other`), `p` of Mann and Whitney's two-sided test, the same after Holm's
+        correction (`corrected`), the effect size as a number and in words (`a12`, `effect`), which one is better, if
+        that can be said (`verdict`), and the smallest p that such samples can have (`least`).
     """
+    import pandas
 
-    one: Values
-    other: Values
-    p: float
-    corrected: float
-    a12: float
-
-    @property
-    def effect(self) -> str:
-        """How large the difference is, in Vargha and Delaney's words."""
-        return effect(self.a12)
-
-    @property
-    def verdict(self) -> str:
-        """Which one is better, if that can be said."""
-        if self.corrected >= LEVEL or self.a12 == 0.5:
-            return "not significant"
-        return f"{self.one.label if self.a12 > 0.5 else self.other.label} is better"
-
-
-def compare_pairs(pairs: Sequence[tuple[Values, Values]]) -> list[PairTest]:
-    """Compare pairs of samples; the correction is for all of them together."""
-    found = [mann_whitney(one.values, other.values) for one, other in pairs]
-    return [
-        PairTest(one, other, p, corrected, a12(one.values, other.values))
-        for (one, other), p, corrected in zip(pairs, found, holm(found), strict=True)
+    rows = [
+        (one.name, other.name, *mann_whitney(list(one), list(other)), least_p(len(one), len(other)))
+        for one, other in pairs
     ]
+    found = pandas.DataFrame(rows, columns=["one", "other", "p", "a12", "least"])
+    better = found["one"].where(found["a12"] > 0.5, found["other"]) + " is better"
+    corrected = holm(found["p"])
+    alike = (corrected >= LEVEL) | (found["a12"] == 0.5)
+    return found.assign(
+        corrected=corrected, effect=found["a12"].map(effect), verdict=better.mask(alike, "not significant")
+    )
 
 
-def mann_whitney(one: Sequence[float], other: Sequence[float]) -> float:
-    """Two-sided p of Mann and Whitney's test: exact without ties, else by the normal approximation.
+def mann_whitney(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """Return the two-sided p of Mann and Whitney's test, and A12.
 
-    Infinite values are the largest, and equal.
+    The test is exact without ties, else by the normal approximation. A12 is the part of all pairs in which the first is
+    smaller, ties counted half: Vargha and Delaney's measure says how often the first is larger, but costs and times are
+    the better the smaller. Infinite values are the largest, and equal.
 
     Raises
     ------
     ValueError
         A sample is empty.
     """
-    from scipy.stats import mannwhitneyu
+    from scipy.stats import mannwhitneyu, rankdata
 
     if not one or not other:
         raise ValueError("no values to test")
-    if len({*one, *other}) == 1:
-        return 1.0
     # scipy's test takes finite numbers, and ranks are all that counts.
-    order = {value: rank for rank, value in enumerate(sorted({*one, *other}))}
-    ranks = [[order[value] for value in sample] for sample in (one, other)]
-    exact = len(order) == len(one) + len(other) <= MOST_FOR_EXACT
-    method = "exact" if exact else "asymptotic"
-    return float(mannwhitneyu(*ranks, alternative="two-sided", method=method).pvalue)
+    ranks = rankdata([*one, *other], method="dense")
+    if ranks.max() == 1:
+        return 1.0, 0.5
+    exact = ranks.max() == len(ranks) <= MOST_FOR_EXACT
+    found = mannwhitneyu(ranks[: len(one)], ranks[len(one) :], method="exact" if exact else "asymptotic")
+    pairs = len(one) * len(other)
+    return float(found.pvalue), float(pairs - found.statistic) / pairs
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p for the number of tests, step by step from the smallest p; the order of the tests stays."""
-    corrected = [0.0] * len(p_values)
-    highest = 0.0
-    for step, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[place]))
-        corrected[place] = highest
-    return corrected
-
-
-def a12(one: Sequence[float], other: Sequence[float]) -> float:
-    """The part of all pairs in which the first is smaller, ties counted half.
-
-    Vargha and Delaney's measure says how often the first is larger; costs and times are the better the smaller.
-    """
-    ours, theirs = np.asarray(one, dtype=np.float64)[:, None], np.asarray(other, dtype=np.float64)[None, :]
-    return float(((ours < theirs).sum() + 0.5 * (ours == theirs).sum()) / (ours.size * theirs.size))
+def holm(p_values: pandas.Series) -> pandas.Series:
+    """Correct p for the number of tests, step by step from the smallest p; the index of the tests stays."""
+    steps = p_values.sort_values(kind="stable") * np.arange(len(p_values), 0, -1)
+    return steps.clip(upper=1.0).cummax().reindex(p_values.index)
 
 
 def effect(a12: float) -> str:

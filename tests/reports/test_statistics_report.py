@@ -6,13 +6,14 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from pandas import Series
 
 from reports.comparison.algorithms import group_by_instance
 from reports.pages import search_statistics
 from reports.plots import targets
 from reports.records.files import append
 from reports.records.schema import Repetition
-from reports.statistics.rank_tests import Values, compare_pairs
+from reports.statistics.rank_tests import compare_pairs
 from reports.statistics.targets import SeedFamily, choose_targets
 
 WORKS = {"tabu": ({"tenure": 27}, 1.0), "ils": ({"strength": 3}, 2.5), "annealing": ({"cooling": 0.98}, 6.0)}
@@ -91,10 +92,10 @@ def test_several_instances_have_sections_and_a_target_may_be_asked_for(searches,
 
 
 def test_too_few_seeds_are_told():
-    few, enough = ([Values("a", tuple(range(n))), Values("b", tuple(range(9, 9 + n)))] for n in (3, 4))
-    assert "is 0.100: no difference can be significant" in search_statistics.too_few(compare_pairs([tuple(few)]))
-    assert search_statistics.too_few(compare_pairs([tuple(enough)])) == ""
-    assert "for 2 tests is 0.0571" in search_statistics.too_few(compare_pairs([tuple(enough)] * 2))
+    few, enough = ((Series(range(n), name="a"), Series(range(9, 9 + n), name="b")) for n in (3, 4))
+    assert "is 0.100: no difference can be significant" in search_statistics.too_few(compare_pairs([few]))
+    assert search_statistics.too_few(compare_pairs([enough])) == ""
+    assert "for 2 tests is 0.0571" in search_statistics.too_few(compare_pairs([enough] * 2))
 
 
 def test_a_course_has_the_median_and_the_quartiles_of_all_seeds(searches):
