@@ -19,7 +19,7 @@ from typing import NamedTuple
 from reports.comparison.speedups import ComparedRuns, configuration_name
 from reports.records.files import Record
 from reports.twelve_rules.inputs import PageUnknownError, ReportProperties, RuleInputs
-from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES, Rule, RuleFinding
+from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES, Rule
 
 RULES_MARK = "<!-- the twelve rules -->"
 """Marks the place of the section of the rules in a page until they are decided."""
@@ -69,9 +69,9 @@ def decide_rules(
     return [RuleVerdict(number, rule.text, *_decide(rule, material)) for number, rule in enumerate(RULES, 1)]
 
 
-def _decide(rule: Rule, material: RuleInputs) -> RuleFinding:
+def _decide(rule: Rule, material: RuleInputs) -> tuple[str, str]:
     try:
-        return rule.check(material)
+        return rule.decide(material)
     except PageUnknownError:
         return CANNOT_TELL, "The report's page was not given."
 
