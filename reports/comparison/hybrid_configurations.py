@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns, surely_above_one
 from reports.records.files import group_by
 from reports.statistics.medians import ratio_of_medians
-from reports.text.formatting import per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import communication, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
 SINGLE_RANK = "single_rank"
@@ -58,29 +58,22 @@ class HybridConfigurations:
 
     def table(self, cautions: Sequence[Caution]) -> TextTable:
         """A row for each way to share the cores out, after one core alone."""
-        work = self.comparison.work
-        headings = (
-            *(">ranks x cores each", "run", ">time, median [95 % CI]", ">speed-up over one core [95 % CI]"),
-            *(">efficiency", ">in communication", "notes"),
-        )
-        found = []
-        for row in (*filter(None, [self.comparison.baseline]), *self.rows):
-            label = self.comparison.label(row)
-            speedup, share = row.speedup, row.record.communication_share
-            cores = min(row.record.ranks * cores_each(row), self.present)
-            found.append(
-                [
-                    hybrid_label(row),
-                    label,
-                    seconds_interval(row.running.median),
-                    "" if speedup is None else ratio_interval(speedup),
-                    "" if speedup is None else per_cent(speedup.value / cores),
-                    "" if share is None else per_cent(share),
-                    marks(cautions, label),
-                ]
-            )
+        work, label = self.comparison.work, self.comparison.label
+        columns: dict[str, Callable[[ComparedRun], str]] = {
+            ">ranks x cores each": hybrid_label,
+            "run": label,
+            ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
+            ">speed-up over one core [95 % CI]": lambda row: ratio_interval(row.speedup),
+            ">efficiency": self._efficiency,
+            ">in communication": lambda row: communication(row.record),
+            "notes": lambda row: marks(cautions, label(row)),
+        }
         caption = f"{work.workload} on {work.instance}: {self.where}, divided among ranks"
-        return TextTable(caption, headings, found)
+        return TextTable.of(caption, (*filter(None, [self.comparison.baseline]), *self.rows), columns)
+
+    def _efficiency(self, row: ComparedRun) -> str:
+        cores = min(row.record.ranks * cores_each(row), self.present)
+        return "" if row.speedup is None else per_cent(row.speedup.value / cores)
 
     def verdicts(self) -> list[str]:
         """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""

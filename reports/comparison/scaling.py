@@ -6,9 +6,11 @@ J. L. Gustafson: Reevaluating Amdahl's law. Communications of the ACM 31 (5), 19
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from reports.comparison.speedups import ComparedRuns, configuration_name
 from reports.records.files import Record, families, group_by
@@ -85,11 +87,9 @@ class ScalingCurve:
         points = self.fitted
         if len(points) < LEAST_OTHERS:
             return None
-        if self.weak:
-            above = sum((p.ranks - p.speedup.value) * (p.ranks - 1) for p in points)
-            return above / sum((p.ranks - 1) ** 2 for p in points)
-        above = sum((1 / p.speedup.value - 1 / p.ranks) * (1 - 1 / p.ranks) for p in points)
-        return above / sum((1 - 1 / p.ranks) ** 2 for p in points)
+        ranks, speedups = np.array([(point.ranks, point.speedup.value) for point in points]).T
+        x, y = (ranks - 1, ranks - speedups) if self.weak else (1 - 1 / ranks, 1 / speedups - 1 / ranks)
+        return float((x * y).sum() / (x * x).sum())
 
     def predicted(self, ranks: float) -> float:
         """The speed-up on so many ranks by the fitted law, within the law's own limits."""
@@ -122,17 +122,14 @@ class ScalingCurve:
         caption, speedup = f"Strong scaling of {self.name}: the same work on more ranks", ">speed-up over one rank"
         if self.weak:
             caption, speedup = f"Weak scaling of {self.name}: the work grows with the ranks", ">scaled speed-up"
-        rows = [
-            [
-                str(point.ranks),
-                seconds_interval(point.time.median),
-                ratio_interval(point.speedup),
-                per_cent(point.efficiency),
-                "ranks share cores: not fitted" if point.oversubscribed else "",
-            ]
-            for point in self.points
-        ]
-        return TextTable(caption, (">ranks", ">time, median [95 % CI]", speedup, ">efficiency", "notes"), rows)
+        columns: dict[str, Callable[[RankScalingPoint], str]] = {
+            ">ranks": lambda point: str(point.ranks),
+            ">time, median [95 % CI]": lambda point: seconds_interval(point.time.median),
+            speedup: lambda point: ratio_interval(point.speedup),
+            ">efficiency": lambda point: per_cent(point.efficiency),
+            "notes": lambda point: "ranks share cores: not fitted" * point.oversubscribed,
+        }
+        return TextTable.of(caption, self.points, columns)
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
@@ -158,12 +155,12 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
 
 def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[str]]]:
     """Give the runs of each curve, one for each number of ranks, and the identities of all records of its group."""
-    for group in group_by(
-        records,
-        lambda run: [
-            *(run.workload, run.instance_sha256, run.backend, run.device, run.execution, run.environment.get("host"))
-        ],
-    ):
+
+    def setting(run: Record) -> list[Any]:
+        host = run.environment.get("host")
+        return [run.workload, run.instance_sha256, run.backend, run.device, run.execution, host]
+
+    for group in group_by(records, setting):
         runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
         if 1 in runs and len(runs) > LEAST_OTHERS:
             yield list(runs.values()), [run.identity for run in group]
@@ -180,16 +177,11 @@ def is_scaled(record: Record) -> bool:
 
 
 def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:
-    one = runs[0].running_seconds
     points = []
     for run in runs:
-        times = run.running_seconds
-        over = Estimate(1.0) if run is runs[0] else ratio_of_medians(one, times)
-        factor = run.ranks if grown else 1
-        ends = [None if end is None else end * factor for end in (over.low, over.high)]
-        points.append(
-            RankScalingPoint(run.ranks, summarise(times), Estimate(over.value * factor, *ends), _share_cores(run))
-        )
+        times, factor = run.running_seconds, run.ranks if grown else 1
+        over = Estimate(1.0) if run is runs[0] else ratio_of_medians(runs[0].running_seconds, times)
+        points.append(RankScalingPoint(run.ranks, summarise(times), over.scaled(factor), _share_cores(run)))
     return tuple(points)
 
 

@@ -44,20 +44,11 @@ class BaselineSelection:
     plain: Mapping[str, Any] = field(default_factory=dict)
     same: tuple[str, ...] = ()
 
-    def comparable(self, record: Record, baseline: Record) -> bool:
-        """Tell whether a run on one core may be a record's baseline."""
-        return not ratio_obstacles(record, baseline, self.same)
-
     def unlike(self, record: Record, baseline: Record) -> list[str]:
         """Return the settings in which a baseline differs from the wanted one, those that weigh most first."""
         wanted = {name: self.plain.get(name, value) for name, value in record.execution.items()}
         names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.execution})])
         return [name for name in names if wanted.get(name) != baseline.execution.get(name)]
-
-    def cost(self, record: Record, baseline: Record) -> tuple[list[bool], int]:
-        """Return a key that is least for the baseline most like a record."""
-        unlike = self.unlike(record, baseline)
-        return [name in unlike for name in self.first], len(unlike)
 
 
 @dataclass(frozen=True)
@@ -203,14 +194,9 @@ def compare(
     require_equal_work(confirmed)
     machines = letter_machines(confirmed) if machines is None else machines
     rows = tuple(_with_speedups([_row(run, machines) for run in confirmed], likeness or BaselineSelection()))
+    unconfirmed = "the NumPy scorer did not confirm its best cost"
     wrong = [
-        NotRun(
-            run.backend,
-            run.device,
-            run.ranks,
-            f"the NumPy scorer did not confirm its best cost {run.best_cost}",
-            True,
-        )
+        NotRun(run.backend, run.device, run.ranks, f"{unconfirmed} {run.best_cost}", True)
         for run in runs
         if not run.verified
     ]
@@ -313,7 +299,7 @@ def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> b
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
-        comparable = [one for one in baselines if likeness.comparable(row.record, one.record)]
+        comparable = [one for one in baselines if not ratio_obstacles(row.record, one.record, likeness.same)]
         if not comparable:
             yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
             continue
@@ -335,10 +321,12 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
 
 def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection) -> ComparedRun:
     here = [baseline for baseline in baselines if baseline.machine == row.machine]
-    return min(
-        here or baselines,
-        key=lambda baseline: (*likeness.cost(row.record, baseline.record), baseline.running.median.value),
-    )
+
+    def unlikeness(baseline: ComparedRun) -> tuple[list[bool], int, float]:
+        unlike = likeness.unlike(row.record, baseline.record)
+        return [name in unlike for name in likeness.first], len(unlike), baseline.running.median.value
+
+    return min(here or baselines, key=unlikeness)
 
 
 def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: BaselineSelection) -> tuple[str, ...]:

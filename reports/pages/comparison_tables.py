@@ -18,11 +18,11 @@ from reports.records.files import Record
 from reports.records.meters import ENERGY_SOURCES
 from reports.statistics import target_tables
 from reports.text.formatting import (
+    communication,
     cost,
     gap,
     grouped,
     number,
-    per_cent,
     rate,
     ratio_interval,
     seconds,
@@ -85,7 +85,7 @@ def results(one: ComparedSection) -> TextTable:
         ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
         ">speed-up over one core [95 % CI]": _speedup,
         f">{comparison.work.evaluation_unit}/s": per_second,
-        ">in communication": lambda row: _communication(row.record),
+        ">in communication": lambda row: communication(row.record),
         ">energy, median": lambda row: _energy(row.record),
         "notes": lambda row: marks(one.cautions, comparison.label(row)),
     }
@@ -103,10 +103,6 @@ def _speedup(row: ComparedRun) -> str:
     if row.speedup is None or row.baseline_s is None:
         return "none"
     return f"{ratio_interval(row.speedup)} over {seconds(row.baseline_s)}"
-
-
-def _communication(record: Record) -> str:
-    return "" if record.communication_share is None else per_cent(record.communication_share)
 
 
 def _energy(record: Record) -> str:

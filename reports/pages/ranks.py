@@ -6,52 +6,29 @@ work on several numbers of ranks, on devices of one kind.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 from core.errors import UserError
-from reports.comparison.speedups import ratio_obstacles
+from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
 from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices, repetitions
-from reports.records.files import Record, UnequalWorkError, merge
-from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
+from reports.records.files import Record, UnequalWorkError, group_by, merge
+from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.text.formatting import grouped, machine, per_cent, ratio_interval, seconds
 from reports.text.tables import TextTable
 
 NAME = "ranks"
 
 
-@dataclass(frozen=True)
-class RankGain:
-    """One work by one rank and by several.
-
-    Attributes
-    ----------
-    alone, together : Record
-        The runs; both with the same hash.
-
-    """
+class RankGain(NamedTuple):
+    """One work by one rank and by several, with the same hash, and how many times as fast the ranks together are."""
 
     alone: Record
     together: Record
-
-    @property
-    def times(self) -> tuple[Summary, Summary]:
-        """Seconds of one rank and of several, from end to end and without compilation."""
-        return summarise(self.alone.running_seconds), summarise(self.together.running_seconds)
-
-    @property
-    def speedup(self) -> Estimate:
-        """How many times as fast the ranks together are."""
-        return ratio_of_medians(self.alone.running_seconds, self.together.running_seconds)
-
-    @property
-    def communication(self) -> float:
-        """Median over repetitions of the ranks' mean share of time in communication, waiting included."""
-        shares = [one.communication_share or 0.0 for one in self.together.repetitions]
-        return summarise(shares).median.value
+    speedup: Estimate
 
 
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:
@@ -63,12 +40,8 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
         Two runs of one work have different hashes.
 
     """
-    by_work: dict[str, list[Record]] = {}
-    for record in merge(records):
-        key = json.dumps([record.workload, record.instance_sha256, record.parameters, record.seed, record.backend])
-        by_work.setdefault(key, []).append(record)
     found = []
-    for runs in by_work.values():
+    for runs in group_by(merge(records), lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
         for together in runs:
             alone = next((one for one in runs if one.ranks == 1 and not ratio_obstacles(one, together)), None)
             if alone is None or together.ranks == 1:
@@ -78,7 +51,8 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
                     f"{alone.workload} on {alone.instance}: hash {together.hash} of {together.ranks} ranks, "
                     f"{alone.hash} of one"
                 )
-            found.append(RankGain(alone, together))
+            over = ratio_of_medians(alone.running_seconds, together.running_seconds)
+            found.append(RankGain(alone, together, over))
     return found
 
 
@@ -89,10 +63,12 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
         "instance": lambda one: one.alone.instance,
         ">work": lambda one: f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
         ">ranks": lambda one: str(one.together.ranks),
-        ">one rank": lambda one: seconds(one.times[0].median.value),
-        ">all ranks": lambda one: seconds(one.times[1].median.value),
+        ">one rank": lambda one: seconds(median(one.alone.running_seconds)),
+        ">all ranks": lambda one: seconds(median(one.together.running_seconds)),
         ">speed-up [95 %]": lambda one: ratio_interval(one.speedup),
-        ">in communication": lambda one: per_cent(one.communication),
+        ">in communication": lambda one: per_cent(
+            median(rep.communication_share or 0.0 for rep in one.together.repetitions)
+        ),
     }
     records = [record for one in found for record in (one.alone, one.together)]
     unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]

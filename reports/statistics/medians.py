@@ -31,6 +31,11 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    def scaled(self, factor: float) -> Estimate:
+        """Return the estimate of so many times the value."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Estimate(self.value * factor, low, high)
+
 
 @dataclass(frozen=True)
 class Summary:

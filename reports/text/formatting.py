@@ -55,6 +55,11 @@ def per_cent(share: float) -> str:
     return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
 
 
+def communication(record: Any) -> str:
+    """Return the part of its time that a rank of a run spent in communication; empty where it is not known."""
+    return "" if record.communication_share is None else per_cent(record.communication_share)
+
+
 def signed(share: float) -> str:
     """Return a relative difference in per cent."""
     return f"{100 * share:+.1f} %"
