@@ -9,7 +9,7 @@ what a rank waits for others is the largest share and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import ceil, log
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ WORD = 8
 """Bytes of what ranks reduce in every iteration: the smallest key, the shortest tour and its ant."""
 SAMPLE_INTERVAL_S = 0.19
 """Seconds of a batch of iterations, after which ranks compare where they stand: between 0.125 and 0.25."""
-HALF = 0.5
 
 
 class Work(NamedTuple):
@@ -289,18 +288,3 @@ def scaling_curve(work: Work, speed: Speed, network: Interconnect, ranks: Iterab
     most = MAX_RANKS.get(work.way)
     every = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]
     return [ScalingPoint(count, parts, alone / parts.total_s) for count, parts in every]
-
-
-def fastest(points: Sequence[ScalingPoint]) -> ScalingPoint:
-    """The point from which further ranks make it slower: the fewest ranks with the least time."""
-    return min(points, key=lambda point: (point.parts.total_s, point.ranks))
-
-
-def communication_bound_point(points: Sequence[ScalingPoint]) -> ScalingPoint | None:
-    """The fewest ranks that communicate for half of their time; None: none of them."""
-    return next((point for point in points if point.parts.communication_share >= HALF), None)
-
-
-def faster_than(points: Sequence[ScalingPoint], seconds: float) -> ScalingPoint | None:
-    """The fewest ranks whose iteration takes less than so many seconds; None: none of them."""
-    return next((point for point in points if point.parts.total_s < seconds), None)

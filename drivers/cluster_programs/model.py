@@ -64,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     page = pages.page(records, asked, made_by)
     if options.out:
         with written_into(options.out):
-            drawn = scaling_plots.modelled(page.subjects[-1], options.out)
+            last = page.subjects[-1]
+            drawn = scaling_plots.modelled(last.instance, last.curves, last.gpu_speedup, options.out)
         page = replace(page, pictures=tuple(drawn[:1]))
     return print_report(pages_cluster_model.render(page), options.out, pages_cluster_model.NAME)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cluster.model import run_time
 from cluster.model.interconnects import Interconnect
@@ -21,12 +22,20 @@ from drivers.cluster_programs.calibration import (
     size_of,
 )
 from drivers.cluster_programs.published_tables import ModelledRank
-from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
-from reports.pages.cluster_model import ClusterModelPage
+from reports.pages.cluster_model import (
+    ClusterModelPage,
+    ModelCheck,
+    ModelledCost,
+    ModelledInstance,
+    turning_ranks,
+)
 from reports.records.files import Record
-from reports.statistics.medians import ratio_of_medians
+from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.text.formatting import number, seconds
 from reports.text.tables import TextTable
+
+if TYPE_CHECKING:
+    import pandas
 
 PAPERS_WORK = ("ppp", "flip2")
 """The workload and the neighbourhood of tables 10 and 11."""
@@ -147,31 +156,18 @@ def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> Clust
 def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
     """One instance on all networks."""
     rank = found.rank(name)
-    gpu_s = found.gpu_s(name)
-    curves = tuple(
-        network_curve(network, run_time.scaling_curve(*rank, network, asked.ranks), gpu_s) for network in asked.networks
-    )
+    curves = [(one.title, scaling_frame(run_time.scaling_curve(*rank, one, asked.ranks))) for one in asked.networks]
     return ModelledInstance(
-        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), gpu_s, curves
+        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), found.gpu_s(name), curves
     )
 
 
-def network_curve(network: Interconnect, points: Sequence[ScalingPoint], gpu_s: float | None) -> NetworkCurve:
-    """A curve for the report, and where it turns."""
-    beats = None if gpu_s is None else run_time.faster_than(points, gpu_s)
-    half = run_time.communication_bound_point(points)
-    return NetworkCurve(
-        network.title,
-        tuple(map(curve_point, points)),
-        curve_point(run_time.fastest(points)),
-        half and curve_point(half),
-        beats and curve_point(beats),
-    )
+def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
+    """The points of a curve for the report, by their ranks."""
+    import pandas
 
-
-def curve_point(point: ScalingPoint) -> Modelled:
-    """A point for the report."""
-    return Modelled(point.ranks, point.parts.total_s, point.speedup, point.parts.communication_share)
+    rows = [(one.ranks, one.parts.total_s, one.speedup, one.parts.communication_share) for one in points]
+    return pandas.DataFrame(rows, columns=["ranks", "seconds", "speedup", "communication"]).set_index("ranks")
 
 
 def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
@@ -251,11 +247,12 @@ def machine_costs(one: ModelledInstance, asked: ModelScenario) -> tuple[str, tup
     rows = []
     if one.gpu_s is not None:
         rows.append(machine_cost("this GPU", 1, one.gpu_s, asked, of_gpu=True))
-    for network, curve in zip(asked.networks, one.curves, strict=True):
-        for point in dict.fromkeys(filter(None, (curve.beats_gpu, curve.fastest))):
-            nodes = network.hosts_of(point.ranks)
-            place = f"{curve.network}, {point.ranks:,} ranks on {nodes:,} nodes"
-            rows.append(machine_cost(place, nodes, point.seconds, asked))
+    for network, (name, points) in zip(asked.networks, one.curves, strict=True):
+        fastest, _, beats = turning_ranks(points, one.gpu_s)
+        for ranks in dict.fromkeys(filter(None, (beats, fastest))):
+            nodes = network.hosts_of(ranks)
+            place = f"{name}, {ranks:,} ranks on {nodes:,} nodes"
+            rows.append(machine_cost(place, nodes, points["seconds"][ranks], asked))
     return f"{one.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
 
 
@@ -308,4 +305,5 @@ def validate_run(record: Record, known: Sequence[Record], network: Interconnect)
     why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
     place = (short(run), record.backend, network.title, record.ranks, hosts)
-    return ModelCheck(*place, run.iteration_s, modelled_s(alone[0].seconds), off, why)
+    error = Estimate(off.value - 1, *(None if end is None else end - 1 for end in (off.low, off.high)))
+    return ModelCheck(*place, run.iteration_s, modelled_s(alone[0].seconds), error, why)

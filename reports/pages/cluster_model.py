@@ -10,14 +10,83 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reports.comparison.modelled_runs import ModelCheck, Modelled, ModelledCost, ModelledInstance, NetworkCurve
 from reports.pages.markdown import fill, written_into
+from reports.statistics.medians import Estimate
 from reports.text.formatting import grouped, interval, number, per_cent, ratio, seconds, seconds_interval, signed
 from reports.text.tables import TextTable
 
+if TYPE_CHECKING:
+    import pandas
+
 NAME = "cluster-model"
+HALF = 0.5
+"""Part of an iteration in communication from which the gain is said to be lost."""
+
+
+class ModelledInstance(NamedTuple):
+    """One instance on all networks.
+
+    Attributes
+    ----------
+    instance, unit : str
+    units : float
+    core_s, gpu_s : float or None
+        Seconds of an iteration on one core and on the GPU; None: no record of one.
+    curves : list of (str, DataFrame)
+        By the name of a network an iteration on each number of ranks, the ascending index: `seconds`, `speedup` over
+        one rank, and `communication`, the part of it spent there.
+    """
+
+    instance: str
+    units: float
+    unit: str
+    core_s: float
+    gpu_s: float | None
+    curves: list[tuple[str, pandas.DataFrame]]
+
+    @property
+    def gpu_speedup(self) -> float | None:
+        """That of the GPU over one core."""
+        return None if self.gpu_s is None else self.core_s / self.gpu_s
+
+
+class ModelledCost(NamedTuple):
+    """What a run takes somewhere: seconds, joules, and its price; None: nobody said watts, or prices."""
+
+    place: str
+    seconds: float
+    joules: float | None
+    price: float | None
+
+
+class ModelCheck(NamedTuple):
+    """A measured run beside what the model says of it.
+
+    Attributes
+    ----------
+    instance, backend, network : str
+    ranks, hosts : int
+    measured : Estimate
+        Seconds of an iteration.
+    modelled : float
+    error : Estimate
+        How far the model is above (+) or below (-) the measured median, as a part of it, with an interval that both
+        runs give: the one that calibrated, and this one.
+    unshared : str
+        The seconds that ranks do not share, and where they are from.
+    """
+
+    instance: str
+    backend: str
+    network: str
+    ranks: int
+    hosts: int
+    measured: Estimate
+    modelled: float
+    error: Estimate
+    unshared: str
 
 
 @dataclass(frozen=True)
@@ -67,34 +136,57 @@ def render(page: ClusterModelPage) -> str:
 
 def speedups(subject: ModelledInstance) -> TextTable:
     """A row for each number of ranks, a column for each network: speed-up, and efficiency."""
+    import pandas
 
-    def on(curve: NetworkCurve) -> Callable[[int], str]:
-        words = {one.ranks: f"{ratio(one.speedup)} ({per_cent(one.speedup / one.ranks)})" for one in curve.points}
-        return lambda ranks: words.get(ranks, "")
+    efficiencies = [points["speedup"] / points.index for _, points in subject.curves]
+    cells = [
+        points["speedup"].map(ratio) + " (" + efficiency.map(per_cent) + ")"
+        for (_, points), efficiency in zip(subject.curves, efficiencies, strict=True)
+    ]
+    table = pandas.concat(cells, axis=1).fillna("").sort_index()
+    headings = (">ranks", *(f">{network}" for network, _ in subject.curves))
+    rows = [[grouped(ranks), *words] for ranks, *words in table.itertuples()]
+    return TextTable("Speed-up over one core (efficiency), modelled", headings, rows)
 
-    ranks = sorted({point.ranks for curve in subject.curves for point in curve.points})
-    columns = {">ranks": grouped, **{f">{curve.network}": on(curve) for curve in subject.curves}}
-    return TextTable.of("Speed-up over one core (efficiency), modelled", ranks, columns)
+
+def turning_ranks(points: pandas.DataFrame, gpu_s: float | None) -> tuple[int, int | None, int | None]:
+    """Return the numbers of ranks where a curve turns.
+
+    Returns
+    -------
+    int
+        From which further ranks make it slower, or the last.
+    int or None
+        The fewest that communicate for half of their time; None: none of them.
+    int or None
+        The fewest whose iteration takes less than the GPU's; None: none of them.
+    """
+
+    def first(those: pandas.Series) -> int | None:
+        return next(iter(points.index[those]), None)
+
+    lost, faster = points["communication"] >= HALF, points["seconds"] < (gpu_s or 0.0)
+    return int(points["seconds"].idxmin()), first(lost), first(faster)
 
 
 def turning_points(subject: ModelledInstance) -> TextTable:
     """Where communication eats the gain."""
-
-    def first(point: Modelled | None, curve: NetworkCurve) -> str:
-        return f"{grouped(point.ranks)} ranks" if point else f"not up to {grouped(curve.points[-1].ranks)}"
-
-    columns: dict[str, Callable[[NetworkCurve], str]] = {
-        "network": lambda curve: curve.network,
-        ">fastest with": lambda curve: (
-            first(curve.fastest, curve) + " or more" * (curve.fastest.ranks == curve.points[-1].ranks)
-        ),
-        ">speed-up there": lambda curve: ratio(curve.fastest.speedup),
-        ">half of the time lost from": lambda curve: first(curve.half_lost, curve),
-        ">beats the GPU from": lambda curve: (
-            "no GPU recorded" if subject.gpu_s is None else first(curve.beats_gpu, curve)
-        ),
-    }
-    return TextTable.of("Turning points, modelled", subject.curves, columns)
+    rows = []
+    for network, points in subject.curves:
+        fastest, lost, beats = turning_ranks(points, subject.gpu_s)
+        most = int(points.index[-1])
+        first = [f"{grouped(ranks)} ranks" if ranks else f"not up to {grouped(most)}" for ranks in (lost, beats)]
+        rows.append(
+            [
+                network,
+                f"{grouped(fastest)} ranks" + (" or more" if fastest == most else ""),
+                ratio(points["speedup"][fastest]),
+                first[0],
+                "no GPU recorded" if subject.gpu_s is None else first[1],
+            ]
+        )
+    headings = ("network", ">fastest with", ">speed-up there", ">half of the time lost from", ">beats the GPU from")
+    return TextTable("Turning points, modelled", headings, rows)
 
 
 def cost_table(rows: Sequence[ModelledCost]) -> TextTable:

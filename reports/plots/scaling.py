@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reports.comparison.modelled_runs import ModelledInstance
 from reports.comparison.scaling import ScalingCurve
 from reports.comparison.sections import ComparedSection
 from reports.plots import style
 from reports.text.formatting import per_cent
 
+if TYPE_CHECKING:
+    import pandas
+
 SMOOTH = 100
+Curves: TypeAlias = "Sequence[tuple[str, pandas.DataFrame]]"
 
 
 def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
@@ -34,8 +37,19 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
     return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
 
 
-def modelled(subject: ModelledInstance, folder: Path, name: str = "cluster-model") -> list[Path]:
+def modelled(
+    instance: str, curves: Curves, gpu_speedup: float | None, folder: Path, name: str = "cluster-model"
+) -> list[Path]:
     """Draw the modelled speed-up and efficiency, a curve for each network.
+
+    Parameters
+    ----------
+    instance : str
+    curves : list of (str, DataFrame)
+        As `reports.pages.cluster_model.ModelledInstance` has them.
+    gpu_speedup : float, optional
+        That of the GPU over one core, if there is a record of it.
+    folder, name
 
     Returns
     -------
@@ -45,19 +59,18 @@ def modelled(subject: ModelledInstance, folder: Path, name: str = "cluster-model
 
     def paint(figure: Any, every: Any) -> None:
         upper, lower = every.flat
-        _ideal(upper, max(curve.points[-1].ranks for curve in subject.curves))
-        for number, curve in enumerate(subject.curves):
-            shown = curve_style(number) | {"markersize": 4, "linewidth": 1.2, "label": curve.network}
-            ranks = [point.ranks for point in curve.points]
-            upper.plot(ranks, [point.speedup for point in curve.points], **shown)
-            lower.plot(ranks, [point.speedup / point.ranks for point in curve.points], **shown)
-        if subject.gpu_s is not None:
+        _ideal(upper, max(points.index[-1] for _, points in curves))
+        for number, (network, points) in enumerate(curves):
+            shown = curve_style(number) | {"markersize": 4, "linewidth": 1.2, "label": network}
+            upper.plot(points.index, points["speedup"], **shown)
+            lower.plot(points.index, points["speedup"] / points.index, **shown)
+        if gpu_speedup is not None:
             gpu = {"color": "black", "linewidth": 0.8, "linestyle": ":", "label": "the GPU"}
-            upper.axhline(subject.core_s / subject.gpu_s, **gpu)
+            upper.axhline(gpu_speedup, **gpu)
         _dress(upper, "speed-up over one core, modelled")
         _dress(lower, "efficiency, modelled")
         upper.legend()
-        figure.suptitle(subject.instance)
+        figure.suptitle(instance)
 
     return style.draw(paint, folder / name, 6.4, (2, 1))
 
