@@ -28,6 +28,8 @@ LIMIT_S = 60.0
 """Seconds after which a single run is given up, if ours did not take longer."""
 HALVINGS = 6
 """A solver that is given its time is also given a half of it, a quarter and so on, so often."""
+PeerRuns = tuple[float, list[list[tuple[float, PeerAnswer]]]]
+"""Seconds of a solver's start, and its repetitions by limit, each with its seconds."""
 
 
 class PeerTask(NamedTuple):
@@ -79,15 +81,30 @@ def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
     path = _place(peer)
     if path is None:
         return nothing._replace(failure=f"not found: {peer.how_to_get}")
+    limits = _limits(peer, race)
     try:
-        with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as name:
-            folder = Path(name)
-            if isinstance(peer, PeerProgram):
-                return _program(peer, path, folder, race)
-            assert isinstance(peer, PeerPackage)
-            return _package(peer, folder, race)
+        with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
+            startup_s, by_limit = _solved(peer, path, Path(folder), race, limits)
+            costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in by_limit]
     except PeerError as error:
         return nothing._replace(failure=f"failed: {error}")
+    medians = [statistics.median(seconds for seconds, _ in runs) for runs in by_limit]
+    answers = [answer for _, answer in by_limit[0]]
+    clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
+    is_package = isinstance(peer, PeerPackage)
+    return nothing._replace(
+        version=_version(peer.distribution or peer.module) if isinstance(peer, PeerPackage) else "",
+        proved=all(answer.proved for answer in answers),
+        cost=peer.subject.worst(costs[0]),
+        solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
+        startup_s=startup_s,
+        process_s=None if is_package else medians[0],
+        reported_s=statistics.median(clocks) if clocks else None,
+        time_to_cost_s=_to_cost(peer, costs, medians, race.cost),
+        time_limit_s=limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
+        repetitions=race.repeats,
+        costs=costs[0],
+    )
 
 
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
@@ -103,40 +120,26 @@ def _place(peer: Peer) -> str | None:
     return None if importlib.util.find_spec(peer.module) is None else peer.module
 
 
-# --- packages ---
-
-
-def _package(peer: PeerPackage, folder: Path, race: PeerTask) -> PeerMeasurement:
-    limits = _limits(peer, race)
-    startup_s, by_limit = _in_child_process(
-        (peer.solve, peer.form(peer.subject.minimal), peer.form(race.problem), limits, race.repeats),
-        folder,
-        race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
-    )
-    costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in by_limit]
-    medians = [statistics.median(seconds for seconds, _ in runs) for runs in by_limit]
-    return PeerMeasurement(
-        peer.name,
-        _version(peer.distribution or peer.module),
-        peer.kind,
-        all(answer.proved for _, answer in by_limit[0]),
-        peer.subject.worst(costs[0]),
-        medians[0],
-        startup_s,
-        time_to_cost_s=_to_cost(peer, costs, medians, race.cost),
-        time_limit_s=limits[0] if peer.timed else None,
-        repetitions=race.repeats,
-        costs=costs[0],
-    )
-
-
-def _limits(peer: PeerPackage, race: PeerTask) -> tuple[float, ...]:
+def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
     """What a solver is told: its time and, where our cost is known, ever less of it; or the limit of a run."""
-    if not peer.timed:
+    if not isinstance(peer, PeerPackage) or not peer.timed:
         return (race.limit_s,)
     halvings = 0 if race.cost is None else HALVINGS
     limits = [max(race.seconds / 2**k, peer.shortest_s) for k in range(halvings + 1)]
     return tuple(dict.fromkeys(limits))
+
+
+def _solved(peer: Peer, path: str, folder: Path, race: PeerTask, limits: Sequence[float]) -> PeerRuns:
+    """Seconds of the start and, for each limit, the repetitions with their seconds."""
+    if isinstance(peer, PeerProgram):
+        return _program(peer, path, folder, race)
+    assert isinstance(peer, PeerPackage)
+    found: PeerRuns = _in_child_process(
+        (peer.solve, peer.form(peer.subject.minimal), peer.form(race.problem), limits, race.repeats),
+        folder,
+        race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
+    )
+    return found
 
 
 def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:
@@ -168,10 +171,7 @@ def _version(distribution: str) -> str:
         return ""
 
 
-# --- programs ---
-
-
-def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> PeerMeasurement:
+def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> PeerRuns:
     peer.write(peer.subject.minimal, folder, "minimal")
     peer.write(race.problem, folder, "instance")
 
@@ -183,26 +183,7 @@ def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> Peer
     run("minimal", 1)  # the first run reads the program from the disk
     seeds = range(1, race.repeats + 1)
     startup_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
-    runs = [run("instance", seed) for seed in seeds]
-    answers = [answer for _, answer in runs]
-    costs = _costs(peer, race.problem, answers)
-    process_s = statistics.median(seconds for seconds, _ in runs)
-    clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
-    return PeerMeasurement(
-        peer.name,
-        "",
-        peer.kind,
-        all(answer.proved for answer in answers),
-        peer.subject.worst(costs),
-        max(0.0, process_s - startup_s),
-        startup_s,
-        process_s,
-        statistics.median(clocks) if clocks else None,
-        _to_cost(peer, [costs], [process_s], race.cost),
-        repetitions=race.repeats,
-        in_process=False,
-        costs=costs,
-    )
+    return startup_s, [[run("instance", seed) for seed in seeds]]
 
 
 def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> tuple[float, str]:
@@ -214,9 +195,6 @@ def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> 
     if not answer.exists():
         raise PeerError(f"no answer; its last line: {_last_line(said)}")
     return seconds, said
-
-
-# --- both ---
 
 
 def _finished(command: Sequence[str], limit: float, **options: Any) -> str:

@@ -10,9 +10,9 @@ from core.problems.qap import qaplib
 from core.problems.tsp.problem import TspTour
 from core.search.stop import Target
 from drivers import ihc, ppp, qap, tsp
+from drivers.aco import AntOptions
 from drivers.experiments.options import workload_options
 from drivers.experiments.presets.compare_options import default_arguments
-from drivers.options.ant_colony import AntOptions
 from drivers.options.declaration import Options
 from drivers.options.local_search import DEFAULT_WALKS, ITERATIONS, SearchOptions
 from drivers.runs import device_selection
