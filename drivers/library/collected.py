@@ -13,7 +13,8 @@ from typing import Any
 from core.search.local_search import LocalSearch, Unconfirmed
 from core.search.protocol import Callback, Progress
 from drivers.library.results import Result
-from drivers.runs.repetitions import RepetitionMeasurement, Repetitions
+from drivers.runs.repetition_times import RepetitionMeasurement
+from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import RepetitionResult as Found
 from reports.records.iohprofiler import MAXIMISED
 

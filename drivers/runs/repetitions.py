@@ -2,114 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.parallel_benefit import ParallelBenefitCheck
+from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
+from drivers.runs.repetition_times import ZERO_TIMES, RepetitionMeasurement, RepetitionTimes
 from drivers.runs.single_rank import SingleRankRepetition
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
-from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
 from drivers.workload.run_time import announce_run_time
 from reports.text import formatting
 
 if TYPE_CHECKING:
     from core.search.protocol import Callback
-    from drivers.runs.checkpoint_file import CheckpointIdentity
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a run that is recorded already; comparisons search for it."""
-
-
-class RepetitionTimes(NamedTuple):
-    """Seconds of one repetition.
-
-    Over several ranks as in `reports.records.schema.Repetition`: the longest compilation of any rank, the transfers and
-    kernels of the rank that ran longest, and as total that compilation and that rank's time, one after the other.
-    """
-
-    compile_s: float
-    transfer_s: float
-    kernel_s: float
-    total_s: float
-
-    @property
-    def running_s(self) -> float:
-        """From end to end, without compilation."""
-        return self.total_s - self.compile_s
-
-
-ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(0.0, 0.0, 0.0, 0.0), 0.0, {})
-"""What a rank has spent that had nothing to do."""
-
-
-def combine_rank_times(every: Sequence[RepetitionTimes]) -> RepetitionTimes:
-    """The times of a repetition from those of all its ranks, which compile, meet, and then run together.
-
-    The slowest rank is the one that ran longest, whatever it took to compile: a difference of the longest total and the
-    longest compilation is nobody's time.
-    """
-    slowest = max(every, key=lambda times: times.running_s)
-    compile_s = max(times.compile_s for times in every)
-    return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
-
-
-class RepetitionMeasurement(NamedTuple):
-    """What one repetition took, and under which conditions.
-
-    Attributes
-    ----------
-    times : Times
-        See there.
-    rank_s : list of float
-        Every rank's own running time.
-    communication_share : float
-        Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
-    read : Mapping
-        What meters and counters read: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
-        `reports.records.schema.Repetition`.
-
-    """
-
-    times: RepetitionTimes
-    rank_s: list[float]
-    communication_share: float
-    read: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, every: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
-        """What all ranks spent: the times, the shares of communication and the readings of each."""
-        times = [one for one, _, _ in every]
-        return cls(
-            combine_rank_times(times),
-            [one.running_s for one in times],
-            sum(share for _, share, _ in every) / len(every),
-            combine_readings([read for _, _, read in every]),
-        )
-
-
-def combine_readings(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first rank's date and conditions; the joules and bytes of all ranks together, by where they were counted."""
-    return {**every[0], **{name: sum_by_name(read.get(name) for read in every) for name in ("energy_j", "bytes_moved")}}
-
-
-def sum_by_name(every: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
-    """The sum of each name's numbers; None where there are none at all."""
-    sums: dict[str, Any] = {}
-    for one in every:
-        for name, value in (one or {}).items():
-            sums[name] = sums.get(name, 0) + value
-    return sums or None
 
 
 class Repetitions:
@@ -154,7 +72,7 @@ class Repetitions:
         self.alone: SingleRankRepetition | None = None
         """The repetition that the first rank began alone, if it did."""
         self.opinions: list[VerifierVerdict] = []
-        self.hosts = 1
+        self.recorder = RunRecorder(workload, run)
         self.beside = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
 
@@ -181,15 +99,15 @@ class Repetitions:
         """
         first = self.ranks.rank == 0
         # Each host has one rank that is its first.
-        self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
-        identity, recorded = self.recorded() if first and self.options.record else ("", 0)
+        self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
+        identity, recorded = self.recorder.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
         if done < self.options.repeats:
             self.sharing.before()
         if first:
             self.begin(recorded)
         for number in range(done, self.options.repeats):
-            goes_on = self.long_run.begin(partial(self.about, number))
+            goes_on = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
             if not goes_on and self.sharing.after_first(spent.times.running_s, spent.communication_share):
                 # What all ranks have compiled counts for the repetition that takes the place of theirs.
@@ -331,8 +249,18 @@ class Repetitions:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.solution)
             if self.options.record:
-                self.append(result, spent, confirmed is True, confirming_verifiers(opinions))
+                self.record(result, spent, confirmed is True)
         self.contradicted += confirmed is False
+
+    def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
+        """Add a repetition to the record, with what is known of the run besides."""
+        peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
+        verdict = self.sharing.verdict or self.sharing.former
+        alone = {} if verdict is None else {"single_rank": verdict.details()}
+        conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
+        details = {**peers, **alone, **self.details, "verified_by": confirming_verifiers(self.opinions)}
+        read = {**spent.read, "conditions": conditions or None}
+        self.recorder.append(result, spent._replace(read=read), verified, details)
 
     def show(
         self, result: RepetitionResult, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str
@@ -366,116 +294,6 @@ class Repetitions:
         return (
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
             f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
-        )
-
-    # --- records ---
-
-    def about(self, repetition: int) -> CheckpointIdentity:
-        """Whose state it is that a repetition keeps."""
-        from drivers.runs.checkpoint_file import CheckpointIdentity
-
-        name, seed, history = self.run.problem.name, self.options.seed, keeps_history(self.options)
-        return CheckpointIdentity(self.workload.name, name, self.sha256, seed, self.parameters, history, repetition)
-
-    @functools.cached_property
-    def sha256(self) -> str:
-        """Digest of the problem when the run began, though its data may change later."""
-        digest: str = self.run.problem.sha256
-        return digest
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What decides the work, and nothing that decides its speed alone."""
-        return {**self.options.deciding("work"), **self.workload.parameters(self.shared)}
-
-    @property
-    def execution(self) -> dict[str, Any]:
-        """Execution settings, which affect only the speed: the same work has the same hash under all of them.
-
-        `distribute` and `pin_cores` are present only if they are not the default.
-        """
-        apart = {"pin_cores": True} if self.options.pin_cores else {}
-        share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}
-        return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.shared)}
-
-    def identified(self) -> dict[str, Any]:
-        """What makes two repetitions belong to one run."""
-        from reports.records.environment import environment
-
-        return {
-            "workload": self.workload.name,
-            "instance_sha256": self.sha256,
-            "parameters": self.parameters,
-            "execution": self.execution,
-            "seed": self.options.seed,
-            "backend": self.run.search.backend.name,
-            "device": self.run.search.backend.device.part or self.options.device,
-            "ranks": self.ranks.size + len(self.ranks.lost),
-            "environment": environment(self.hosts),
-        }
-
-    def recorded(self) -> tuple[str, int]:
-        """This run's identity, and how many of its repetitions are in the file.
-
-        A run with a state may go on in another way: then those count that were made in any.
-        """
-        from reports.records.files import count_repetitions, find_run, identity, refuse_namesake
-
-        path, sha256 = self.options.record, self.sha256
-        refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
-        run = identity(**self.identified())
-        done = find_run(path, run)
-        if done is not None and not done.verified:
-            print_note(f"{path}: not all repetitions of this run are confirmed")
-        if self.options.checkpoint:
-            return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
-        return run, len(done.repetitions) if done else 0
-
-    def append(
-        self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, judges: Sequence[str]
-    ) -> None:
-        """Add this repetition to the record."""
-        from reports.records.files import Record, Repetition, append
-
-        backend = self.run.search.backend
-        device = backend.device
-        peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
-        verdict = self.sharing.verdict or self.sharing.former
-        alone = {} if verdict is None else {"single_rank": verdict.details()}
-        conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
-        about = {
-            "instance_source": self.run.source,
-            "verified_by": list(judges),
-            "device_name": device.name,
-            **({"cores_per_rank": device.compute_units} if device.part else {}),
-            "device_driver": device.driver,
-            "simulated": device.driver == "simulated",
-            "reference": backend.is_reference,
-        }
-        append(
-            self.options.record,
-            Record.checked(
-                **self.identified(),
-                instance=self.run.problem.name,
-                device_kind=device.kind,
-                best_cost=result.cost,
-                best_index=result.index,
-                evaluations=result.evaluations,
-                evaluation_unit=self.unit_of(result),
-                hash=result.hash,
-                hash_scope=self.workload.hash_scope,
-                details={**result.details, **peers, **alone, **self.details, **about},
-                repetitions=(
-                    Repetition(
-                        *spent.times,
-                        **{**spent.read, "conditions": conditions or None},
-                        rank_s=None if self.ranks.lost else spent.rank_s,
-                        communication_share=spent.communication_share,
-                        history=None if result.history is None else thin_rows(result.history, MOST_ROWS),
-                    ),
-                ),
-                verified=verified,
-            ),
         )
 
 

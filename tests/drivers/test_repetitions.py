@@ -6,7 +6,8 @@ import pytest
 
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
-from drivers.runs.repetitions import Repetitions, RepetitionTimes, combine_rank_times, overall_verdict
+from drivers.runs.repetition_times import RepetitionTimes, combine_rank_times
+from drivers.runs.repetitions import Repetitions, overall_verdict
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict
 from tests.drivers.small_runs import FirstOfTwo, Idle, idle_backend
 
@@ -75,7 +76,7 @@ def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
     """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
     several = repetitions(lambda own: local_ranks, repeats=0)
     several.repeat()
-    assert several.identified()["environment"]["host_count"] == hosts
+    assert several.recorder.identified()["environment"]["host_count"] == hosts
 
 
 def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():

@@ -1,0 +1,142 @@
+"""Identity of a run, its checkpoints' and its records': what a file holds of it, and a line for each repetition."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from drivers.cli.messages import print_note
+from drivers.workload.declaration import PreparedRun, RepetitionResult, Workload
+from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
+
+if TYPE_CHECKING:
+    from drivers.runs.checkpoint_file import CheckpointIdentity
+    from drivers.runs.repetition_times import RepetitionMeasurement
+
+
+class RunRecorder:
+    """Records of one run; the first rank reads and writes them.
+
+    Parameters
+    ----------
+    workload, run
+        What is run, with the search of all ranks.
+
+    Attributes
+    ----------
+    hosts : int
+        Number of machines that the ranks are spread over.
+
+    """
+
+    def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
+        self.workload = workload
+        self.run = run
+        self.options = run.options
+        self.ranks = run.ranks
+        self.hosts = 1
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of the problem when the run began, though its data may change later."""
+        digest: str = self.run.problem.sha256
+        return digest
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What decides the work, and nothing that decides its speed alone."""
+        return {**self.options.deciding("work"), **self.workload.parameters(self.run)}
+
+    @property
+    def execution(self) -> dict[str, Any]:
+        """Execution settings, which affect only the speed: the same work has the same hash under all of them.
+
+        `distribute` and `pin_cores` are present only if they are not the default.
+        """
+        apart = {"pin_cores": True} if self.options.pin_cores else {}
+        share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}
+        return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.run)}
+
+    def identified(self) -> dict[str, Any]:
+        """What makes two repetitions belong to one run."""
+        from reports.records.environment import environment
+
+        backend = self.run.search.backend
+        return {
+            "workload": self.workload.name,
+            "instance_sha256": self.sha256,
+            "parameters": self.parameters,
+            "execution": self.execution,
+            "seed": self.options.seed,
+            "backend": backend.name,
+            "device": backend.device.part or self.options.device,
+            "ranks": self.ranks.size + len(self.ranks.lost),
+            "environment": environment(self.hosts),
+        }
+
+    def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
+        """Whose state it is that a repetition keeps."""
+        from drivers.runs.checkpoint_file import CheckpointIdentity
+
+        name, seed, history = self.run.problem.name, self.options.seed, keeps_history(self.options)
+        return CheckpointIdentity(self.workload.name, name, self.sha256, seed, self.parameters, history, repetition)
+
+    def recorded(self) -> tuple[str, int]:
+        """This run's identity, and how many of its repetitions are in the file.
+
+        A run with a state may go on in another way: then those count that were made in any.
+        """
+        from reports.records.files import count_repetitions, find_run, identity, refuse_namesake
+
+        path, sha256 = self.options.record, self.sha256
+        refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
+        run = identity(**self.identified())
+        done = find_run(path, run)
+        if done is not None and not done.verified:
+            print_note(f"{path}: not all repetitions of this run are confirmed")
+        if self.options.checkpoint:
+            return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
+        return run, len(done.repetitions) if done else 0
+
+    def append(
+        self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
+    ) -> None:
+        """Add a repetition to the file; ``details`` are the record's, besides those of the device."""
+        from reports.records.files import Record, Repetition, append
+
+        backend = self.run.search.backend
+        device = backend.device
+        about = {
+            "instance_source": self.run.source,
+            "device_name": device.name,
+            **({"cores_per_rank": device.compute_units} if device.part else {}),
+            "device_driver": device.driver,
+            "simulated": device.driver == "simulated",
+            "reference": backend.is_reference,
+        }
+        append(
+            self.options.record,
+            Record.checked(
+                **self.identified(),
+                instance=self.run.problem.name,
+                device_kind=device.kind,
+                best_cost=result.cost,
+                best_index=result.index,
+                evaluations=result.evaluations,
+                evaluation_unit=result.unit or self.workload.unit,
+                hash=result.hash,
+                hash_scope=self.workload.hash_scope,
+                details={**result.details, **details, **about},
+                repetitions=(
+                    Repetition(
+                        *spent.times,
+                        **spent.read,
+                        rank_s=None if self.ranks.lost else spent.rank_s,
+                        communication_share=spent.communication_share,
+                        history=None if result.history is None else thin_rows(result.history, MOST_ROWS),
+                    ),
+                ),
+                verified=verified,
+            ),
+        )

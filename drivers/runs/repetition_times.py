@@ -1,0 +1,87 @@
+"""Times, shares of communication and meter readings of one repetition: of a rank, and of all ranks together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class RepetitionTimes(NamedTuple):
+    """Seconds of one repetition.
+
+    Over several ranks as in `reports.records.schema.Repetition`: the longest compilation of any rank, the transfers and
+    kernels of the rank that ran longest, and as total that compilation and that rank's time, one after the other.
+    """
+
+    compile_s: float
+    transfer_s: float
+    kernel_s: float
+    total_s: float
+
+    @property
+    def running_s(self) -> float:
+        """From end to end, without compilation."""
+        return self.total_s - self.compile_s
+
+
+ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(0.0, 0.0, 0.0, 0.0), 0.0, {})
+"""What a rank has spent that had nothing to do."""
+
+
+def combine_rank_times(every: Sequence[RepetitionTimes]) -> RepetitionTimes:
+    """The times of a repetition from those of all its ranks, which compile, meet, and then run together.
+
+    The slowest rank is the one that ran longest, whatever it took to compile: a difference of the longest total and the
+    longest compilation is nobody's time.
+    """
+    slowest = max(every, key=lambda times: times.running_s)
+    compile_s = max(times.compile_s for times in every)
+    return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
+
+
+class RepetitionMeasurement(NamedTuple):
+    """What one repetition took, and under which conditions.
+
+    Attributes
+    ----------
+    times : Times
+        See there.
+    rank_s : list of float
+        Every rank's own running time.
+    communication_share : float
+        Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
+    read : Mapping
+        What meters and counters read: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
+        `reports.records.schema.Repetition`.
+
+    """
+
+    times: RepetitionTimes
+    rank_s: list[float]
+    communication_share: float
+    read: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, every: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
+        """What all ranks spent: the times, the shares of communication and the readings of each."""
+        times = [one for one, _, _ in every]
+        return cls(
+            combine_rank_times(times),
+            [one.running_s for one in times],
+            sum(share for _, share, _ in every) / len(every),
+            combine_readings([read for _, _, read in every]),
+        )
+
+
+def combine_readings(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The first rank's date and conditions; the joules and bytes of all ranks together, by where they were counted."""
+    return {**every[0], **{name: sum_by_name(read.get(name) for read in every) for name in ("energy_j", "bytes_moved")}}
+
+
+def sum_by_name(every: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
+    """The sum of each name's numbers; None where there are none at all."""
+    sums: dict[str, Any] = {}
+    for one in every:
+        for name, value in (one or {}).items():
+            sums[name] = sums.get(name, 0) + value
+    return sums or None
