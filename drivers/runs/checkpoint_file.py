@@ -87,89 +87,60 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         return {"version": self.version, **{name: getattr(self, name) for name in self.__struct_fields__[:6]}}
 
 
-class RunCheckpointFile:
-    """The file of one run; the first rank reads and writes it.
+def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint]:
+    """Whose state a file holds, and the state.
 
-    Parameters
-    ----------
-    path
-        Its name.
+    Raises
+    ------
+    UserError
+        The file is damaged or was edited, of another version of the suite, or of another run than the expected.
 
     """
+    try:
+        with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as file:
+            about, names = _read_identity(path, bytes(file[IDENTITY_ARRAY]).decode())
+            # What a file holds has been JSON, in which tuples are lists.
+            wanted = json.loads(json.dumps(expected.work))
+            for name, found in about.work.items():
+                if found != wanted[name]:
+                    difference = describe_difference(name, found, wanted[name])
+                    raise UserError(f"{path}: a checkpoint of another run: {difference}")
+            state = {name: file[name] for name in names}
+            if content_digest(file[IDENTITY_ARRAY], state).tolist() != file[DIGEST_ARRAY].tolist():
+                raise ValueError(f"its content does not have the {DIGEST_ARRAY} digest that it names")
+            return about, state
+    except DAMAGED_FILE_ERRORS as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"{path}: expected a checkpoint, found a damaged file ({why})") from None
 
-    def __init__(self, path: str) -> None:
-        self.path = path
 
-    def exists(self) -> bool:
-        """Whether there is a state."""
-        return os.path.exists(self.path)
+def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]:
+    """Whose state it is, and the names of its arrays."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or found.get("version") != VERSION:
+        version = found.get("version") if isinstance(found, dict) else found
+        raise UserError(f"{path}: found a checkpoint of version {version}, expected {VERSION}")
+    names = found.pop(NAMES_ARRAY)
+    return msgspec.convert(found, CheckpointIdentity), names
 
-    def read(self, expected: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint]:
-        """Whose state it is, and the state.
 
-        Raises
-        ------
-        UserError
-            The file is damaged or was edited, of another version of the suite, or of another run than the expected.
+def write_checkpoint(path: str, about: CheckpointIdentity, state: Checkpoint) -> None:
+    """Keep a state in place of the one before.
 
-        """
-        try:
-            with warnings.catch_warnings(action="ignore"), np.load(self.path, allow_pickle=False) as file:
-                about, names = self._about(bytes(file[IDENTITY_ARRAY]).decode())
-                self._require(about, expected)
-                state = {name: file[name] for name in names}
-                if content_digest(file[IDENTITY_ARRAY], state).tolist() != file[DIGEST_ARRAY].tolist():
-                    raise ValueError(f"its content does not have the {DIGEST_ARRAY} digest that it names")
-                return about, state
-        except DAMAGED_FILE_ERRORS as error:
-            why = " ".join(str(error).split()) or type(error).__name__
-            raise UserError(f"{self.path}: expected a checkpoint, found a damaged file ({why})") from None
+    Raises
+    ------
+    UserError
+        The disk does not take it; the one before is still there.
 
-    def write(self, about: CheckpointIdentity, state: Checkpoint) -> None:
-        """Keep a state in place of the one before.
-
-        Raises
-        ------
-        UserError
-            The disk does not take it; the one before is still there.
-
-        """
-        words = np.frombuffer(
-            json.dumps({**msgspec.structs.asdict(about), NAMES_ARRAY: list(state)}).encode(), np.uint8
-        )
-        try:
-            with atomic_write(self.path) as file:
-                np.savez(
-                    file,
-                    allow_pickle=False,
-                    **{IDENTITY_ARRAY: words, DIGEST_ARRAY: content_digest(words, state)},
-                    **state,
-                )
-        except OSError as error:
-            raise UserError(f"{self.path}: cannot save the checkpoint: {error.strerror or error}") from None
-
-    def remove(self) -> None:
-        """Forget the state of a run that is done."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.path)
-
-    def _about(self, text: str) -> tuple[CheckpointIdentity, list[str]]:
-        """Whose state it is, and the names of its arrays."""
-        found = json.loads(text)
-        if not isinstance(found, dict) or found.get("version") != VERSION:
-            version = found.get("version") if isinstance(found, dict) else found
-            raise UserError(f"{self.path}: found a checkpoint of version {version}, expected {VERSION}")
-        names = found.pop(NAMES_ARRAY)
-        return msgspec.convert(found, CheckpointIdentity), names
-
-    def _require(self, about: CheckpointIdentity, expected: CheckpointIdentity) -> None:
-        # What a file holds has been JSON, in which tuples are lists.
-        wanted = json.loads(json.dumps(expected.work))
-        for name, found in about.work.items():
-            if found != wanted[name]:
-                raise UserError(
-                    f"{self.path}: a checkpoint of another run: {describe_difference(name, found, wanted[name])}"
-                )
+    """
+    described = json.dumps({**msgspec.structs.asdict(about), NAMES_ARRAY: list(state)})
+    words = np.frombuffer(described.encode(), np.uint8)
+    arrays = {IDENTITY_ARRAY: words, DIGEST_ARRAY: content_digest(words, state), **state}
+    try:
+        with atomic_write(path) as file:
+            np.savez(file, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise UserError(f"{path}: cannot save the checkpoint: {error.strerror or error}") from None
 
 
 def content_digest(about: np.ndarray, state: Checkpoint) -> np.ndarray:

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from drivers.options.declaration import Options
 
 if TYPE_CHECKING:
     from core.search.checkpoint import Checkpoint, Checkpointer
-    from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointFile, RunCheckpointLock
+    from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointLock
 
 
 def refuse_to_overwrite(options: Options) -> None:
@@ -93,15 +93,6 @@ class RecoveryState:
             refuse_to_overwrite(options)
 
 
-def checkpoint_file(options: Options) -> RunCheckpointFile | None:
-    """The file of the state, if there shall be one; what reads and writes it is imported for nobody else."""
-    if options.checkpoint is None:
-        return None
-    from drivers.runs.checkpoint_file import RunCheckpointFile
-
-    return RunCheckpointFile(options.checkpoint)
-
-
 class RunCheckpoints:
     """The states of one run, on every rank.
 
@@ -129,7 +120,7 @@ class RunCheckpoints:
         self.options = options
         self.ranks = ranks
         self.memory = memory or RecoveryState()
-        self.file = checkpoint_file(options)
+        self.path = options.checkpoint
         self.checkpointer: Checkpointer | None = None
         self.before_s = 0.0
         self.resumed = 0
@@ -152,12 +143,13 @@ class RunCheckpoints:
         Terminated
             The repetition before was asked to end, and was done before it could.
         UserError
-            See `RunCheckpointFile.read`.
+            See `read_checkpoint`.
 
         """
-        if self.file is None and not self.ranks.survives:
+        if self.path is None and not self.ranks.survives:
             return False
         from core.search.checkpoint import Checkpointer, Terminated
+        from drivers.runs import checkpoint_file
 
         if self.checkpointer is not None and self.ranks.sum(int(self.checkpointer.asked)):
             if self.ranks.rank == 0:
@@ -168,24 +160,24 @@ class RunCheckpoints:
         self.memory.done[self.options.seed] = whose.repetition
 
         def write(state: Checkpoint) -> None:
-            assert self.file is not None
-            self.file.write(whose, state)
+            assert self.path is not None
+            checkpoint_file.write_checkpoint(self.path, whose, state)
 
         def hold(state: Checkpoint) -> None:
             self.memory.held = whose, state
 
         self.checkpointer = Checkpointer(
-            write if self.file is not None else None,
+            write if self.path is not None else None,
             earlier,
             self.options.checkpoint_every,
             hold if self.ranks.survives else None,
-            self.options.checkpoint or "the state in memory",
+            self.path or "the state in memory",
         )
         self.before_s = self.checkpointer.before_s
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
-            print_note(f"{self.options.checkpoint}: the run resumes after {self.before_s:.1f} s")
+            print_note(f"{self.path}: the run resumes after {self.before_s:.1f} s")
         return earlier is not None
 
     @property
@@ -205,23 +197,25 @@ class RunCheckpoints:
         Raises
         ------
         UserError
-            The file has a later repetition, or see `RunCheckpointFile.read`.
+            The file has a later repetition, or see `read_checkpoint`.
 
         """
         from msgspec.structs import replace
 
+        from drivers.runs.checkpoint_file import read_checkpoint
+
         held = self.memory.held
         if held is not None and replace(held[0], resumed=0) == whose:
             return held
-        if self.file is None or not self.options.resume or self.memory.attempts > 1:
+        if self.path is None or not self.options.resume or self.memory.attempts > 1:
             return whose, None
-        if not self.file.exists():
-            print_note(f"{self.file.path}: found no checkpoint, so the run starts from the beginning")
+        if not os.path.exists(self.path):
+            print_note(f"{self.path}: found no checkpoint, so the run starts from the beginning")
             return whose, None
-        about, state = self.file.read(whose)
+        about, state = read_checkpoint(self.path, whose)
         if about.repetition > whose.repetition:
             raise UserError(
-                f"{self.file.path}: found a checkpoint of repetition {about.repetition + 1}, expected one of "
+                f"{self.path}: found a checkpoint of repetition {about.repetition + 1}, expected one of "
                 f"repetition {whose.repetition + 1}: the record lacks the earlier ones"
             )
         if about.repetition < whose.repetition:
@@ -235,14 +229,15 @@ class RunCheckpoints:
 
     def finish(self) -> None:
         """Remove the state of a repetition that is done; on the first rank."""
-        if self.file is not None:
-            self.file.remove()
+        if self.path is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self.path)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
-        checkpointer, file = self.checkpointer, self.file
-        if checkpointer is None or file is None or threading.current_thread() is not threading.main_thread():
+        checkpointer, path = self.checkpointer, self.path
+        if checkpointer is None or path is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
@@ -255,7 +250,7 @@ class RunCheckpoints:
             yield
         except SystemExit:
             if checkpointer.asked and self.ranks.rank == 0:
-                print(f"ended by SIGTERM; the checkpoint is in {file.path}: --resume continues", file=sys.stderr)
+                print(f"ended by SIGTERM; the checkpoint is in {path}: --resume continues", file=sys.stderr)
             raise
         finally:
             signal.signal(signal.SIGTERM, before)

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from drivers.cli.exit_codes import run_driver
-from drivers.runs.checkpoint_file import RunCheckpointFile
+from drivers.runs import checkpoint_file
 from reports.plots import style
 
 
@@ -29,18 +29,18 @@ class CutOffError(Exception):
 @pytest.fixture
 def cut_off(monkeypatch):
     """Let runs of this process end after a number of states, as if it had been killed."""
-    write = RunCheckpointFile.write
+    write = checkpoint_file.write_checkpoint
 
     def after(states):
         left = [states]
 
-        def writing(self, about, state):
-            write(self, about, state)
+        def writing(*given):
+            write(*given)
             left[0] -= 1
             if not left[0]:
                 raise CutOffError
 
-        monkeypatch.setattr(RunCheckpointFile, "write", writing)
+        monkeypatch.setattr(checkpoint_file, "write_checkpoint", writing)
 
     yield after
     monkeypatch.undo()

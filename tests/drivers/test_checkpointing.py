@@ -25,7 +25,13 @@ from core.search.checkpoint import Checkpointer, Terminated
 from drivers import aco, knapsack, qap
 from drivers.options.declaration import Options
 from drivers.runs import checkpoint_file, reference_solvers
-from drivers.runs.checkpoint_file import VERSION, CheckpointIdentity, RunCheckpointFile, RunCheckpointLock
+from drivers.runs.checkpoint_file import (
+    VERSION,
+    CheckpointIdentity,
+    RunCheckpointLock,
+    read_checkpoint,
+    write_checkpoint,
+)
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.workload.declaration import RepetitionResult
 from tests.patience import written
@@ -148,24 +154,23 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
 
 
 def test_a_state_of_another_version_is_refused(tmp_path):
-    file = RunCheckpointFile(str(tmp_path / "state"))
-    file.write(msgspec.structs.replace(WHOSE, version=VERSION + 1), STATE)
+    file = str(tmp_path / "state")
+    write_checkpoint(file, msgspec.structs.replace(WHOSE, version=VERSION + 1), STATE)
     with pytest.raises(UserError, match=f"state: found a checkpoint of version {VERSION + 1}, expected {VERSION}$"):
-        file.read(WHOSE)
+        read_checkpoint(file, WHOSE)
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(5000, marks=pytest.mark.long)])
 def test_a_damaged_state_is_one_error_or_the_state(tmp_path, count):
     path = tmp_path / "state"
-    file = RunCheckpointFile(str(path))
-    file.write(WHOSE, STATE)
+    write_checkpoint(str(path), WHOSE, STATE)
     good = path.read_bytes()
     refused = 0
     for k in range(count):
         path.write_bytes(mutated(good, random.Random(k)))
         try:
             with warnings.catch_warnings(action="error"):
-                _, state = file.read(WHOSE)
+                _, state = read_checkpoint(str(path), WHOSE)
             assert all(np.array_equal(state[name], array) for name, array in STATE.items()), k
         except UserError as error:
             assert str(error).startswith(str(path)) and str(error).isprintable(), k
@@ -186,17 +191,17 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path):
     for content in contents:
         path.write_bytes(content)
         with pytest.raises(UserError, match="state: expected a checkpoint, found a damaged file") as refusal:
-            RunCheckpointFile(str(path)).read(WHOSE)
+            read_checkpoint(str(path), WHOSE)
         assert "\n" not in str(refusal.value)
 
 
 def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, monkeypatch):
-    file = RunCheckpointFile(str(tmp_path / "state"))
-    file.write(WHOSE, STATE)
+    file = str(tmp_path / "state")
+    write_checkpoint(file, WHOSE, STATE)
     good = (tmp_path / "state").read_bytes()
 
     monkeypatch.setattr(atomic_files.os, "fsync", refusing(errno.ENOSPC))
-    checkpointer = Checkpointer(lambda state: file.write(WHOSE, state), every_s=0.0)
+    checkpointer = Checkpointer(lambda state: write_checkpoint(file, WHOSE, state), every_s=0.0)
     with pytest.warns(UserWarning, match="cannot save the checkpoint: No space left on device: no state is kept"):
         checkpointer.keep(Solo(), {"done": np.array(9)})
     assert (tmp_path / "state").read_bytes() == good and os.listdir(tmp_path) == ["state"]
@@ -216,10 +221,10 @@ def edited(path, name, change):
 
 def test_an_edited_state_is_damaged(tmp_path):
     path = str(tmp_path / "state")
-    RunCheckpointFile(path).write(WHOSE, STATE)
+    write_checkpoint(path, WHOSE, STATE)
     edited(path, "rows", lambda array: array.astype(np.float64))
     with pytest.raises(UserError, match="state: expected a checkpoint, found a damaged file .*sha256 digest"):
-        RunCheckpointFile(path).read(WHOSE)
+        read_checkpoint(path, WHOSE)
 
 
 WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.5), ("parameters", []), ("history", 1))
@@ -228,14 +233,14 @@ WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.
 @pytest.mark.parametrize(("field", "value"), WRONG)
 def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
-    RunCheckpointFile(path).write(WHOSE, STATE)
+    write_checkpoint(path, WHOSE, STATE)
 
     def change(words):
         return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
 
     edited(path, "about", change)
     with pytest.raises(UserError, match="state: (expected a checkpoint|a checkpoint of another run)") as refusal:
-        RunCheckpointFile(path).read(WHOSE)
+        read_checkpoint(path, WHOSE)
     assert str(refusal.value).isprintable()
 
 
@@ -244,7 +249,7 @@ def test_a_sealed_state_that_is_no_state_of_the_search_is_one_line(drive, interr
     with np.load(path) as file:
         about = json.loads(bytes(file["about"]))
         state = {name: file[name] for name in about.pop("arrays")}
-    RunCheckpointFile(str(path)).write(CheckpointIdentity(**about), {**state, "done": np.array(10**6)})
+    write_checkpoint(str(path), CheckpointIdentity(**about), {**state, "done": np.array(10**6)})
     code, said, error = drive(*RUN, "--checkpoint", path, "--resume")
     assert code == 2 and "hash" not in said
     assert error.splitlines()[-1] == f"error: {path}: array 'done': found 1000000, expected 1 to 40000"
@@ -396,7 +401,7 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
         survives = True
 
     options = Options(checkpoint=str(tmp_path / "state"), resume=True)
-    RunCheckpointFile(options.checkpoint).write(msgspec.structs.replace(WHOSE, resumed=2), STATE)
+    write_checkpoint(options.checkpoint, msgspec.structs.replace(WHOSE, resumed=2), STATE)
     memory = RecoveryState()
     memory.attempts = 1
     assert RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE)
