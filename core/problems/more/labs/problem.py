@@ -8,7 +8,7 @@ import numpy as np
 
 from core.kernels.local_search.moves import flipped
 from core.kernels.local_search.walks import Move
-from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.lang import Array, Row, bundle, function, i32, lane, max, min, team_size
 from core.problems.encodings import Bits
 from core.problems.instances.errors import InstanceError
 from core.problems.problem import Evaluation, Problem
@@ -81,6 +81,24 @@ def added_by_correlations(bits: Array[i32], move: Move, labs: Correlations) -> i
 
 
 @function
+def added_by_one_flip(bits: Array[i32], move: Move, labs: Correlations) -> i32:
+    """What flipping one sign adds to the energy, in O(n): up to a lag it meets a sign on both sides, then on one."""
+    i = move.i
+    sign = 2 * bits[i] - 1
+    behind = labs.n - 1 - i
+    near = min(i, behind)
+    total = 0
+    for lag in range(1, near + 1):
+        less = 4 * sign * (bits[i - lag] + bits[i + lag] - 1)
+        total += less * (less - 2 * labs.correlations[lag])
+    side = 1 if behind > i else -1
+    for lag in range(near + 1, max(i, behind) + 1):
+        less = 2 * sign * (2 * bits[i + side * lag] - 1)
+        total += less * (less - 2 * labs.correlations[lag])
+    return total
+
+
+@function
 def correlate(bits: Array[i32], labs: Correlations):
     """All autocorrelations from scratch."""
     for lag in range(1 + lane(), labs.n, team_size()):
@@ -135,7 +153,8 @@ class Labs(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``autocorrelations`` (O(n), from those that a walk keeps) or ``delta`` (O(n^2))."""
-        faster = Evaluation(added_by_correlations, begin=correlate, update=follow, work=self.encoding.n)
+        added_by = added_by_one_flip if neighbourhood == "flip1" else added_by_correlations
+        faster = Evaluation(added_by, begin=correlate, update=follow, work=self.encoding.n)
         return {"autocorrelations": faster, "delta": Evaluation(added, work=self.encoding.n**2)}
 
     def data_for(self, evaluation: str) -> Signs:
