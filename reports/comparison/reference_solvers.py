@@ -106,10 +106,8 @@ class SolverComparison:
     def ours(self) -> list[tuple[str, ComparedRun]]:
         """Our fastest run and our run on one core, each with what it is; one alone where they are the same."""
         fastest, one_core = self.comparison.fastest, self.comparison.baseline
-        if fastest is None or fastest is one_core:
-            return [("ours, one core", one_core)] if one_core else []
-        beside = [("ours, one core", one_core)] if one_core else []
-        return [("ours, the fastest", fastest), *beside]
+        known = (("ours, the fastest", None if fastest is one_core else fastest), ("ours, one core", one_core))
+        return [(what, row) for what, row in known if row]
 
     def better(self, one: float, other: float) -> bool:
         """Tell whether a cost is better than another."""

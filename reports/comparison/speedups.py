@@ -71,7 +71,7 @@ class NotRun:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """One configuration of the comparison. Times in seconds, rates in 10^9 evaluations per second.
+    """One configuration of the comparison. Times in seconds.
 
     `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
     since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured. `base` is the
@@ -101,12 +101,12 @@ class ComparedRun:
 
     @property
     def rate(self) -> float | None:
-        """Evaluations per second of running time, in 10^9; None where the workload counts none."""
+        """Evaluations per second of running time; None where the workload counts none."""
         return _rate(self.record.evaluations, self.running)
 
     @property
     def kernel_rate(self) -> float | None:
-        """Evaluations per second of kernel time, in 10^9."""
+        """Evaluations per second of kernel time."""
         return _rate(self.record.evaluations, self.kernel)
 
 
@@ -354,4 +354,4 @@ def _no_baseline_label(
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:
-    return evaluations / time.median.value / 1e9 if evaluations and time.median.value > 0 else None
+    return evaluations / time.median.value if evaluations and time.median.value > 0 else None

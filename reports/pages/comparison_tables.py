@@ -84,7 +84,7 @@ def results(one: ComparedSection) -> TextTable:
         "device": lambda row: row.device_name,
         ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
         ">speed-up over one core [95 % CI]": _speedup,
-        f">{comparison.work.evaluation_unit}/s": per_second,
+        f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),
         ">in communication": lambda row: communication(row.record),
         ">energy, median": lambda row: _energy(row.record),
         "notes": lambda row: marks(one.cautions, comparison.label(row)),
@@ -92,11 +92,6 @@ def results(one: ComparedSection) -> TextTable:
     optional = (">in communication", ">energy, median")
     table = TextTable.of(_table_title(comparison), comparison.rows, columns, optional)
     return replace(table, notes=[f"Not run: {missing}" for missing in comparison.not_run])
-
-
-def per_second(row: ComparedRun) -> str:
-    """Word a row's rate with its prefix; empty where the workload counts nothing."""
-    return rate(None if row.rate is None else 1e9 * row.rate)
 
 
 def _speedup(row: ComparedRun) -> str:
@@ -150,7 +145,7 @@ def conditions(comparison: ComparedRuns) -> TextTable:
         "run": comparison.label,
         "device": lambda row: row.record.device,
         f">{unit}": lambda row: grouped(row.record.evaluations or None),
-        f">{unit}/s in the kernel": lambda row: rate(None if row.kernel_rate is None else 1e9 * row.kernel_rate),
+        f">{unit}/s in the kernel": lambda row: rate(row.kernel_rate),
         ">load before": lambda row: number(condition(row.record, "load_1min")),
         ">MHz": lambda row: number(condition(row.record, "gpu_mhz") or condition(row.record, "cpu_mhz_mean")),
         ">bytes moved": lambda row: _moved(row.record),

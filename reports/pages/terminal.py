@@ -11,10 +11,9 @@ from reports.comparison.headline import headline
 from reports.comparison.sections import ComparedSection
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.pages.comparison import cost_sentence
-from reports.pages.comparison_tables import per_second
 from reports.records.files import Record
 from reports.statistics.medians import Summary
-from reports.text.formatting import number, ratio, seconds, time_unit
+from reports.text.formatting import number, rate, ratio, seconds, time_unit
 from reports.text.tables import TERMINAL, TextTable
 
 MOST_OF_A_REASON = 150
@@ -89,7 +88,7 @@ def _table(section: ComparedSection) -> TextTable:
         ">time": lambda row: seconds(row.running.median.value),
         ">from, to": lambda row: _range(row.running),
         ">speed-up": lambda row: ratio(row.speedup),
-        f">{comparison.work.evaluation_unit}/s": per_second,
+        f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),
         "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
     return TextTable.of("", comparison.rows, columns)

@@ -199,7 +199,7 @@ def _shares(one: ExhibitCell) -> str:
 
 def _rate_words(one: ExhibitCell) -> str:
     found = one.row.rate
-    return "" if found is None else f"{rate(found * 1e9)} {one.record.evaluation_unit}/s"
+    return "" if found is None else f"{rate(found)} {one.record.evaluation_unit}/s"
 
 
 def _nodes(one: ExhibitCell) -> str:
@@ -324,7 +324,7 @@ MEASURES: dict[str, Measure] = {
     "iteration": Measure("seconds an iteration", _iteration_words, _value_of(_iteration)),
     "speedup": Measure("speed-up over one core", _speedup_words, _value_of(_speedup)),
     "over_first": Measure("times as fast as the first strategy", _over_first_words, _value_of(_over_first)),
-    "rate": Measure("units a second", _rate_words, lambda one: None if one.row.rate is None else one.row.rate * 1e9),
+    "rate": Measure("units a second", _rate_words, lambda one: one.row.rate),
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
     "with": Measure("found with", _with),
