@@ -10,7 +10,7 @@ from typing import Any
 
 from core.errors import UserError
 from reports.pages import gallery as pages_gallery
-from reports.pages import results, results_choices
+from reports.pages import results
 
 PAGES = ("gallery", "results")
 
@@ -58,7 +58,7 @@ def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[st
         Records cannot be compared, or one of them is damaged.
     """
     if options.command == "results":
-        page = options.page or results_choices.page_path(options.folder)
+        page = options.page or results.page_path(options.folder)
         return _results(page, options.folder, check=options.check)
     if options.check:
         return (), pages_gallery.differences(options.folder)

@@ -1,4 +1,6 @@
-"""The tables of the page of results: each stands between two marks, and is made from the gallery's records.
+"""The tables of the page of results, made from the gallery's records.
+
+`results.toml`, next to the records, says which figures they show; each stands in the page between two marks:
 
 <!-- table NAME: made by python -m reports results -->
 ...
@@ -9,25 +11,326 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import structs
 
 from core.errors import UserError
-from reports.pages import gallery, results_choices
+from reports.pages import gallery, provenance
 from reports.pages.gallery import GalleryReport, difference
-from reports.pages.results_choices import ResultsTable
-from reports.pages.results_tables import FilledTable, UnfilledError
+from reports.papers.exhibits import Datum, FilledExhibit, fill_exhibit, gather_evidence
+from reports.papers.files import load, names
+from reports.papers.measures import MEASURES
+from reports.papers.paper import PROCESSORS, Exhibit, Paper
+from reports.papers.placement import find_series, has_options
+from reports.papers.plots import RATIOS
+from reports.papers.tables import NOT_RUN, cell_text
+from reports.records.files import Record
+from reports.records.parameters import run_parameters
+from reports.text.formatting import number
+from reports.text.tables import TextTable
+from reports.toml_file import DataFile
 
+DATA = "results.toml"
+WIDTH = 120
 MARK = re.compile(r"\s*<!--\s*(table|end)\b.*", re.IGNORECASE)
 """A line that is a mark, or was meant as one."""
 BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports results -->")
 END = re.compile(r"<!-- end (?P<name>\S+) -->")
 EXPECTED = "`<!-- table NAME: made by python -m reports results -->` or `<!-- end NAME -->`"
+MEASURES_OF_NOTES = {"its baseline": {"speedup"}, "no baseline": {"speedup"}, "no time of": {"peers", "over_peer"}}
+"""Beginnings of notes, and the measures that they are about; others are about a run."""
 
 
-@dataclass(frozen=True)
-class FilledPage:
+class UnfilledError(UserError):
+    """A table for which no run is recorded, or not even records are there."""
+
+    exit_code = 1
+
+
+# --- which figures a table shows ---
+
+
+class FigureChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which figure stands in a cell: a published one where a machine of the paper is named, else one of ours.
+
+    Attributes
+    ----------
+    exhibit, line : str
+        `table 4`, and the key of its row.
+    machine, column : str
+        Of a published figure: the key of the machine, and the heading of the column; the latter may be empty where
+        `where` tells columns, or the machine has one alone.
+    where : mapping
+        Options that a run of ours was asked for, and that tell the paper's columns where options do: strategy, ants ...
+    series, backend : str
+        Of ours; without a backend those of all.
+    ranks : int
+        Of ours; 0: any number.
+    shows : tuple of str
+        Measures that the cell says; empty: what the exhibit's cells say, or all that is printed.
+    """
+
+    exhibit: str = ""
+    line: str = ""
+    machine: str = ""
+    column: str = ""
+    where: dict[str, Any] = {}
+    series: str = ""
+    backend: str = ""
+    ranks: int = 0
+    shows: tuple[str, ...] = ()
+
+
+class RowChoice(FigureChoice, frozen=True, kw_only=True):
+    """The part of a choice that a row says."""
+
+    label: str
+
+
+class ColumnChoice(FigureChoice, frozen=True, kw_only=True):
+    """The part of a choice that a column says."""
+
+    heading: str
+
+
+class TableChoice(FigureChoice, frozen=True, kw_only=True):
+    """A table of the file: what all its cells say, and rows and columns."""
+
+    name: str
+    paper: str
+    first: str
+    rows: list[RowChoice]
+    columns: list[ColumnChoice]
+
+
+class ResultsContent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file: the page that has the tables, and the tables, each a `TableChoice`."""
+
+    page: str
+    tables: list[dict[str, Any]]
+
+
+class ResultsTable(NamedTuple):
+    """A table of the page: what the file says of it, its paper, and the choice of each cell, by row and column."""
+
+    choice: TableChoice
+    paper: Paper
+    cells: list[list[FigureChoice]]
+
+
+def page_path(folder: Path) -> Path:
+    """The page that has the tables; the file says where it is, seen from the folder.
+
+    Raises
+    ------
+    UserError
+        As `read`.
+    """
+    return folder / _content(folder)[1].page
+
+
+def read(folder: Path) -> dict[str, ResultsTable]:
+    """Read the tables, by name.
+
+    Raises
+    ------
+    UserError
+        The file is not as expected: says the table, what was found and what was expected.
+    """
+    file, content = _content(folder)
+    tables: dict[str, ResultsTable] = {}
+    for said in content.tables:
+        place = f"table {said.get('name', '?')}"
+        table = file.part(TableChoice, said, place)
+        if table.name in tables:
+            file.wrong(place, "this name twice", "names that differ")
+        file.among(place, "paper", [table.paper], names())
+        paper = load(table.paper)
+        cells = [
+            [_choice(file, place, paper, said | row | column) for column in said["columns"]] for row in said["rows"]
+        ]
+        tables[table.name] = ResultsTable(table, paper, cells)
+    return tables
+
+
+def _content(folder: Path) -> tuple[DataFile, ResultsContent]:
+    """The file, and what it says as a whole."""
+    file = DataFile(folder / DATA)
+    return file, file.part(ResultsContent, file.content, "the file")
+
+
+def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -> FigureChoice:
+    """What stands where a row and a column meet, after a look at whether the paper has it."""
+    choice = msgspec.convert(
+        {name: said[name] for name in FigureChoice.__struct_fields__ if name in said}, FigureChoice
+    )
+    at = f"{place}, {said['label']}, {said['heading']}"
+    file.among(at, "measure", choice.shows, list(MEASURES))
+    file.among(at, "exhibit", [choice.exhibit], [one.name for one in paper.exhibits if not one.of])
+    exhibit = find_exhibit(paper, choice)
+    if choice.line or choice.machine:
+        file.among(at, "line", [choice.line], [one.key for one in exhibit.lines])
+    if not choice.machine:
+        file.among(at, "series", [choice.series], [one.name for one in exhibit.series])
+        return choice
+    file.among(at, "machine", [choice.machine], list(dict.fromkeys(one.machine for one in exhibit.columns)))
+    if not column_headings(exhibit, choice):
+        found = f"the column {choice.column or dict(choice.where)!r} of {choice.machine}"
+        there = [f"{one.heading!r} of {one.machine}" for one in exhibit.columns]
+        file.wrong(at, found, f"one of {', '.join(there)}")
+    return choice
+
+
+def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
+    """The exhibit of a choice: of several halves of a table the first that has the row."""
+    found = [one for one in paper.exhibits if one.name == choice.exhibit and not one.of]
+    return next((one for one in found if any(line.key == choice.line for line in one.lines)), found[0])
+
+
+def column_headings(exhibit: Exhibit, choice: FigureChoice) -> Sequence[str]:
+    """Headings of the columns that a choice may mean, of the paper's machine where it names one."""
+    return [
+        one.heading
+        for one in exhibit.columns
+        if choice.machine in ("", one.machine)
+        and choice.column in ("", one.heading)
+        and choice.where.items() <= one.parameters.items()
+    ]
+
+
+# --- a table from records ---
+
+
+def filled_table(table: ResultsTable, records: Sequence[Record], report: str) -> tuple[str, list[str]]:
+    """Fill a table: its text, and the labels of the rows that are left out since nothing of ours ran for them.
+
+    Raises
+    ------
+    UnfilledError
+        None of its rows has a run of ours.
+    UnequalWorkError
+        Two runs of the same instance, seed and parameters did not do the same work.
+    """
+    paper, evidence = table.paper, gather_evidence(table.paper, records)
+
+    @cache
+    def exhibit_of(name: str, title: str, shows: tuple[str, ...]) -> FilledExhibit:
+        exhibit = next(one for one in paper.exhibits if (one.name, one.title) == (name, title))
+        return fill_exhibit(structs.replace(exhibit, shows=shows or exhibit.shows), evidence, paper.machines)
+
+    def data_of(choice: FigureChoice) -> Sequence[Datum]:
+        exhibit = find_exhibit(paper, choice)
+        return _data(exhibit_of(exhibit.name, exhibit.title, choice.shows), choice, paper)
+
+    rows, left_out = [], []
+    for row, choices in zip(table.choice.rows, table.cells, strict=True):
+        cells = [(choice, data_of(choice)) for choice in choices]
+        if any(datum.row for _, data in cells for datum in data):
+            rows.append((row.label, cells))
+        else:
+            left_out.append(row.label)
+    if not rows:
+        raise UnfilledError(f"table {table.choice.name}: no run of ours is recorded for any of its rows")
+    used = [datum for _, cells in rows for _, data in cells for datum in data if datum.row]
+    common = [note for note in used[0].notes if all(note in datum.notes for datum in used)]
+    marks: dict[str, str] = {}
+
+    def words(choice: FigureChoice, data: Sequence[Datum]) -> str:
+        if choice.machine:
+            return "<br>".join(_published(one, choice) for one in data)
+        marked = [replace(one, notes=tuple(note for note in one.notes if note not in common)) for one in data]
+        return cell_text(marked, marks) or (NOT_RUN if _might_run(paper, choice) else "")
+
+    headings = (table.choice.first, *(f">{column.heading}" for column in table.choice.columns))
+    made = TextTable("", headings, [[label, *(words(*cell) for cell in cells)] for label, cells in rows])
+    notes = [f"- **{mark}**: {note}." for note, mark in marks.items()] + [f"- All our runs: {note}." for note in common]
+    parts = [str(made), "\n".join(_wrapped(one, "  ") for one in notes), _origin(table, used, report)]
+    return "\n\n".join(filter(None, parts)) + "\n", left_out
+
+
+def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
+    """What may stand in a cell."""
+    if not choice.machine:
+        return [_shortened(filled, one, choice) for one in filled.ours if _chosen(filled, one, choice)]
+    headings, wanted = column_headings(filled.exhibit, choice), (choice.line, paper.machines[choice.machine].short)
+    return [
+        one for one in filled.published if (one.line, one.whose) == wanted and one.column in headings and any(one.words)
+    ]
+
+
+def _might_run(paper: Paper, choice: FigureChoice) -> bool:
+    """Whether the paper's data have a run for a cell."""
+    exhibit = find_exhibit(paper, choice)
+    series = next(one for one in exhibit.series if one.name == choice.series)
+    return not choice.line or series.runs(exhibit.line(choice.line))
+
+
+def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
+    """A sentence that names the report, the machines, ours and the paper's, the days and the repetitions."""
+    records = list({datum.row.record.identity: datum.row.record for datum in used if datum.row}.values())
+    told = [provenance.devices(records), provenance.dates(records), f"medians of {provenance.repetitions(records)}"]
+    words = f"From [the report]({report}): {'; '.join(filter(None, told))}, end to end without compilation."
+    machines = dict.fromkeys(choice.machine for row in table.cells for choice in row if choice.machine)
+    if machines:
+        words += f" The paper's: {'; '.join(table.paper.machines[one].name for one in machines)}."
+    return _wrapped(words)
+
+
+def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
+    """Whether a run of ours is one that a choice means."""
+    assert datum.row is not None
+    record = datum.row.record
+    series = find_series(filled.exhibit, record)
+    return (
+        series is not None
+        and (series.name, choice.line or datum.line) == (choice.series, datum.line)
+        and has_options(record, choice.where)
+        and choice.backend in ("", record.backend)
+        and choice.ranks in (0, record.ranks)
+    )
+
+
+def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Datum:
+    """A run of ours as the page tells it.
+
+    Headings name its device and its settings, and a note on a figure that no cell shows says nothing.
+    """
+    assert datum.row is not None
+    asked = run_parameters(datum.row.record)
+    measures = {*(choice.shows or filled.exhibit.shows)}
+    notes = [
+        note
+        for note in datum.notes
+        if not all(part.partition(" = ")[0] in asked for part in note.split(", "))
+        and all(measures & wanted for begins, wanted in MEASURES_OF_NOTES.items() if note.startswith(begins))
+    ]
+    words = datum.words[1:] if filled.exhibit.row_by == PROCESSORS else datum.words
+    return replace(datum, words=words, notes=tuple(notes))
+
+
+def _published(datum: Datum, choice: FigureChoice) -> str:
+    """A published figure: as printed, or the measures that are asked for, of which a paper's ratios may be derived."""
+    if not choice.shows:
+        return "<br>".join(filter(None, datum.words))
+    values = [(name, datum.values[name]) for name in choice.shows if name in datum.values]
+    return "<br>".join(number(value) + ("x" if name in RATIOS else "") for name, value in values)
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+# --- the page ---
+
+
+class FilledPage(NamedTuple):
     """A page with its tables from the records, what of it could not be made, and what a reader should know."""
 
     before: str
@@ -52,7 +355,7 @@ def fill(page: Path, folder: Path) -> FilledPage:
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    tables = results_choices.read(folder)
+    tables = read(folder)
     entries = {entry.name: entry for entry in gallery.read(folder)}
     try:
         before = page.read_text(encoding="utf-8")
@@ -62,44 +365,36 @@ def fill(page: Path, folder: Path) -> FilledPage:
     found = blocks(page, lines, tables)
     absent = [name for name in tables if name not in found]
     if absent:
-        raise UserError(
-            f"{page}: expected a place for the table {absent[0]!r} of {folder / results_choices.DATA}, found none"
-        )
+        raise UserError(f"{page}: expected a place for the table {absent[0]!r} of {folder / DATA}, found none")
     troubles: list[str] = []
     notes: list[str] = []
     for name, (begin, end) in reversed(found.items()):
-        table = tables[name]
         try:
-            filling = _filling(table, entries, folder, page)
+            text, left_out = _filled(tables[name], entries, folder, page)
         except UnfilledError as error:
             troubles.insert(0, f"{page}:{begin + 1}: {error}")
             continue
-        lines[begin + 1 : end] = ["", *filling.text.splitlines(), ""]
-        if filling.left_out:
-            notes.insert(0, f"table {table.name}: no run of ours is recorded for {'; '.join(filling.left_out)}")
+        lines[begin + 1 : end] = ["", *text.splitlines(), ""]
+        if left_out:
+            notes.insert(0, f"table {name}: no run of ours is recorded for {'; '.join(left_out)}")
     return FilledPage(before, "\n".join(lines) + "\n", tuple(troubles), tuple(notes))
 
 
-def _filling(table: ResultsTable, entries: Mapping[str, GalleryReport], folder: Path, page: Path) -> FilledTable:
-    """A table from its paper's records.
-
-    Raises
-    ------
-    UnfilledError
-        There are none, or none of them belongs to it; says what makes them.
-    """
-    name = table.paper.name
-    if name not in entries:
-        raise UserError(f"{folder / gallery.DATA}: expected a report {name!r}, which table {table.name} is from")
-    records = entries[name].records(folder)
+def _filled(
+    table: ResultsTable, entries: Mapping[str, GalleryReport], folder: Path, page: Path
+) -> tuple[str, list[str]]:
+    """A table from its paper's records; as `filled_table`, also where there are no records."""
+    name, paper = table.choice.name, table.paper.name
+    if paper not in entries:
+        raise UserError(f"{folder / gallery.DATA}: expected a report {paper!r}, which table {name} is from")
+    records = entries[paper].records(folder)
     if not records:
-        raise UnfilledError(f"table {table.name}: {entries[name].absent(folder)}")
-    report = Path(os.path.relpath(folder, page.parent), f"{name}.md").as_posix()
-    return FilledTable(table, records, report)
+        raise UnfilledError(f"table {name}: {entries[paper].absent(folder)}")
+    return filled_table(table, records, Path(os.path.relpath(folder, page.parent), f"{paper}.md").as_posix())
 
 
 def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Find the places of the tables: the numbers, from 0, of the lines of their two marks.
+    """Find the places of the tables: the indices of the lines of their two marks.
 
     Raises
     ------
@@ -108,13 +403,13 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
     """
     found: dict[str, tuple[int, int]] = {}
     begun, first = "", 0
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if not MARK.fullmatch(line):
             continue
-        at = f"{page}:{number + 1}"
+        at = f"{page}:{index + 1}"
         begin, end = BEGIN.fullmatch(line), END.fullmatch(line)
         if begun and end and end["name"] == begun:
-            found[begun] = first, number
+            found[begun] = first, index
             begun = ""
         elif begun:
             raise UserError(
@@ -130,7 +425,7 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
             twice = found[begin["name"]][0] + 1
             raise UserError(f"{at}: found the table {begin['name']!r} again, which line {twice} has already")
         else:
-            begun, first = begin["name"], number
+            begun, first = begin["name"], index
     if begun:
         raise UserError(f"{page}:{first + 1}: found no end of table {begun!r}, expected `<!-- end {begun} -->`")
     return found
