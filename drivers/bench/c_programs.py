@@ -207,7 +207,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
         "ranks": 1,
         "environment": place,
     }
-    name, path = identity(**about), options.record
+    name, path = identity(about), options.record
     held = find_run(path, name)
     meter = Meter(ONE_CORE, 0)
     for _ in range(len(held.repetitions) if held else 0, options.repeats):

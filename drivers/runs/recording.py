@@ -91,7 +91,7 @@ class RunRecorder:
 
         path, sha256 = self.options.record, self.sha256
         refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
-        run = identity(**self.identified())
+        run = identity(self.identified())
         done = find_run(path, run)
         if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")

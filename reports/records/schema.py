@@ -19,6 +19,13 @@ from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
 __all__ = ["HASH_SCOPES", "SCHEMA", "Record", "RecordError", "Repetition", "identity"]
 
 
+IDENTIFYING = (
+    *("workload", "instance_sha256", "parameters", "execution", "seed"),
+    *("backend", "device", "ranks", "environment"),
+)
+"""Fields that are equal in all repetitions of one run."""
+
+
 class Repetition(Struct, frozen=True, omit_defaults=True):
     """One repetition: its times, in seconds of wall-clock time, and other measurements; None: not recorded.
 
@@ -224,17 +231,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def identity(self) -> str:
         """Return the text that all repetitions of one run share (see `identity`)."""
-        return identity(
-            workload=self.workload,
-            instance_sha256=self.instance_sha256,
-            parameters=self.parameters,
-            execution=self.execution,
-            seed=self.seed,
-            backend=self.backend,
-            device=self.device,
-            ranks=self.ranks,
-            environment=self.environment,
-        )
+        return identity(structs.asdict(self))
 
     def to_line(self) -> str:
         """Return the record as one line of JSON, newline included; `schema` comes first."""
@@ -258,26 +255,13 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             raise RecordError(f"{origin}: {error}") from None
 
 
-def identity(
-    *,
-    workload: str,
-    instance_sha256: str,
-    parameters: Mapping[str, Any],
-    execution: Mapping[str, Any],
-    seed: int,
-    backend: str,
-    device: str,
-    ranks: int,
-    environment: Mapping[str, Any],
-) -> str:
+def identity(run: Mapping[str, Any]) -> str:
     """Return a text that two lines share exactly if they are repetitions of one run.
 
     Execution settings and environment are part of it: other settings, another machine or another commit make another
     run.
     """
-    return json.dumps(
-        [workload, instance_sha256, parameters, execution, seed, backend, device, ranks, environment], sort_keys=True
-    )
+    return json.dumps([run[name] for name in IDENTIFYING], sort_keys=True)
 
 
 def _json_object(line: str) -> dict[str, Any]:
