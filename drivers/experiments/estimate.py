@@ -35,7 +35,8 @@ def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
 
     """
     is_local = isinstance(task.options, SearchOptions)
-    declared = local_search if is_local else WORK_BY_WORKLOAD.get(workload.name)
+    has_plan = is_local and task.options.has_plan
+    declared = local_search if has_plan else WORK_BY_WORKLOAD.get(workload.name)
     search = declared(task) if declared else SimpleNamespace()
     return workload.work(PreparedRun(with_usual_iterations(task), task.problem, task.source, search, Solo()))
 

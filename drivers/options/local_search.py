@@ -138,6 +138,11 @@ class SearchOptions(
     plot: OutputFile | None = None
 
     @property
+    def has_plan(self) -> bool:
+        """True if `core.search.local_search` searches, whose plan says what it does."""
+        return True
+
+    @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:
         """The neighbourhoods, or their names."""
         return [*(self.neighbourhood.split(",") if isinstance(self.neighbourhood, str) else self.neighbourhood)]

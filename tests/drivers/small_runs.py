@@ -46,7 +46,7 @@ LOCAL = ("core.search.local_search", "LocalSearch", "cost")
 SEARCHES = {
     "ihc": ("core.search.hill_climbing.search", "HillClimbing", "length"),
     "aco": ("core.search.ant_colony", "AntColony", "length"),
-    "tsp": LOCAL,
+    "tsp": ("core.search.tours", "IteratedThreeOpt", "cost"),
     "qap": LOCAL,
     "ppp": LOCAL,
     "weierstrass": LOCAL,

@@ -141,7 +141,7 @@ class BegunError(Exception):
     [
         (lcs, ["random:200000", "--tiling", "none", "--no-trace"], "40 G cells"),
         (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], " T selections"),
-        (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "at most 72 G neighb"),
+        (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "2.0 G perturbations"),
     ],
 )
 def test_every_driver_foretells_what_takes_hours(drive, monkeypatch, driver, arguments, said):

@@ -101,6 +101,8 @@ class IteratedThreeOpt:
         for name, value, most in (("walks", walks, MOST), ("lists", lists, MOST_LISTS), ("segment", segment, MOST)):
             if not 1 <= value <= most:
                 raise UserError(f"{name} {value}: expected 1 to {most}")
+        if not 0 <= seed <= MOST:
+            raise UserError(f"seed {seed}: expected 0 to {MOST}")
         self.backend, self.communicator, self.instance = backend, communicator, instance
         self.walks, self.seed = walks, seed
         self.lists, self.segment = min(lists, n - 1), min(segment, (n - 2) // 2)
@@ -121,8 +123,8 @@ class IteratedThreeOpt:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The settings that decide the trajectory."""
-        return {"walks": self.walks, "lists": self.lists, "segment": self.segment, "seed": self.seed}
+        """The settings that decide the trajectory, besides the seed."""
+        return {"walks": self.walks, "lists": self.lists, "segment": self.segment}
 
     def _cities(self) -> CityLists:
         """Return the instance in the order of its cities."""

@@ -18,6 +18,7 @@ from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
 from core.search.stop import Iterations, Stop
+from core.search.tours import IteratedThreeOpt
 
 
 class Kind(NamedTuple):
@@ -81,6 +82,10 @@ KINDS = {
     "hill climbing": Kind(
         HillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
         ((cities(12),), {"start": "philox"}, MUCH),
+    ),
+    "iterated 3-opt": Kind(
+        IteratedThreeOpt, (tsp.load("uniform:12:seed=1"),), {"walks": 2}, Iterations(60),
+        "tsp --instance uniform:12:seed=1 --walks 2 --iterations 60", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
     ),
     "ants": Kind(
         AntColony, (cities(9), Settings(ants=6)), {}, Iterations(7),
