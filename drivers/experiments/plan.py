@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from core.errors import UserError
 from drivers.experiments.case import Case, counted_environment, seed_words
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate, planned_work
+from drivers.experiments.executors.remote import tasks_folder
 from drivers.experiments.options import workload_options
 from drivers.workload.declaration import Task, Workload
 from reports.records.files import Record, UnequalWorkError, load
@@ -154,7 +156,7 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: b
     remove_report : callable
         Removes an earlier report.
     rerun : bool
-        True to put earlier records aside.
+        True to put earlier records aside, those of interrupted cases on other machines too.
 
     Raises
     ------
@@ -164,11 +166,21 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: b
     """
     try:
         records.parent.mkdir(parents=True, exist_ok=True)
-        if rerun and records.exists():
-            records.replace(records.with_suffix(".previous.jsonl"))
+        if rerun:
+            put_aside(records)
         with records.open("a"):
             pass
         load(records)
         remove_report()
     except OSError as error:
         raise UserError(f"{records.parent}: cannot write there: {error.strerror}") from None
+
+
+def put_aside(records: Path) -> None:
+    """Rename a file of records and the folder of its remote cases; earlier ones of these names are lost."""
+    if records.exists():
+        records.replace(records.with_suffix(".previous.jsonl"))
+    tasks, previous = tasks_folder(records), tasks_folder(records.with_suffix(".previous.jsonl"))
+    if tasks.exists():
+        shutil.rmtree(previous, ignore_errors=True)
+        tasks.replace(previous)

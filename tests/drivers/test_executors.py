@@ -1,6 +1,7 @@
 """Cases of a plan on Dask workers and as Slurm jobs: the same records, interrupted and resumed as on this machine."""
 
 import json
+import pickle
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -12,9 +13,9 @@ from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors import make_executor
 from drivers.experiments.executors.dask import DaskExecutor, declared_needs
-from drivers.experiments.executors.local import LocalExecutor
+from drivers.experiments.executors.local import LocalExecutor, run_case
 from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
-from drivers.experiments.plan import ExperimentPlan
+from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
 from reports.records.environment import environment
@@ -171,8 +172,49 @@ def slurm_stubs(tmp_path, monkeypatch):
     return folder
 
 
-def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(slurm_stubs, make_case):
+@pytest.mark.parametrize(("wait_s", "code"), [(30.0, 0), (0.0, 1)])
+def test_a_result_that_appears_after_the_job_left_the_queue_counts(
+    wait_s, code, slurm_stubs, make_case, monkeypatch, tmp_path
+):
+    """On a slow shared file system, within a time."""
     pytest.importorskip("submitit")
+    monkeypatch.setattr("drivers.experiments.executors.slurm.RESULT_WAIT_S", wait_s)
+    monkeypatch.setattr("drivers.experiments.executors.slurm.POLL_S", 0.02)
+    case, executor = make_case("cpu"), make_executor("slurm", {})
+    looks = []
+
+    def queued():
+        """The job is not in the queue; its result appears after the third look."""
+        looks.append(0)
+        (submitted,) = (tmp_path / "plan.tasks" / "slurm").glob("*_submitted.pkl")
+        if len(looks) == 3:
+            result = ("success", run_case(case))
+            submitted.with_name("7_0_result.pkl").write_bytes(pickle.dumps(result))
+        return set()
+
+    monkeypatch.setattr(executor, "_queued", queued)
+    ((_, end),) = executor.run([case])
+    assert end.returncode == code
+    assert ("no result appeared within 0 s" in end.stderr) == bool(code)
+
+
+def test_a_rerun_counts_nothing_that_interrupted_cases_left(make_case, tmp_path):
+    case = make_case("cpu")
+    own = RemoteTask(case).own
+    for times in (1, 2):
+        own.parent.mkdir()
+        own.write_text(f"{json.dumps(record_of(case, 0))}\n" * times)
+        prepare_folder(case.records, lambda: None, rerun=True)
+        assert load(case.records) == []
+        assert not own.parent.exists()
+        assert len((tmp_path / "plan.previous.tasks" / own.name).read_text().splitlines()) == times
+    (begun,) = prepare_tasks([case])
+    assert load(case.records) == [] and not begun.own.exists()
+
+
+def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(slurm_stubs, make_case, monkeypatch):
+    pytest.importorskip("submitit")
+    monkeypatch.setattr("drivers.experiments.executors.slurm.RESULT_WAIT_S", 0.0)
     executor = make_executor("slurm", {"partition": "fast", "time": "90"})
     cases = [make_case("cpu"), make_case("cuda"), make_case("silent"), make_case("threads", kind="cores", cores=2)]
     ends = list(executor.run(cases))

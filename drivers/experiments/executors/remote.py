@@ -30,6 +30,11 @@ def prepare_tasks(cases: Iterable[Case]) -> list[RemoteTask]:
     return tasks
 
 
+def tasks_folder(records: Path) -> Path:
+    """Return the folder of the records of a plan's cases that have not ended."""
+    return records.with_suffix(".tasks")
+
+
 def join(own: Path, records: Path) -> None:
     """Append to a plan's file the repetitions that only a case's own file has, and remove that file."""
     if not own.exists():
@@ -64,7 +69,7 @@ class RemoteTask:
         self.case = case
         records = case.records.absolute()
         name = hashlib.blake2b("\0".join(case.command()).encode(), digest_size=8).hexdigest()
-        self.own = records.with_suffix(".tasks") / f"{name}.jsonl"
+        self.own = tasks_folder(records) / f"{name}.jsonl"
         self.command = replace(case, records=self.own).command()
         self.environment = {name: value for name, value in case.environment().items() if os.environ.get(name) != value}
 

@@ -18,6 +18,8 @@ from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
 
 POLL_S = 1.0
 """Seconds between two looks at the queue."""
+RESULT_WAIT_S = 90.0
+"""Seconds from the end of a job to its result file: NFS caches a folder for up to 60 s."""
 DEFAULTS = {"time": 60, "job_name": "onekernel", "use_srun": False}
 """Settings of a job unless the user sets others; time in minutes."""
 
@@ -62,6 +64,7 @@ class SlurmExecutor:
         tasks = prepare_tasks(cases)
         folders = {f"{task.own.parent}/slurm" for task in tasks}
         pending: dict[Any, RemoteTask] = {}
+        left_queue_at: dict[Any, float] = {}
         try:
             for _, alike in groupby(sorted(tasks, key=needs), key=needs):
                 pending |= self._submit(list(alike))
@@ -69,7 +72,11 @@ class SlurmExecutor:
             while pending:
                 queued = self._queued()
                 for job, task in list(pending.items()):
-                    if job.paths.result_pickle.exists() or (queued is not None and job.job_id not in queued):
+                    late = False
+                    if queued is not None and job.job_id not in queued:
+                        now = time.monotonic()
+                        late = now - left_queue_at.setdefault(job, now) >= RESULT_WAIT_S
+                    if late or job.paths.result_pickle.exists():
                         del pending[job]
                         finished = result_of(job)
                         task.end()
@@ -125,7 +132,8 @@ def result_of(job: Any) -> Finished:
     from submitit.core.utils import UncompletedJobError
 
     if not job.paths.result_pickle.exists():
-        return Finished(1, "", f"error: Slurm ended job {job.job_id}; see {job.paths.stderr}", 0.0)
+        said = f"error: Slurm ended job {job.job_id}, and no result appeared within {RESULT_WAIT_S:.0f} s"
+        return Finished(1, "", f"{said}; see {job.paths.stderr}", 0.0)
     try:
         result: Finished = job.result()
     except UncompletedJobError as error:
