@@ -178,11 +178,7 @@ def make_case(
 
 def usable_devices(rows: Sequence[Any]) -> list[Configuration]:
     """Return the usable devices of a survey without the reference interpreter, one core first."""
-    found = [
-        Configuration(one.backend, one.device, one.name, kind=one.kind)
-        for one in rows
-        if one.usable and not one.is_reference
-    ]
+    found = [Configuration.of(one) for one in rows if one.usable and not one.is_reference]
     return sorted(found, key=lambda one: one.kind != ONE_CORE)
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from core.errors import UserError
 from drivers.bench import cases
-from drivers.bench.ant_phases import phase_line
 from drivers.bench.c_programs import compiler_obstacle
-from drivers.bench.results import EqualWork, show_case
+from drivers.bench.results import EqualWork, phase_line, show_case
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_status, set_quiet
 from drivers.experiments.configurations import mpi_obstacle

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from core.errors import UserError
-from drivers.bench.c_programs import BACKEND
+from drivers.bench.c_programs import BACKEND, CProgramCase
 from drivers.bench.cases import BenchmarkCase, Candidate
+from drivers.experiments.case import Case
 from reports.records.files import Record, require_equal_work
 from reports.text import formatting
 from reports.text.tables import TextTable
@@ -109,3 +111,23 @@ def describe(records: Sequence[Record]) -> str:
         return ", ".join(formatting.gap(one.best_cost, optimum) or str(one.best_cost) for one in records)
     gap = formatting.gap(first.best_cost, optimum)
     return f"cost {first.best_cost}{f' ({gap})' if gap else ''}, hash {first.hash}"
+
+
+def phase_line(case: Case, record: Record) -> str:
+    """Return the time of a step of a tour, and of each phase of an iteration if a backend runs it."""
+    import backends
+    from cluster import Solo
+    from drivers.runs.workload_main import parse_options
+
+    options = parse_options(case.workload, None, [*case.arguments, "--seed", str(case.seeds[0])])
+    problem = case.workload.load(options, 1).problem
+    steps = options.ants * (problem.n - 1)
+    if isinstance(case, CProgramCase):
+        seconds = record.details["constructing_s"] / (steps * options.iterations)
+        return f"{1e9 * seconds:.2f} ns a step of a tour"
+    with closing(backends.create(case.configuration.backend, case.configuration.device)) as backend:
+        colony = case.workload.search(backend, Solo(), problem, options)
+        each = {name: value for name, value in colony.phase_seconds(options.iterations).items() if value > 0}
+    total = sum(each.values())
+    parts = (f"{name} {formatting.seconds(one)} ({formatting.per_cent(one / total)})" for name, one in each.items())
+    return f"{1e9 * each['construct'] / steps:.2f} ns a step of a tour; an iteration: {', '.join(parts)}"

@@ -51,22 +51,11 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from cluster.command_line import RankParser
     from core.program_parser import invocation
 
-    parser = RankParser(
-        prog=invocation("cluster check"),
-        description=__doc__,
-    )
-    parser.add_argument(
-        "--output",
-        type=OutputFile,
-        metavar="FILE",
-        help=("write the measurements to FILE, for `python -m cluster model`"),
-    )
-    parser.add_argument(
-        "--instance",
-        default=INSTANCE,
-        metavar="NAME",
-        help="instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)",
-    )
+    parser = RankParser(prog=invocation("cluster check"), description=__doc__)
+    output = "write the measurements to FILE, for `python -m cluster model`"
+    parser.add_argument("--output", type=OutputFile, metavar="FILE", help=output)
+    instance = "instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)"
+    parser.add_argument("--instance", default=INSTANCE, metavar="NAME", help=instance)
     for name in (*PLACE, "pin_cores"):
         add_common_option(parser, name)
     options: argparse.Namespace = parser.parse_args(argv)

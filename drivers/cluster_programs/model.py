@@ -14,14 +14,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cluster.model import interconnects
 from cluster.model.interconnects import Interconnect
+from core.arguments import number, refuse
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
 from drivers.cluster_programs import pages, published_tables
 from drivers.cluster_programs.pages import ModelScenario
+from drivers.options.values import ValueType
 from reports.pages import cluster_model as pages_cluster_model
 from reports.pages.markdown import written_into
 from reports.plots import scaling as scaling_plots
@@ -31,6 +34,16 @@ MOST_RANKS = 1 << 20
 DEFAULT_NETWORKS = ("myri10g", "ethernet", "grid5000")
 DEFAULT_TOLERANCE = 0.15
 """How close the model is meant to be."""
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return a positive number."""
+    return float(number(name, value, 0)) or refuse(name, value, "a positive number")
+
+
+positive = ValueType("a positive number", check_positive, float)
+share = ValueType("a positive number", check_positive, lambda text: float(text) / 100)
+"""Per cent as a part of one."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,10 +119,7 @@ def print_report(text: str, out: Path | None, name: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = CompletingParser(
-        prog=invocation("cluster model"),
-        description=__doc__,
-    )
+    made = CompletingParser(prog=invocation("cluster model"), description=__doc__)
     add = made.add_argument
     add("--workload", default="ppp", metavar="W", help="workload of the records (%(default)s)")
     add("--instance", nargs="+", metavar="I", help="only these instances (default: all with records of one core)")
@@ -117,39 +127,17 @@ def parser() -> argparse.ArgumentParser:
     names = ", ".join(interconnects.interconnect_names())
     known = f"{names}, or files of `python -m cluster check` ({' '.join(DEFAULT_NETWORKS)})"
     add("--network", nargs="+", default=list(DEFAULT_NETWORKS), metavar="N", help=known)
-    usual = [ranks_of("1..4096")]
-    add(
-        "--ranks",
-        nargs="+",
-        type=ranks_of,
-        default=usual,
-        metavar="P",
-        help=("numbers of ranks, as in 88 104, or powers of two, as in 1..4096"),
-    )
+    ranks, usual = "numbers of ranks, as in 88 104, or powers of two, as in 1..4096", [ranks_of("1..4096")]
+    add("--ranks", nargs="+", type=ranks_of, default=usual, metavar="P", help=ranks)
     add("--validate", type=Path, metavar="FILE", help="compare the model with these runs on several ranks")
     add("--within", type=share, metavar="PERCENT", help="fail if --validate finds a larger error")
     add("--published", action="store_true", help="model the paper's own machines, from its published times")
-    add(
-        "--iterations",
-        type=positive,
-        default=10_000.0,
-        metavar="N",
-        help=("iterations of a run, for --watts and --price (%(default)g)"),
-    )
-    add(
-        "--watts",
-        nargs=2,
-        type=positive,
-        metavar=("NODE", "GPU"),
-        help=("power of a node and of a GPU in watts, for the energy of a run"),
-    )
-    add(
-        "--price",
-        nargs=2,
-        type=positive,
-        metavar=("NODE", "GPU"),
-        help=("price of a node and of a GPU per hour, for the cost of a run"),
-    )
+    iterations = "iterations of a run, for --watts and --price (%(default)g)"
+    add("--iterations", type=positive, default=10_000.0, metavar="N", help=iterations)
+    watts = "power of a node and of a GPU in watts, for the energy of a run"
+    add("--watts", nargs=2, type=positive, metavar=("NODE", "GPU"), help=watts)
+    price = "price of a node and of a GPU per hour, for the cost of a run"
+    add("--price", nargs=2, type=positive, metavar=("NODE", "GPU"), help=price)
     add("--out", type=Path, metavar="DIR", help="folder for the report and its plot")
     return made
 
@@ -171,29 +159,6 @@ def ranks_of(text: str) -> list[int]:
     if not 1 <= low <= high <= MOST_RANKS:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of ranks, or 1..4096")
     return sorted({low, high, *(1 << k for k in range(high.bit_length()) if low <= 1 << k)}) if dots else [low]
-
-
-def positive(text: str) -> float:
-    """A positive number.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        It is none.
-
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a positive number")
-    return value
-
-
-def share(text: str) -> float:
-    """Per cent as a part of one."""
-    return positive(text) / 100
 
 
 def network_of(name: str) -> list[Interconnect]:
