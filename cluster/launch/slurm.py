@@ -15,8 +15,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from cluster.command_line import RankParser, run
 from cluster.launch.options import add_placement_options, add_program_argument, positive, program_words
@@ -34,29 +33,20 @@ VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
 """The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
 
 
-class BatchRequest(NamedTuple):
-    """Options of `sbatch` in the script, in order, and their values; None leaves an option out."""
-
-    options: Sequence[tuple[str, object]]
-    name: str
-
-
 def main() -> int:
     """Print the script; returns the exit code."""
     options = parser().parse_args()
     words = program_words(options.program)
     name = job_name(words)
     state = checkpoint_options(words, name) if options.checkpoint else ()
-    print(batch_script(batch_request(options, name), launch_words(options), options.program, state), end="")
+    command = [sys.executable, "-m", "cluster", "launch", *launch_words(options), *options.program]
+    print(batch_script(name, sbatch_options(options, name), command, state), end="")
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = RankParser(
-        prog=invocation("cluster slurm"),
-        description=__doc__,
-    )
+    made = RankParser(prog=invocation("cluster slurm"), description=__doc__)
     add_placement_options(made)
     made.add_argument("--nodes", type=positive, metavar="N", help="hosts")
     made.add_argument("--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00")
@@ -107,8 +97,8 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
     return (*state, *(() if "--resume" in given else ("--resume",)))
 
 
-def batch_request(options: argparse.Namespace, name: str) -> BatchRequest:
-    """The script's `#SBATCH` lines.
+def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, object]:
+    """Options of `sbatch` in the script, in order, and their values; None leaves an option out.
 
     Raises
     ------
@@ -126,21 +116,20 @@ def batch_request(options: argparse.Namespace, name: str) -> BatchRequest:
         per_host = int(count) if count.isdecimal() and int(count) else None
     if nodes and per_host and not ranks:
         ranks = nodes * per_host
-    asked: list[tuple[str, object]] = [
-        ("job-name", name),
-        ("nodes", nodes),
-        ("ntasks", ranks),
-        ("ntasks-per-node", per_host),
-        ("cpus-per-task", options.cpus_per_task or cores_per_rank(options.program)),
-        ("gpus-per-node", gpus),
-        ("partition", options.partition),
-        ("account", options.account),
-        ("time", options.time),
-        ("output", f"{name}-%j.log"),
-        ("open-mode", "append"),
-        ("signal", f"B:TERM@{NOTICE_S}"),
-    ]
-    return BatchRequest(asked, name)
+    return {
+        "job-name": name,
+        "nodes": nodes,
+        "ntasks": ranks,
+        "ntasks-per-node": per_host,
+        "cpus-per-task": options.cpus_per_task or cores_per_rank(options.program),
+        "gpus-per-node": gpus,
+        "partition": options.partition,
+        "account": options.account,
+        "time": options.time,
+        "output": f"{name}-%j.log",
+        "open-mode": "append",
+        "signal": f"B:TERM@{NOTICE_S}",
+    }
 
 
 def launch_words(options: argparse.Namespace) -> list[str]:
@@ -155,19 +144,19 @@ def launch_words(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[str], state: Sequence[str]) -> str:
+def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], state: Sequence[str]) -> str:
     """The batch script.
 
     Parameters
     ----------
+    name
+        Of the job.
     asked
         Options of `sbatch`.
-    launch
-        Options of `launch`.
-    started
-        The program and its options.
+    words
+        The command that starts the program over ranks.
     state
-        Further options of it, as words of the shell.
+        Further options of the program, as words of the shell.
 
     Raises
     ------
@@ -175,15 +164,14 @@ def batch_script(asked: BatchRequest, launch: Sequence[str], started: Sequence[s
         A word that no text file can hold.
 
     """
-    directives = [f"#SBATCH --{name}={value}" for name, value in asked.options if value is not None]
-    command = shlex.join([sys.executable, "-m", "cluster", "launch", *launch, *started])
+    lines = "\n".join(f"#SBATCH --{option}={value}" for option, value in asked.items() if value is not None)
+    command = shlex.join(words)
     folder = shlex.quote(os.getcwd())
     for text in (command, folder):
         if any("\ud800" <= one <= "\udfff" for one in text):
             raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
     ended = "its time was over and its state is kept" if state else "its time was over"
-    said = shlex.quote(f"{asked.name}: {ended}; the job is queued again")
-    lines = "\n".join(directives)
+    said = shlex.quote(f"{name}: {ended}; the job is queued again")
     return f"""#!/bin/bash
 {lines}
 #SBATCH --requeue

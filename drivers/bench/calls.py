@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from core.errors import UserError
+from drivers.bench.cases import is_chosen
 from reports.text import formatting
 from reports.text.tables import TextTable
 
@@ -70,8 +71,7 @@ def measure_table(options: argparse.Namespace) -> int:
     if importlib.util.find_spec("rapidfuzz") is not None:
         similarity = importlib.import_module("rapidfuzz.distance").LCSseq.similarity
         timed[f"{longer}, rapidfuzz"] = lambda: similarity(*text)
-    parts = (options.rows or "").lower().split(",")
-    timed = {name: call for name, call in timed.items() if any(part in name for part in parts)}
+    timed = {name: call for name, call in timed.items() if is_chosen(name, options)}
     if not timed:
         raise UserError(f"--rows {options.rows}: expected a part of a workload's name")
     # The first call compiles, and fills what the process keeps.

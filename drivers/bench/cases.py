@@ -102,6 +102,11 @@ def families(asked: str) -> Sequence[str]:
     return [one for one in FAMILIES if one not in TABLES["only_when_named"]] if asked == "all" else [asked]
 
 
+def is_chosen(title: str, options: argparse.Namespace) -> bool:
+    """Return True if a title has one of the parts of `--rows`, or all are asked for."""
+    return any(part in title.lower() for part in (options.rows or "").lower().split(","))
+
+
 def value_sets(row: Mapping[str, Any], options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the values of each case of a row, with those that the options of the benchmark set."""
     from core.problems.instances.sources import default_instance
@@ -118,11 +123,9 @@ def value_sets(row: Mapping[str, Any], options: argparse.Namespace) -> Iterator[
     if "instance" in combined and options.instance:
         combined["instance"] = options.instance.split(",")
     sets = row.get("for") or [dict(zip(combined, one, strict=True)) for one in product(*combined.values())]
-    parts = (options.rows or "").lower().split(",")
     for one in sets:
         values = {**usual, **one}
-        named = any(part in row["title"].format(**values).lower() for part in parts)
-        if named and (options.full or not one.get("full")):
+        if is_chosen(row["title"].format(**values), options) and (options.full or not one.get("full")):
             yield values
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from core.search.stop import Seconds
-from drivers.bench.cases import TABLES
+from drivers.bench.cases import TABLES, is_chosen
 from drivers.options.declaration import options_for_rank
 from drivers.runs.device_selection import gpus_here, select_backend
 from drivers.runs.seeds import load_task
@@ -49,8 +49,8 @@ def measure_table(options: argparse.Namespace) -> int:
         No row has the parts that are asked for.
 
     """
-    parts, table = (options.rows or "").lower().split(","), TABLES["limit"]
-    rows = [row for row in table if any(part in row["name"].lower() for part in parts)]
+    table = TABLES["limit"]
+    rows = [row for row in table if is_chosen(row["name"], options)]
     if not rows:
         raise UserError(f"--rows {options.rows}: expected a part of one of: {'; '.join(row['name'] for row in table)}")
     lines: list[TimeLimitLine] = []

@@ -9,9 +9,9 @@ OPTIONS = ("--instance", "73-73", "--backend", "cpu")
 CHECK = ("-m", "cluster", "check", *OPTIONS)
 SHORT = """
 from cluster.measure import compute_rates, reductions
-from drivers.cluster_programs import check, rank_speeds
+from drivers.cluster_programs import check
 compute_rates.BUDGET_S = reductions.BUDGET_S = 0.01
-rank_speeds.TOGETHER_S = rank_speeds.MOST_ALONE_S = 0.1
+check.TOGETHER_S = check.MOST_ALONE_S = 0.1
 check.main()
 """
 
