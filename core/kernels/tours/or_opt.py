@@ -34,6 +34,7 @@ from core.lang import (
     Rows,
     barrier,
     bundle,
+    clz,
     function,
     i32,
     kernel,
@@ -50,6 +51,9 @@ from core.lang import (
 )
 from core.lang.library import philox
 
+LEVELS = 8
+"""Temperatures of a period."""
+
 
 @bundle
 class Kicks:
@@ -57,12 +61,15 @@ class Kicks:
 
     ``segment`` is the largest number of cities in a segment of the double bridge, two of which are shorter than the
     tour. A walk ends at length ``target``. ``seed`` is that of all random numbers, which depend on the numbers of walk
-    and perturbation too. See `improve_tours` for ``patience`` and ``slack``.
+    and perturbation too. A level of acceptance is at most ``slack``, in the first part of ``period`` perturbations.
+    See `improve_tours` for ``patience`` and ``reach``.
     """
 
     segment: i32
     patience: i32
     slack: i32
+    reach: i32
+    period: i32
     target: i32
     seed: u64
 
@@ -129,8 +136,12 @@ def cross(words: Array[u32], segment: i32, one: TourWalk, cities: CityLists) -> 
 
 
 @function
-def perturb(kick: i32, rule: Kicks, accepted: i32, one: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Perturb the tour and descend; undo it if the tour is more than ``accepted`` longer. Return the change."""
+def perturb(kick: i32, rule: Kicks, most: i32, one: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
+    """Perturb the tour and descend; return by how much it became longer. Undo what is not accepted: 0.
+
+    A tour is accepted if it is longer by at most a random number of levels, and by at most ``most``. A level shrinks
+    during a period. Each further level has half the probability, as in simulated annealing.
+    """
     words = local_array(4, u32)
     words[0] = u32(kick)
     words[1] = 0
@@ -144,6 +155,8 @@ def perturb(kick: i32, rule: Kicks, accepted: i32, one: TourWalk, cities: CityLi
     added = cross(words, rule.segment, one, cities)
     gained = descend(one, cities, winner)
     added -= gained
+    level = (kick % rule.period) * LEVELS // rule.period
+    accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(words[3]))
     if added > accepted or one.line[COUNT] > 0:
         barrier()
         undo(one)
@@ -166,8 +179,8 @@ def copy_best(one: TourWalk):
 def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Kicks):
     """Descend from the start tour of every walk, unless that is done, and perturb it ``kicks`` times.
 
-    After `Kicks.patience` perturbations without a better tour a walk accepts tours up to `Kicks.slack` longer than its
-    best one (record-to-record travel: Dueck, Journal of Computational Physics 104, 1993).
+    After `Kicks.patience` perturbations without a better tour a walk accepts longer tours (`perturb`), up to
+    `Kicks.reach` longer than its best one, until it finds a better one.
     """
     winner = shared_array(1, u64)
     for w in range(team_rank(), walks.count, team_count()):
@@ -185,12 +198,12 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
         for kick in range(done, done + kicks):
             if best <= rule.target:
                 break
-            accepted = best + rule.slack - length if kick - best_at >= rule.patience else 0
-            if at_best != 0 and accepted > 0:
+            most = rule.reach - (length - best) if kick - best_at >= rule.patience else 0
+            if at_best != 0 and most > 0:
                 copy_best(one)
                 barrier()
                 at_best = 0
-            change = perturb(kick, rule, accepted, one, cities, winner)
+            change = perturb(kick, rule, most, one, cities, winner)
             length += change
             if length < best:
                 best = length

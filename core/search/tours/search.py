@@ -48,8 +48,13 @@ FEWEST_CITIES = 5
 LARGEST_TABLE = 4 << 20
 """Bytes of a table of distances that is faster than coordinates."""
 LISTS, SEGMENT = 8, 50
-SLACK_PART = 0.3
-"""Of a mean edge: by how much a walk that finds no better tour may exceed its best one."""
+DESCENT_PART = 0.8
+"""Length of a good tour, as a part of the start tour's."""
+SLACK_EDGES, REACH_EDGES = 0.4, 5.0
+"""Most by which a longer tour is accepted, per level and in all, in mean edges (`core.kernels.tours.or_opt.Kicks`)."""
+PATIENCE_CITIES, PERIOD_ROUNDS = 10, 20
+"""Cities for each perturbation of a walk's patience, and perturbations for each city in a period of acceptance."""
+MOST_SLACK = 1 << 22
 TARGET_BATCH = 1000
 """Perturbations between two looks at the target."""
 
@@ -309,8 +314,11 @@ class IteratedThreeOpt:
 
     def _kicks(self, stop: Stop) -> Kicks:
         """Return the rule of all walks."""
-        slack = int(SLACK_PART * 0.8 * self.start_length / self.instance.n)
-        return Kicks(self.segment, self.instance.n, slack, stop.target, self.seed)
+        n = self.instance.n
+        edge = DESCENT_PART * self.start_length / n
+        slack = min(MOST_SLACK, max(1, round(SLACK_EDGES * edge)))
+        reach = round(REACH_EDGES * edge)
+        return Kicks(self.segment, n // PATIENCE_CITIES, slack, reach, PERIOD_ROUNDS * n, stop.target, self.seed)
 
     def _launch(self, kernel: Any, *arguments: Any) -> None:
         """Launch a kernel on all walks of this rank, each by one team."""
