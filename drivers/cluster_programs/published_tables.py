@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cluster.model.interconnects import DOUBLING, Interconnect, find_interconnects
 from cluster.model.run_time import IterationTimes, Speed, Work, iteration
 from drivers.cluster_programs.calibration import named_work
+from reports.pages.markdown import fill
 from reports.papers.files import load
 from reports.papers.paper import Exhibit, Paper
-from reports.text.formatting import number, per_cent, seconds
+from reports.text.formatting import number, seconds
 from reports.text.tables import TextTable
 
 PAPER = "luong2013"
@@ -213,38 +214,28 @@ def communication_remainder() -> TextTable:
     return TextTable.of(f"An iteration on {instance}", found, columns)
 
 
-def describe_findings() -> list[str]:
-    """The findings in sentences, of the figures themselves."""
-    last = exhibit("10").lines[-1].key
+def findings() -> dict[str, Any]:
+    """The figures that the report's sentences are about."""
+    largest = exhibit("10").lines[-1].key
     one_host, *others = [cluster for cluster in clusters() if cluster.table == "10"]
-    first = model_cell(one_host, last)
-    gain = first.ideal.compute_s * one_host.ranks * amount() / first.published_s
-    shares = [model_cell(cluster, last) for cluster in others]
-    talk = max(one.ideal.communication_s / one.ideal.total_s for one in shares)
-    crowded, collected = (
-        ", ".join(
-            f"{cluster.ranks} cores {100 * (amount() * getattr(one, way).total_s / one.published_s - 1):+.0f} %"
-            for cluster, one in zip(others, shares, strict=True)
-        )
-        for way in ("crowded", "collected")
-    )
+    first = model_cell(one_host, largest)
+    modelled = {cluster: model_cell(cluster, largest) for cluster in others}
+
+    def errors(way: str) -> str:
+        off = {of.ranks: amount() * getattr(one, way).total_s / one.published_s - 1 for of, one in modelled.items()}
+        return ", ".join(f"{ranks} cores {100 * share:+.0f} %" for ranks, share in off.items())
+
     least, most = unexplained_range("10")
-    _, most_of_grids = unexplained_range("11")
-    return [
-        f"On {last}, eight cores of one host, without a network, were {number(gain)} times as fast as one of these "
-        "cores alone. Cores of a host slow each other down, most likely through their common memory. Therefore "
-        "speed-ups fall with the size. The paper attributes this to communication.",
-        f"Reductions of a word take at most {per_cent(talk)} of that instance's modelled iteration in table 10: the "
-        "network does not explain the times of large instances.",
-        f"With cores as slow as eight together, the model of {last} is off by: {crowded}. The unexplained part grows "
-        "with the number of hosts. If one machine collected all fitnesses over gigabit Ethernet in every iteration, "
-        f"as a host does for a GPU, the model would be off by: {collected}. The text leaves this open.",
-        f"The smallest instance takes {seconds(least)} to {seconds(most)} an iteration beyond its work in table 10, "
-        "tens of times as long as a reduction over Myri-10G. No part of the model takes this long.",
-        "Table 11 cannot include a synchronisation of all sites in each iteration. The time of its smallest instance "
-        f"beyond the work lets light in fibre travel at most {number(most_of_grids / 2 * FIBRE_M_S / 1000)} km and "
-        "back, in a line and without a switch. Modelled with round trips of 5 to 20 ms, it is tens of times slower.",
-    ]
+    return {
+        "largest": largest,
+        "gain": first.ideal.compute_s * one_host.ranks * amount() / first.published_s,
+        "reductions": max(one.ideal.communication_share for one in modelled.values()),
+        "crowded": errors("crowded"),
+        "collected": errors("collected"),
+        "least": least,
+        "most": most,
+        "farthest_km": unexplained_range("11")[1] / 2 * FIBRE_M_S / 1000,
+    }
 
 
 def unexplained_range(table: str) -> tuple[float, float]:
@@ -255,17 +246,13 @@ def unexplained_range(table: str) -> tuple[float, float]:
 
 
 def render(made_by: str) -> str:
-    """The report on the paper's own machines."""
-    core = paper().extra["clusters"]["core"]
-    said = [
-        "# Tables 10 and 11 of luong2013, modelled on the paper's own machines\n",
-        f"Made by `{made_by}`.\n",
-        f"One core of the cluster is modelled by the {core['heading']} column of table {core['table']} at "
-        f"{core['clock_in_cluster_ghz']} instead of {core['clock_ghz']} GHz; networks are `myri10g` and `grid5000`, "
-        "and ranks reduce by recursive doubling. Speed-ups in the paper relate to the core next to each GPU, so "
-        "columns have four baselines; this report has seconds.\n",
-        *(f"- {sentence}" for sentence in describe_findings()),
-        "",
-    ]
-    said += [f"## {table.caption}\n\n{table}\n" for table in (*model_tables(), communication_remainder())]
-    return "\n".join(said)
+    """The report on the paper's own machines.
+
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+
+    """
+    core, tables = paper().extra["clusters"]["core"], [*model_tables(), communication_remainder()]
+    return fill("cluster-published.md.j2", made_by=made_by, core=core, number=number, tables=tables, **findings())
