@@ -5,6 +5,7 @@ python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the
 python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
 python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, verified in NumPy
 python -m drivers.knapsack --items 100 --method bb                           the paper's baseline: branch and bound
+python -m drivers.knapsack --items 10000 --class uncorrelated --method core   an expanding core, proved optimal
 python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   the paper's mapping, by diagonals
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table on 2 ranks
 """
@@ -27,6 +28,8 @@ from drivers.workload.declaration import (
 )
 from drivers.workload.dynamic_programming import DpWorkload
 
+CELLS = "cells of the table, one for an item and a capacity; with bb nodes"
+STATES = "states that an expanding core keeps, summed over its items"
 GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incumbent"
 
 
@@ -57,7 +60,11 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
         """The search, compiled and warm."""
         made: Any
-        if options.bounded:
+        if options.method == "core":
+            from core.search.dp.knapsack.expanding_core import KnapsackCore
+
+            made = KnapsackCore(backend, ranks, problem)
+        elif options.bounded:
             from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 
             made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
@@ -97,10 +104,10 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             outcome,
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
-            unit="nodes" if options.bounded else "",
+            unit={"bb": "nodes", "core": "states"}.get(options.method, ""),
             details={
                 "optimum": instance.optimum,
-                "evaluation_definition": "cells of the table, one for an item and a capacity; with bb nodes",
+                "evaluation_definition": STATES if options.method == "core" else CELLS,
                 "items": instance.n,
                 "capacity": instance.capacity,
                 "weight": outcome.weight,
@@ -137,11 +144,11 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
                 file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
 
     def progress_label(self, run: PreparedRun[KnapsackOptions]) -> str:
-        """Nodes of branch and bound, or items of the table."""
-        return "nodes" if run.options.bounded else self.doing
+        """Nodes of branch and bound, or items."""
+        return "nodes" if run.options.method == "bb" else self.doing
 
     def on_one_core(self, options: KnapsackOptions) -> bool:
-        """Return True for branch and bound, which runs on one core."""
+        """Return True for the methods without a table, which run on one core."""
         return options.bounded
 
 

@@ -13,7 +13,7 @@ from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
-METHODS = ("dp", "bb")
+METHODS = ("dp", "bb", "core")
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
 """Cells up to which NumPy computes the value again without being asked; it takes half a second."""
@@ -45,7 +45,8 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     range: int | None = GENERATED.option(None, "largest random number in Pisinger's classes (1000)", positive, "R")
     method: str = SEARCH.option(
         METHODS[0],
-        "dynamic programming (dp), or the paper's baseline: branch and bound on one core (bb) (%(default)s)",
+        "dynamic programming (dp), the paper's baseline: branch and bound on one core (bb), or an expanding core on "
+        "one lane (core) (%(default)s)",
         choices=METHODS,
     )
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
@@ -60,8 +61,8 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
 
     @property
     def bounded(self) -> bool:
-        """Whether branch and bound is asked for."""
-        return self.method == "bb"
+        """Whether a method without a table is asked for: branch and bound, or an expanding core."""
+        return self.method != "dp"
 
     @property
     def sized(self) -> bool:
@@ -79,16 +80,12 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
         """
         super().refuse_idle()
         for name in ("nodes", "seconds"):
-            if getattr(self, name) is not None and not self.bounded:
+            if getattr(self, name) is not None and self.method != "bb":
                 raise UserError(f"--{name} changes nothing here: expected with --method bb")
         if self.bounded and self.published:
-            raise UserError(
-                "--mapping published changes nothing here: expected without --method bb, which has no table"
-            )
+            raise UserError("--mapping published changes nothing here: expected with --method dp, which has a table")
         if self.bounded and (not self.trace or self.tiling != "auto" or self.device_memory or self.spill):
-            raise UserError(
-                "--no-trace, --tiling, --device-memory and --spill change nothing here: expected without bb"
-            )
+            raise UserError("--no-trace, --tiling, --device-memory and --spill change nothing here: expected with dp")
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a value and no selection")
 

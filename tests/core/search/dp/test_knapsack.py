@@ -13,6 +13,7 @@ from core.errors import UserError
 from core.kernels.dp.knapsack import DecisionBits, Passes, Slice, add_two_items
 from core.problems.tables.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+from core.search.dp.knapsack.expanding_core import KnapsackCore
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
@@ -254,3 +255,30 @@ def test_what_is_no_such_search_is_refused_in_one_line(cpu):
         KnapsackBranchAndBound(cpu, Several(), instance)
     with pytest.raises(UserError, match="two rows of decisions need"):
         KnapsackSearch(cpu, Solo(), instance, room=8).run()
+
+
+@settings(max_examples=200, deadline=None)
+@given(instances)
+def test_an_expanding_core_finds_the_value_of_a_plain_table(cpu, instance):
+    result = KnapsackCore(cpu, Solo(), instance).run()
+    assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
+    assert result.weight <= instance.capacity
+    assert result.value == best_selection(instance)[0]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_expanding_core_of_every_class_on_every_backend(kind, backend, cpu):
+    for seed in range(3):
+        instance = generate(kind, 60, 20_000 if kind == "paper" else None, seed)
+        result, other = (KnapsackCore(b, Solo(), instance).run() for b in (backend, cpu))
+        assert (result.value, result.nodes, result.digest) == (other.value, other.nodes, other.digest)
+        assert instance.weight_and_value(result.chosen) == (result.weight, instance.best_value())
+
+
+def test_an_expanding_core_grows_its_lists(cpu, monkeypatch):
+    instance = generate("strongly-correlated", 200, None, 1)
+    whole = KnapsackCore(cpu, Solo(), instance).run()
+    monkeypatch.setattr("core.search.dp.knapsack.expanding_core.ROOM", 2)
+    monkeypatch.setattr("core.search.dp.knapsack.expanding_core.CHANGES", 2)
+    grown = KnapsackCore(cpu, Solo(), instance).run()
+    assert (grown.digest, grown.nodes, grown.value) == (whole.digest, whole.nodes, instance.best_value())

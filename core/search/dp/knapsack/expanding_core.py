@@ -1,0 +1,178 @@
+"""The 0-1 knapsack problem by an expanding core, on one lane of one device; the host orders the items in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.dp import knapsack_core as kernels
+from core.problems.tables.knapsack import Knapsack
+from core.search.checkpoint import Checkpoint, Checkpointer
+from core.search.dp.knapsack.search import Selection, make_selection
+from core.search.progress import refuse_history
+from core.search.protocol import Callback
+from core.search.run import Step, SynchronousRun, execute
+from core.search.stop import BatchSizes, Stop
+
+ROOM, CHANGES = 1 << 12, 1 << 14
+"""States and changes that there is room for at first."""
+MOST_CHANGES = 1 << 28
+BATCH = 256
+"""Items of a launch at first."""
+
+
+class KnapsackCore:
+    """An expanding core on one instance.
+
+    The value is that of dynamic programming; the selection is one optimal selection, and may be another one.
+
+    Parameters
+    ----------
+    backend
+        A `backends.launch.Backend`.
+    communicator
+        A `cluster.Communicator` of one rank.
+    instance : Knapsack
+
+    Raises
+    ------
+    UserError
+        More than one rank.
+
+    """
+
+    def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
+        if communicator.size > 1:
+            raise UserError(f"an expanding core on {communicator.size} ranks: expected one, it runs on one lane")
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+        weights, values = instance.weights.astype(np.uint64), instance.values.astype(np.uint64)
+        self.free = (weights == 0) & (values > 0)
+        useful = np.flatnonzero((weights > 0) & (weights <= instance.capacity) & (values > 0))
+        weights, values = weights[useful], values[useful]
+        # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
+        whole, rest = np.divmod(values << np.uint64(32), weights)
+        order = np.lexsort((-((rest << np.uint64(32)) // weights).view(np.int64), ~whole))
+        self.items = useful[order]
+        self.weights, self.values = weights[order].astype(np.int64), values[order].astype(np.int64)
+        reach = np.cumsum(self.weights)
+        self.at = int(np.searchsorted(reach, instance.capacity, side="right"))
+        self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
+        count = len(self.items)
+        self.is_trivial = self.at == count
+        if not self.is_trivial:
+            self.table = backend.load(
+                kernels.CoreItems(self.weights, self.values, count, self.at, instance.capacity, self.weight, self.value)
+            )
+            self._make_room(ROOM, CHANGES)
+
+    work = None
+    """States of a run: nobody knows before."""
+    work_unit = "states"
+
+    def _make_room(self, room: int, changes: int) -> None:
+        sizes = (6, np.int32), (2, np.int64), (2 * room, np.int64), (2 * room, np.int64), (2 * room, np.int32)
+        lists = (changes, np.int32), (changes, np.int32)
+        self.room, self.changes = room, changes
+        self.states = kernels.CoreStates(*(self.backend.allocate(*size) for size in sizes + lists), room, changes)
+
+    def _put_start(self) -> None:
+        self.backend.write(self.states.place, np.array([self.at, self.at, 1, 0, 1, 0], np.int32))
+        self.backend.write(self.states.numbers, np.array([self.value, 0], np.int64))
+        for buffer, first in ((self.states.weights, self.weight), (self.states.values, self.value)):
+            row = np.zeros(2 * self.room, np.int64)
+            row[0] = first
+            self.backend.write(buffer, row)
+        self.backend.write(self.states.nodes, np.zeros(2 * self.room, np.int32))
+
+    def _grow(self) -> None:
+        """Double the room of the list that is too short, and keep what it has."""
+        old, room, changes = self.states, self.room, self.changes
+        place = self.backend.download(old.place)
+        count, side = int(place[kernels.COUNT]), int(place[kernels.SIDE])
+        more_room = 2 * room if 2 * count > room else room
+        more_changes = 2 * changes if int(place[kernels.NODES]) + count > changes else changes
+        if more_changes > MOST_CHANGES:
+            raise UserError(f"an expanding core of more than {MOST_CHANGES:,} changes: expected an easier instance")
+        self._make_room(more_room, more_changes)
+        place[kernels.SIDE] = 0
+        self.backend.write(self.states.place, place)
+        self.backend.write(self.states.numbers, self.backend.download(old.numbers))
+        for name in ("weights", "values", "nodes"):
+            kept = self.backend.download(getattr(old, name))[side * room : (side + 1) * room]
+            self.backend.write(getattr(self.states, name), np.pad(kept, (0, 2 * more_room - room)))
+        for name in ("parents", "changed"):
+            kept = self.backend.download(getattr(old, name))
+            self.backend.write(getattr(self.states, name), np.pad(kept, (0, more_changes - changes)))
+
+    def _expand(self, budget: int) -> None:
+        self.backend.launch(kernels.expand, 1, 1, self.table, self.states, budget)
+
+    def warm_up(self) -> None:
+        if not self.is_trivial:
+            with self.backend.warming_up():
+                self._put_start()
+                self._expand(0)
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        checkpointer: Checkpointer | None = None,
+    ) -> Selection:
+        """Search until the value is proved. See `core.search.protocol.Search.run`.
+
+        There are no stop criteria, no history and no checkpoints. The callback's steps are items, and its cost is the
+        incumbent's value.
+        """
+        (stop or Stop()).only("an expanding core")
+        refuse_history(history, "an expanding core")
+        if checkpointer is not None:
+            raise UserError("an expanding core has no checkpoints: expected dynamic programming or branch and bound")
+        sizes = BatchSizes(BATCH, 2, 0.25)
+        return execute(self, SynchronousRun(self.communicator, Stop(iterations=1 << 62), callback, sizes=sizes))
+
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        self.best, self.kept, self.done = self.value, 0, 0
+        if not self.is_trivial:
+            self._put_start()
+
+    def step(self, run: SynchronousRun) -> Step:
+        budget = min(run.budget().steps, 1 << 20)
+        if self.is_trivial:
+            return Step(budget, undone=0, is_divisible=True)
+        self._expand(budget)
+        place = self.backend.download(self.states.place)
+        self.best, self.kept = map(int, self.backend.download(self.states.numbers))
+        self.done = int(place[kernels.END] - place[kernels.FIRST])
+        is_left = bool(place[kernels.COUNT])
+        count = int(place[kernels.COUNT])
+        if is_left and (2 * count > self.room or int(place[kernels.NODES]) + count > self.changes):
+            self._grow()
+        if run.is_report_due:
+            run.report(self.done, self.best, self.kept)
+        return Step(budget, undone=int(is_left), is_divisible=True)
+
+    def checkpoint(self, run: SynchronousRun) -> None:
+        """Return nothing: a run has no checkpointer."""
+
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> tuple[()]:
+        """Return no arrays."""
+        return ()
+
+    def result(self, run: SynchronousRun) -> Selection:
+        chosen = self.free.copy()
+        chosen[self.items[: self.at]] = True
+        if not self.is_trivial:
+            node = int(self.backend.download(self.states.place)[kernels.BEST_NODE])
+            parents, changed = (self.backend.download(a) for a in (self.states.parents, self.states.changed))
+            while node:
+                chosen[self.items[changed[node]]] ^= True
+                node = int(parents[node])
+        value = self.best + int(self.instance.values[self.free].sum(dtype=np.uint64))
+        run.end(self.done, value, self.kept)
+        return make_selection(self.instance, value, chosen, nodes=self.kept)
