@@ -83,9 +83,14 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
             if getattr(self, name) is not None and self.method != "bb":
                 raise UserError(f"--{name} changes nothing here: expected with --method bb")
         if self.bounded and self.published:
-            raise UserError("--mapping published changes nothing here: expected with --method dp, which has a table")
+            raise UserError(
+                f"--mapping published changes nothing here: expected without --method {self.method}, which has no table"
+            )
         if self.bounded and (not self.trace or self.tiling != "auto" or self.device_memory or self.spill):
-            raise UserError("--no-trace, --tiling, --device-memory and --spill change nothing here: expected with dp")
+            raise UserError(
+                "--no-trace, --tiling, --device-memory and --spill change nothing here: "
+                f"expected without --method {self.method}"
+            )
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a value and no selection")
 
