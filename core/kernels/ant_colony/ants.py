@@ -12,30 +12,7 @@ from core.kernels.ant_colony.roulette import (
     visit,
 )
 from core.kernels.two_opt.climbs import splitmix64
-from core.lang import (
-    Array,
-    Generic,
-    Row,
-    Rows,
-    atomic_add,
-    atomic_min,
-    barrier,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    min,
-    mulhi,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u16,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import philox, team_sum
 
 D = Generic("D")

@@ -9,31 +9,7 @@ from __future__ import annotations
 
 from core.kernels.ant_colony.ants import ANT, BEST, FOUND_AT, ITERATION, Ant, ColonyState
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
-from core.lang import (
-    Array,
-    Const,
-    Rows,
-    atomic_add,
-    barrier,
-    boolean,
-    bundle,
-    f32,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    max,
-    min,
-    mulhi,
-    shared_array,
-    sqrt,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import team_max, team_sum
 
 MAX_PHEROMONE = 0xFFFFFFFF

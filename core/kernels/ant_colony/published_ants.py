@@ -22,32 +22,7 @@ from core.kernels.ant_colony.pheromone import (
     row_factor,
 )
 from core.kernels.ant_colony.roulette import COLUMNS
-from core.lang import (
-    Array,
-    Const,
-    Row,
-    Rows,
-    atomic_add,
-    atomic_max,
-    barrier,
-    bundle,
-    f32,
-    function,
-    i32,
-    kernel,
-    lane,
-    max,
-    min,
-    mulhi,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u16,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import team_max, team_sum
 
 

@@ -9,23 +9,7 @@ than 2^32, so all sums are exact in 32 bits.
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Const,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    lane,
-    local_array,
-    min,
-    mulhi,
-    team_size,
-    u16,
-    u32,
-    u64,
-)
+from core.lang import *
 
 COLUMNS = 32
 BUNCH = 8

@@ -8,7 +8,7 @@ and write the padding around it.
 from __future__ import annotations
 
 from core.kernels.dp.waves import Window
-from core.lang import Array, Generic, bundle, function, i32, max, u16, u32
+from core.lang import *
 
 V = Generic("V")
 

@@ -11,24 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.kernels.dp.waves import PackedChoices, Window
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    barrier,
-    bundle,
-    function,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    min,
-    shared_array,
-    team_rank,
-    team_size,
-    u32,
-)
+from core.lang import *
 
 if TYPE_CHECKING:
     V: TypeAlias = Any

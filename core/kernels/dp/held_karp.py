@@ -20,26 +20,7 @@ highest: a rank that computes a contiguous share of every layer reads most of wh
 from __future__ import annotations
 
 from core.kernels.dp.waves import Window
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    barrier,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    view,
-)
+from core.lang import *
 
 T = Generic("T")
 R = Generic("R")

@@ -20,27 +20,7 @@ from core.kernels.dp.held_karp import (
     unranked,
     without_smallest,
 )
-from core.lang import (
-    Array,
-    Const,
-    atomic_min,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    view,
-)
+from core.lang import *
 from core.lang.library import team_min
 
 NUMBER_BITS = 34

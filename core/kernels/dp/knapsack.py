@@ -17,29 +17,7 @@ block's word r, so that lanes read and write neighbouring values and each writes
 from __future__ import annotations
 
 from core.kernels.dp.waves import Window
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    max,
-    min,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 V = Generic("V")
 CELLS = 32

@@ -6,7 +6,7 @@ bound: whole items as long as they fit, then the part of the next one that does,
 
 from __future__ import annotations
 
-from core.lang import Array, bundle, function, i32, i64, kernel, u8, u64
+from core.lang import *
 
 LEVEL, LEFT, DONE = 0, 1, 2
 """The search's place: the next item to decide, the capacity left, and 1 at the end."""

@@ -13,30 +13,7 @@ says so, and the others are dropped then; an item that no split leaves out takes
 from __future__ import annotations
 
 from core.kernels.dp.knapsack import CELLS, DecisionBits, Passes
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    atomic_add,
-    atomic_max,
-    barrier,
-    bundle,
-    function,
-    i32,
-    i64,
-    kernel,
-    lane,
-    max,
-    min,
-    popcount,
-    set_bits,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-)
+from core.lang import *
 from core.lang.library import team_max
 
 V = Generic("V")

@@ -19,29 +19,7 @@ Bits that are kept for a trace lie in the order in which they are made: launch, 
 from __future__ import annotations
 
 from core.kernels.dp.grid import Near
-from core.lang import (
-    Array,
-    Const,
-    barrier,
-    boolean,
-    bundle,
-    clz,
-    function,
-    i32,
-    i64,
-    kernel,
-    lane,
-    max,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 ROWS = 32
 """Rows of a batch."""

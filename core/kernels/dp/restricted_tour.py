@@ -14,24 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.lang import (
-    Array,
-    Const,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    view,
-)
+from core.lang import *
 
 FAR = 0x3FFFFFFF
 """Length of what cannot be reached; twice this still fits 31 bits."""

@@ -9,22 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    bundle,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    min,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-)
+from core.lang import *
 
 V = Generic("V")
 D = Generic("D")

@@ -11,27 +11,7 @@ from core.kernels.exact.edge_elimination import eliminate
 from core.kernels.exact.one_tree import FAR, Ascent, OneTree, Subproblem, ascend, cost_of, is_tour, least_one_tree
 from core.kernels.exact.tour_edges import Edges, consistent, exclude, include
 from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, record_result
-from core.lang import (
-    Array,
-    Const,
-    Row,
-    Rows,
-    atomic_add,
-    boolean,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    popcount,
-    set_bits,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-)
+from core.lang import *
 
 CHILDREN = 3
 ROOT_STEPS = 200

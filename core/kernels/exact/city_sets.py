@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.lang import boolean, clz, function, i32, u32
+from core.lang import *
 
 ROW = 32
 """Elements per city, or per tour, in arrays: one for each city that a word can hold."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from core.kernels.exact.city_sets import ROW, first_cities, singleton
 from core.kernels.exact.one_tree import FAR, OneTree, Subproblem, cost_of
 from core.kernels.exact.tour_edges import consistent, exclude, include
-from core.lang import Array, boolean, bundle, function, i32, local_array, max, min, set_bits
+from core.lang import *
 
 
 @bundle

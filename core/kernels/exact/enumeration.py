@@ -11,29 +11,7 @@ from __future__ import annotations
 
 from core.kernels.exact.city_sets import ROW, city_at, contains, first_cities, lowest, singleton
 from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, record_result
-from core.lang import (
-    Array,
-    Const,
-    Rows,
-    atomic_add,
-    barrier,
-    boolean,
-    bundle,
-    clz,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-)
+from core.lang import *
 
 END = 0x7FFFFFFF
 """What ends a sorted row, beyond every length << 5 | city."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from core.kernels.exact.city_sets import ROW, contains, first_cities, singleton
 from core.kernels.exact.tour_edges import Edges
-from core.lang import Array, boolean, bundle, function, i32, local_array, max, min, popcount, set_bits, u32
+from core.lang import *
 
 FAR = 0x40000000
 """More than an edge with its multipliers costs."""

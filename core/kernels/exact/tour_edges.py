@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.exact.city_sets import contains, first_cities, lowest, singleton
-from core.lang import Array, boolean, bundle, function, i32, popcount, set_bits, u32
+from core.lang import *
 
 
 @bundle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.exact.city_sets import ROW
-from core.lang import Array, Const, Row, atomic_add, atomic_min, boolean, bundle, function, i32, min, u8, u64
+from core.lang import *
 
 
 @bundle

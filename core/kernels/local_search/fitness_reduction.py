@@ -11,21 +11,7 @@ from typing import NamedTuple
 
 from core.kernels.local_search.hooks import FIRST, NO_KEY
 from core.kernels.local_search.moves import NEVER
-from core.lang import (
-    Array,
-    Kernel,
-    function,
-    i32,
-    kernel,
-    lane,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import team_min
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.kernels.local_search.hooks import D, Hooks
 from core.kernels.local_search.moves import change
 from core.kernels.local_search.walks import AnyMove, Draw, Move, S, Share
-from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_count, team_rank, team_size, u32
+from core.lang import *
 
 
 class HookChecks(NamedTuple):

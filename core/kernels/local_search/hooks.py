@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.lang import Function, Generic
+from core.lang import *
 
 D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
 

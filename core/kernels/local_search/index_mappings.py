@@ -9,7 +9,7 @@ the one to the right gives that takes out the element before, so it has no index
 
 from __future__ import annotations
 
-from core.lang import Generic, f32, function, i32, sqrt, u32
+from core.lang import *
 
 T = Generic("T")
 

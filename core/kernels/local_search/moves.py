@@ -14,23 +14,7 @@ from core.kernels.local_search.index_mappings import (
     triple_rest,
 )
 from core.kernels.local_search.walks import AnyMove, Move, S, Walk
-from core.lang import (
-    Array,
-    Const,
-    Rows,
-    barrier,
-    boolean,
-    function,
-    i32,
-    kernel,
-    lane,
-    min,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import random_below, random_word
 
 # Shapes: how many neighbours a solution of n elements has, and what index means which (i, j, k); CUSTOM: functions of a

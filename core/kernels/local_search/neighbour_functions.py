@@ -7,23 +7,7 @@ import functools
 from core.kernels.local_search.hooks import D
 from core.kernels.local_search.moves import CUSTOM, NEVER, first_of, second_of, third_of
 from core.kernels.local_search.walks import AnyMove, S, Walk
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    Kernel,
-    atomic_min,
-    function,
-    i32,
-    kernel,
-    lane,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 
 def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function]:

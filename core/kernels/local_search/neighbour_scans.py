@@ -32,22 +32,7 @@ from core.kernels.local_search.walks import (
     Walk,
     WalkSettings,
 )
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    boolean,
-    f32,
-    function,
-    i32,
-    lane,
-    max,
-    min,
-    team_size,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import random_below, random_word, team_sum
 

@@ -41,27 +41,7 @@ from core.kernels.local_search.walks import (
     Walk,
     WalkSettings,
 )
-from core.lang import (
-    Array,
-    Const,
-    Kernel,
-    Rows,
-    atomic_add,
-    atomic_min,
-    barrier,
-    boolean,
-    function,
-    i32,
-    kernel,
-    lane,
-    min,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import team_min
 
 

@@ -66,19 +66,7 @@ from core.kernels.local_search.walks import (
     WalkSettings,
 )
 from core.kernels.two_opt.climbs import splitmix64
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    barrier,
-    function,
-    i32,
-    lane,
-    min,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import packed_cost, packed_index, random_below, random_word
 
 

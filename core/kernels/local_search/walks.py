@@ -6,7 +6,7 @@ With a history a walk records each improvement of its best cost, until the host 
 
 from __future__ import annotations
 
-from core.lang import Array, Const, Generic, Row, bundle, f32, function, i32, u32, u64
+from core.lang import *
 
 S = Generic("S")
 R = Generic("R")  # `WalkSettings`, or a class of them that has more

@@ -13,28 +13,7 @@ Distances have 16 bits.
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    Generic,
-    atomic_add,
-    atomic_max,
-    atomic_min,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    team_count,
-    team_rank,
-    team_size,
-    u16,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import random_below
 
 C = Generic("C")

@@ -19,23 +19,7 @@ from core.kernels.two_opt.climbs import (
     reverse,
     second_of,
 )
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    barrier,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    max,
-    shared_array,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 
 D = Generic("D")
 FAR_BELOW = -0x7FFFFFFF

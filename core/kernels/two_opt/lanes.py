@@ -8,28 +8,7 @@ keeps so that lanes in step read neighbouring words.
 from __future__ import annotations
 
 from core.kernels.two_opt.climbs import NO_MOVE, CountedClimbs, count_climb, first_of, move_key, move_word, second_of
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    atomic_add,
-    barrier,
-    boolean,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u16,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 C = Generic("C")
 D = Generic("D")

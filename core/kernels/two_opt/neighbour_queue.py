@@ -9,25 +9,7 @@ of their moves is made, so that the outcome depends on no number of lanes.
 from __future__ import annotations
 
 from core.kernels.two_opt.climbs import NO_MOVE, Climbs, CurrentClimb, best_of_team, climb_function, key_of, move_word
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    barrier,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    max,
-    min,
-    shared_array,
-    team_size,
-    u16,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 D = Generic("D")
 NEAR = 16

@@ -23,26 +23,7 @@ from core.kernels.two_opt.climbs import (
     reverse,
     second_of,
 )
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    atomic_add,
-    barrier,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    max,
-    min,
-    shared_array,
-    team_size,
-    u16,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 D = Generic("D")
 P = Generic("P")

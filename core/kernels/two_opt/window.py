@@ -22,28 +22,7 @@ from core.kernels.two_opt.climbs import (
     tour_word,
     wrapped,
 )
-from core.lang import (
-    Array,
-    Const,
-    atomic_add,
-    atomic_min,
-    barrier,
-    boolean,
-    bundle,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    max,
-    min,
-    shared_array,
-    team_size,
-    u16,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import *
 
 
 @bundle
