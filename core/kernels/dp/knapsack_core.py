@@ -8,7 +8,7 @@ is a state or an item whose bound does not exceed the incumbent. One lane merges
 
 from __future__ import annotations
 
-from core.lang import Array, bundle, function, i32, i64, kernel, lane, max, team_rank
+from core.lang import *
 
 FIRST, END, COUNT, SIDE, NODES, BEST_NODE = 0, 1, 2, 3, 4, 5
 """The place: decided items are `FIRST` to `END` - 1; so many states, in which half of the lists; so many changes."""

@@ -29,26 +29,7 @@ from core.kernels.tours.tour_array import (
     undo,
 )
 from core.kernels.two_opt.climbs import splitmix64
-from core.lang import (
-    Array,
-    Rows,
-    barrier,
-    bundle,
-    clz,
-    function,
-    i32,
-    kernel,
-    lane,
-    local_array,
-    min,
-    mulhi,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import philox
 
 LEVELS = 8

@@ -27,7 +27,7 @@ from core.kernels.tours.tour_array import (
     enqueue,
     reconnect,
 )
-from core.lang import Array, atomic_max, barrier, function, i32, lane, max, team_size, u64
+from core.lang import *
 
 NO_MOVE = 0
 MOST_LISTS = 16
