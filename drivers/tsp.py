@@ -89,7 +89,7 @@ class TspWorkload(LocalSearchWorkload):
     """Iterated 3-opt by neighbour lists, or moves of tours in iterations that look at every pair of cities."""
 
     name = "tsp"
-    title = "iterated 3-opt and local search for the travelling salesman problem"
+    title = "iterated 3-opt and local search for the TSP"
     options = TspOptions
     arguments = (*PAPER_ARGUMENTS, "--walks", "64")
     iterations, usual_size = 400, 100**2

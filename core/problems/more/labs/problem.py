@@ -8,9 +8,10 @@ import numpy as np
 
 from core.kernels.local_search.moves import flipped
 from core.kernels.local_search.walks import Move
-from core.lang import Array, Row, bundle, function, i32, lane, max, min, team_size
+from core.lang import Array, function, i32, lane, team_size
 from core.problems.encodings import Bits
 from core.problems.instances.errors import InstanceError
+from core.problems.more.labs.one_flip import Correlations, Signs, added_by_one_flip
 from core.problems.problem import Evaluation, Problem
 
 LONGEST = 1861  # whose largest energy, n (n - 1) (2 n - 1) / 6, is the last to fit 31 bits
@@ -19,20 +20,6 @@ OPTIMA = [
     *(59, 67, 64, 64, 65, 73, 82, 86, 87, 99, 108, 108, 101, 109, 122, 118, 131, 135, 140, 136, 153, 153, 166, 170),
     *(175, 171, 192, 188, 197, 205, 218, 226, 235, 207, 208, 240, 257),
 ]
-
-
-@bundle
-class Signs:
-    """How many signs there are: bit 1 is +1, and bit 0 is -1."""
-
-    n: i32
-
-
-@bundle
-class Correlations(Signs):
-    """The same, and what a walk keeps: the autocorrelation of every lag from 1 on."""
-
-    correlations: Array[i32] = Row("n")
 
 
 @function
@@ -76,24 +63,6 @@ def added_by_correlations(bits: Array[i32], move: Move, labs: Correlations) -> i
     total = 0
     for lag in range(1, labs.n):
         less = lost(bits, lag, move, labs)
-        total += less * (less - 2 * labs.correlations[lag])
-    return total
-
-
-@function
-def added_by_one_flip(bits: Array[i32], move: Move, labs: Correlations) -> i32:
-    """What flipping one sign adds to the energy, in O(n): up to a lag it meets a sign on both sides, then on one."""
-    i = move.i
-    sign = 2 * bits[i] - 1
-    behind = labs.n - 1 - i
-    near = min(i, behind)
-    total = 0
-    for lag in range(1, near + 1):
-        less = 4 * sign * (bits[i - lag] + bits[i + lag] - 1)
-        total += less * (less - 2 * labs.correlations[lag])
-    side = 1 if behind > i else -1
-    for lag in range(near + 1, max(i, behind) + 1):
-        less = 2 * sign * (2 * bits[i + side * lag] - 1)
         total += less * (less - 2 * labs.correlations[lag])
     return total
 
