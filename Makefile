@@ -43,7 +43,7 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper gallery overview docs test test-rest test-all test-long test-changed durations \
+.PHONY: help venv compare paper gallery gallery-records overview docs test test-rest test-all test-long test-changed durations \
     lint bench clean
 
 help:
@@ -55,6 +55,7 @@ help:
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
+	@echo "make gallery-records  run what the papers' pages still need within BUDGET=30m [ONLY=luong2013,...]"
 	@echo "make docs      build the site into docs/_build/html"
 	@echo "make venv      only set up .venv, for a small one: EXTRAS=opencl,report; make clean removes it, all caches and"
 	@echo "               reports/out"
@@ -98,6 +99,9 @@ compare: venv
 paper: venv
 	$(RUN) -m drivers.reproduce $(if $(PAPER),$(PAPER),--list) $(if $(TABLE),--table $(TABLE)) \
 	    $(if $(FIGURE),--figure $(FIGURE)) $(if $(SCALE),--scale $(SCALE))
+
+gallery-records: venv
+	$(RUN) -m drivers.gallery_records $(if $(BUDGET),--budget $(BUDGET)) $(if $(ONLY),--only $(ONLY))
 
 overview: venv
 	$(RUN) -m drivers.overview

@@ -64,22 +64,28 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
 
 @functools.cache
 def _words(code: CodeType) -> str:
-    """The tokens of a function's source text, without what changes nothing.
+    """The words of a function."""
+    import inspect
+    import textwrap
+
+    return source_words(textwrap.dedent(inspect.getsource(code)))
+
+
+def source_words(text: str) -> str:
+    """The tokens of a function or a module, without what changes nothing: comments, docstrings and blank lines.
 
     Not its syntax tree, whose printed form differs from one version of Python to the next.
     """
-    import inspect
     import io
-    import textwrap
     import tokenize
 
-    text = textwrap.dedent(inspect.getsource(code))
     found = []
     before = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
-        if token.type == tokenize.STRING and before == tokenize.INDENT:
+        # A string that is a statement: of a module, a function, a class, or below the name that it describes.
+        if token.type == tokenize.STRING and before in (None, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
             before = DOCSTRING
             continue
         if token.type in (tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):

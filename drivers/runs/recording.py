@@ -104,6 +104,7 @@ class RunRecorder:
     ) -> None:
         """Add a repetition to the file; ``details`` are the record's, besides those of the device."""
         from reports.records.files import Record, Repetition, append
+        from reports.records.sources import sources_digest
 
         backend = self.run.search.backend
         device = backend.device
@@ -114,6 +115,7 @@ class RunRecorder:
             "device_driver": device.driver,
             "simulated": device.driver == "simulated",
             "reference": backend.is_reference,
+            **({"sources": digest} if (digest := sources_digest(self.workload.name)) else {}),
         }
         append(
             self.options.record,

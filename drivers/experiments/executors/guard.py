@@ -18,7 +18,9 @@ GRACE_S = 5.0
 """How long a command that is asked to end may take."""
 
 
-def run_guarded(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def run_guarded(
+    command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with no input, and collect what it prints.
 
     Parameters
@@ -27,6 +29,8 @@ def run_guarded(command: Sequence[str], environment: Mapping[str, str]) -> subpr
         A program and its arguments.
     environment
         Its variables.
+    limit_s
+        Seconds after which it is ended; None: no limit.
 
     Returns
     -------
@@ -43,9 +47,15 @@ def run_guarded(command: Sequence[str], environment: Mapping[str, str]) -> subpr
         ) as process:
             os.close(watched)
             watched = -1
-            output, error = process.communicate()
+            try:
+                output, error = process.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                os.close(held)
+                held = -1
+                output, error = process.communicate()
     finally:
-        os.close(held)
+        if held >= 0:
+            os.close(held)
         if watched >= 0:
             os.close(watched)
     return subprocess.CompletedProcess(command, process.returncode, output, error)

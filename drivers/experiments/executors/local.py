@@ -14,9 +14,13 @@ from reports.records.environment import cores
 
 
 class LocalExecutor:
-    """Runs one case after another; with `parallel`, the seeds of cases on one core run at the same time."""
+    """Runs one case after another; with `parallel`, the seeds of cases on one core run at the same time.
+
+    Each case that runs in turn is ended after `limit_s` seconds; None: it takes as long as it does.
+    """
 
     elsewhere = False
+    limit_s: float | None = None
 
     def __init__(self, *, parallel: bool = False) -> None:
         self.in_turn = not parallel
@@ -24,7 +28,7 @@ class LocalExecutor:
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
         """See `Executor`. With `parallel`, cases that use more than a core follow in turn."""
         if self.in_turn:
-            yield from ((case, run_case(case)) for case in cases)
+            yield from ((case, run_case(case, self.limit_s)) for case in cases)
             return
         taken = list(cases)
         with ThreadPoolExecutor(cores()) as pool:
@@ -36,15 +40,15 @@ class LocalExecutor:
         yield from ((case, run_case(case)) for case in taken if not case.is_of_one_core)
 
 
-def run_case(case: Case) -> Finished:
+def run_case(case: Case, limit_s: float | None = None) -> Finished:
     """Run a case on this machine."""
-    return run_process(case.command(), case.environment())
+    return run_process(case.command(), case.environment(), limit_s)
 
 
-def run_process(command: Sequence[str], environment: Mapping[str, str]) -> Finished:
+def run_process(command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None) -> Finished:
     """Run a command on the machine that calls this, with these variables too; it ends with this process."""
     began = time.perf_counter()
-    done = guard.run_guarded(command, {**os.environ, **environment})
+    done = guard.run_guarded(command, {**os.environ, **environment}, limit_s)
     return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
 

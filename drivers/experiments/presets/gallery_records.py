@@ -1,0 +1,361 @@
+"""Records for all papers within a budget of time: an order of runs by value, and a loop that runs what fits."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import backends
+from core.atomic_files import atomic_write
+from core.program_parser import invocation
+from drivers.cli.exit_codes import DONE, FAILED
+from drivers.cli.messages import set_quiet
+from drivers.experiments.case import Case, counted_environment, is_counted
+from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
+from drivers.experiments.executors.local import LocalExecutor
+from drivers.experiments.options import PlanParser
+from drivers.experiments.plan import prepare_folder
+from drivers.experiments.presets.paper_plan import ExhibitPlan, ReproductionChoice, ReproductionPlan, plan_reproduction
+from drivers.experiments.presets.series import MachineResources
+from drivers.experiments.run import CaseOutcome, PlanRun, show
+from drivers.options.declaration import add_common_option
+from drivers.options.values import positive
+from reports.papers import files
+from reports.papers.paper import SCALES, Paper
+from reports.records.environment import cores
+from reports.records.files import Record, load
+from reports.records.sources import is_stale
+
+QUICK, STANDARD, FULL = SCALES
+REPETITIONS = 10
+"""Repetitions that each run gets once every row has some."""
+UNKNOWN_S = 1.0
+"""Seconds of a repetition about which nothing is known."""
+LEAST_RATIO = 0.1
+"""Least part of its first estimate that a run is expected to take, however short the runs before were."""
+LONGER = 10
+"""A run that takes so many times its estimate is ended, and at least `LEAST_LIMIT_S`."""
+LEAST_LIMIT_S = 60.0
+OVERTIME_S = 30.0
+"""How long the last run may go on after the end of the budget."""
+MACHINE = ("cpu_model", "cores")
+"""Names in a record's environment that must be as here for a record to count, whatever the host and the commit."""
+UNITS_S = {"s": 1, "m": 60, "h": 3600}
+
+
+@dataclass
+class PaperRecords:
+    """Records of a paper on machines like this one.
+
+    Attributes
+    ----------
+    path : Path
+        Their file.
+    environment : dict
+        That of this process.
+    ratios : dict
+        Measured over estimated seconds of the runs so far, by workload and configuration.
+
+    """
+
+    path: Path
+    environment: Mapping[str, object]
+    ratios: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All records of the file."""
+        return load(self.path) if self.path.exists() else []
+
+    def of(self, case: Case, *, stale: bool) -> list[Record]:
+        """Return the current or the stale records of a case, of one host with such devices for each seed."""
+        machine = {name: self.environment[name] for name in MACHINE}
+        named = case.configuration.device_name
+        alike = [one for one in self.records if one.details.get("device_name", named) == named]
+        return case.records_among([one for one in alike if is_stale(one) is stale], machine)
+
+    def is_complete(self, case: Case) -> bool:
+        """Return True if current records have all that a case asks for."""
+        return case.is_complete(self.of(case, stale=False))
+
+    def seconds(self, case: Case) -> float:
+        """Return the estimated duration of the rest of a case: as measured before, else from its work."""
+        current = self.of(case, stale=False)
+        # What another host measured is not continued here.
+        own = [one for one in current if is_counted(one, self.environment)]
+        left = case.repeats * len(case.seeds) - sum(min(case.repeats, len(one.repetitions)) for one in own)
+        measured = current or self.of(case, stale=True)
+        if measured:
+            compile_s = max(one.repetitions[0].compile_s for one in measured)
+            return START_S + compile_s + left * statistics.mean(s for one in measured for s in one.running_seconds)
+        ratio = max(LEAST_RATIO, statistics.median(self.ratios.get(_alike(case), [1.0])))
+        work = case.work
+        if work is None:
+            return START_S + ratio * left * self.usual_seconds(case)
+        return START_S + ratio * estimate_seconds(work, case.configuration, left)
+
+    def usual_seconds(self, case: Case) -> float:
+        """Return the seconds of a repetition of work that nobody can tell: as of other instances on this device."""
+        where = case.configuration
+        key = case.workload.name, where.backend, where.recorded, where.ranks
+        alike = (one for one in self.records if (one.workload, one.backend, one.device, one.ranks) == key)
+        return statistics.median([second for one in alike for second in one.running_seconds] or [UNKNOWN_S])
+
+    def learn(self, case: Case, estimated_s: float, seconds: float) -> None:
+        """Take how long a run took for estimates of those like it."""
+        ratio = max(seconds - START_S, 0.01) / max(estimated_s - START_S, 0.01)
+        # Short runs say how long a process takes to start, and nothing of long ones.
+        if max(seconds, estimated_s) > 2 * START_S:
+            known = self.ratios.setdefault(_alike(case), [])
+            known.append(ratio * statistics.median(known or [1.0]))
+
+    def run(self, case: Case, run: PlanRun) -> CaseOutcome:
+        """Run a case; its records take the place of its stale ones once it is complete.
+
+        Until then they stand in a file of their own, so that an interruption loses no record.
+        """
+        apart = self.path.with_suffix(".new.jsonl")
+        own = [one for one in self.of(case, stale=False) if is_counted(one, self.environment)]
+        _write(apart, own)
+        try:
+            [outcome] = run.run([replace(case, records=apart)])
+            if outcome.records:
+                gone = {one.identity for one in [*own, *self.of(case, stale=True)]}
+                _write(self.path, [*(one for one in self.records if one.identity not in gone), *outcome.records])
+                del self.records
+        finally:
+            apart.unlink()
+        return outcome
+
+
+def _alike(case: Case) -> tuple[str, str]:
+    return case.workload.name, str(case.configuration)
+
+
+def _write(path: Path, records: Sequence[Record]) -> None:
+    with atomic_write(path) as file:
+        file.write("".join(one.to_line() for one in records).encode())
+
+
+class Step(NamedTuple):
+    """A case with its place in the order.
+
+    Attributes
+    ----------
+    value : tuple of int
+        Steps with smaller values come first.
+    paper : str
+    what : str
+        Exhibit and row.
+    case : Case
+
+    """
+
+    value: tuple[int, ...]
+    paper: str
+    what: str
+    case: Case
+
+
+def paper_steps(
+    paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
+) -> tuple[list[Step], ReproductionPlan]:
+    """Return the steps that a paper's exhibits need, and the plan of its standard scale."""
+
+    def plan(scale: str, repeats: int | None = None) -> ReproductionPlan:
+        return plan_reproduction(paper, paper.exhibits, here, ReproductionChoice(scale, held.path, repeats, data))
+
+    standard, quick = plan(STANDARD), plan(QUICK)
+    short = {(part.exhibit.name, row): cases for part in quick.parts for row, cases in rows_of(quick, part).items()}
+    steps: list[Step] = []
+
+    def add(stage: int, plan: ReproductionPlan) -> None:
+        for part in plan.parts:
+            for number, (row, cases) in enumerate(rows_of(plan, part).items()):
+                turn = stage + (stage == 0 and number > 0)
+                if turn < 2 and sum(map(held.seconds, cases)) > budget_s:
+                    add_row(turn, number, part, row, short.get((part.exhibit.name, row), []))
+                    turn = 3
+                add_row(turn, number, part, row, cases)
+
+    def add_row(turn: int, number: int, part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
+        # The whole row, so that what is divided was measured together.
+        first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
+        for case in cases:
+            if not held.is_complete(case):
+                steps.append(Step((first, turn, number), paper.name, f"{part.exhibit.name}, {row}", case))
+
+    add(0, standard)
+    add(2, plan(STANDARD, REPETITIONS))
+    add(3, plan(FULL))
+    return steps, standard
+
+
+def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
+    """Return the cases of an exhibit by row, in the exhibit's order."""
+    rows: dict[str, list[Case]] = {}
+    for key, (row, *_) in part.needs.items():
+        rows.setdefault(row, []).append(plan.needed[key])
+    return rows
+
+
+@dataclass
+class BudgetedRun:
+    """Runs steps in their order, and leaves out what would not fit.
+
+    Attributes
+    ----------
+    held : mapping
+        Records by paper.
+    budget_s : float
+    began : float
+        When the budget began, by `time.monotonic`.
+    missing : list of (Step, float)
+        What was left out, with its estimated seconds.
+    failed : list of str
+        Runs without a result, a line each.
+    settled : set
+        Cases that a device refused, or whose run failed: not tried again with more repetitions.
+
+    """
+
+    held: Mapping[str, PaperRecords]
+    budget_s: float
+    began: float
+    missing: list[tuple[Step, float]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    settled: set[tuple[object, ...]] = field(default_factory=set)
+
+    def run(self, steps: Sequence[Step]) -> None:
+        """Run what fits."""
+        executor = LocalExecutor()
+        run = PlanRun(len(steps), executor)
+        for step in steps:
+            case, held = step.case, self.held[step.paper]
+            key = (step.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds)
+            if key in self.settled or held.is_complete(case):
+                continue
+            left_s, needed_s = self.budget_s - (time.monotonic() - self.began), held.seconds(case)
+            if needed_s > left_s:
+                self.missing.append((step, needed_s))
+                continue
+            executor.limit_s = min(left_s + OVERTIME_S, max(LEAST_LIMIT_S, LONGER * needed_s))
+            began = time.monotonic()
+            outcome = held.run(case, run)
+            took_s = time.monotonic() - began
+            held.learn(case, needed_s, took_s)
+            if took_s >= executor.limit_s and not outcome.records:
+                self.missing.append((step, max(held.seconds(case), took_s)))
+            elif not outcome.records:
+                self.settled.add(key)
+                self.failed += [f"{case}: {outcome.reason}"] * (outcome.kind == "failed")
+
+    def show_missing(self) -> None:
+        """Print what is missing by paper and device, and its estimated time."""
+        groups: dict[tuple[str, str], list[float]] = {}
+        for step, seconds in self.missing:
+            groups.setdefault((step.paper, str(step.case.configuration)), []).append(seconds)
+        for (paper, device), times in groups.items():
+            runs = f"{len(times)} run{'s' * (len(times) != 1)}"
+            print(f"missing: {paper}: {runs} on {device}, about {format_estimate(sum(times))}")
+
+
+def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
+    """Run what fits into the budget; returns 0 unless a run failed.
+
+    Raises
+    ------
+    UserError
+        An unknown paper, option or backend, a folder that cannot be written, or a damaged file of records.
+
+    """
+    options = records_parser(description).parse_args(argv)
+    began = time.monotonic()
+    set_quiet(options.quiet)
+    here = MachineResources.of(
+        list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
+    )
+    papers = [files.load(name) for name in options.only or files.names()]
+    environment = counted_environment(elsewhere=False)
+    held = {one.name: PaperRecords(options.out / f"{one.name}.jsonl", environment) for one in papers}
+    steps: list[Step] = []
+    obstacles: list[str] = []
+    for paper in papers:
+        if not options.dry_run:
+            prepare_folder(held[paper.name].path, lambda: None, rerun=False)
+        more, plan = paper_steps(paper, here, held[paper.name], options.budget, options.data)
+        steps += more
+        obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
+    steps.sort(key=lambda one: one.value)
+    total_s = sum(held[one.paper].seconds(one.case) for one in steps)
+    show(f"{len(steps)} runs are not recorded, about {format_estimate(total_s)}")
+    if options.dry_run:
+        for one in steps:
+            seconds = held[one.paper].seconds(one.case)
+            print(f"{shlex.join(one.case.command())}  # {seconds:.0f} s: {one.paper}, {one.what}")
+    budgeted = BudgetedRun(held, options.budget, began)
+    if not options.dry_run:
+        budgeted.run(steps)
+        budgeted.show_missing()
+    for line in obstacles:
+        print(f"cannot run here: {line}")
+    for line in budgeted.failed:
+        print(f"error: {line}", file=sys.stderr)
+    return FAILED if budgeted.failed else DONE
+
+
+def describe_obstacles(plan: ReproductionPlan) -> Iterator[str]:
+    """Yield what a plan cannot run on this machine, and why: instances that are not at hand, devices, ranks."""
+    for part in plan.parts:
+        yield from (f"{part.exhibit.name}: {what}: {why}" for what, why in part.missing())
+
+
+def records_parser(description: str | None) -> PlanParser:
+    """Return the parser of the command line."""
+    made = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
+    add = made.add_argument
+    add(
+        "--budget",
+        type=read_budget,
+        default="30m",
+        metavar="TIME",
+        help="time for all runs: 90s, 30m, 2h (%(default)s)",
+    )
+    only = f"only these papers, separated by commas (default: {', '.join(files.names())})"
+    add("--only", type=read_papers, metavar="PAPER,...", help=only)
+    add("--data", metavar="DIR", help="folder with instance files, searched before all others")
+    add("--backends", nargs="+", metavar="B", help="only these backends (default: all usable ones)")
+    ranks = "numbers of MPI ranks for runs on several ranks (default: the papers'; no value: none)"
+    add("--ranks", nargs="*", type=positive, metavar="N", help=ranks)
+    add("--oversubscribe", action="store_true", help="allow more ranks than cores")
+    out = "folder of the records, PAPER.jsonl (%(default)s)"
+    add("--out", type=Path, default=Path("reports/gallery"), metavar="DIR", help=out)
+    add("--dry-run", action="store_true", help="print the runs in their order with estimated seconds, and exit")
+    add_common_option(made, "quiet")
+    return made
+
+
+def read_budget(text: str) -> float:
+    """Read a time with its unit, as seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if not found or float(found[1]) == 0:
+        raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90s, 30m or 2h, found {text!r}")
+    return float(found[1]) * UNITS_S[found[2]]
+
+
+def read_papers(text: str) -> list[str]:
+    """Read names of papers."""
+    names = text.split(",")
+    unknown = [one for one in names if one not in files.names()]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(files.names())}, found {unknown[0]!r}")
+    return list(dict.fromkeys(names))

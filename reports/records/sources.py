@@ -1,0 +1,66 @@
+"""Sources that a record measured: a digest, by which a record of other kernels is told from a current one."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.lang.digest import source_words
+from reports.records.environment import ROOT
+from reports.records.files import Record
+
+MEASURED = ("core.kernels", "core.search")
+"""Packages whose modules count: kernels, and the searches that launch them."""
+FOLLOWED = (*MEASURED, "drivers.workload.local_search")
+"""Packages through which a program's imports are followed."""
+PROGRAMS = ("drivers", "drivers/more")
+"""Folders of the programs of workloads."""
+DIGITS = 16
+"""Hexadecimal digits of a digest in a record."""
+
+
+@functools.cache
+def sources_digest(workload: str, root: Path = ROOT) -> str | None:
+    """Return a digest of the kernels and the search of a workload; None for a workload that the suite does not have.
+
+    It covers the modules of `MEASURED` that the workload's program imports, directly or through others. Comments,
+    docstrings and blank lines do not count, nor does the version of Python.
+    """
+    left = [path for folder in PROGRAMS if (path := root / folder / f"{workload}.py").exists()]
+    if not left:
+        return None
+    reached: set[Path] = set()
+    while left:
+        path = left.pop()
+        if path not in reached:
+            reached.add(path)
+            left += imported_files(path, root)
+    measured = tuple(root.joinpath(*package.split(".")) for package in MEASURED)
+    counted = sorted(path for path in reached if any(path.is_relative_to(folder) for folder in measured))
+    texts = [
+        f"{path.relative_to(root).as_posix()}\n{source_words(path.read_text(encoding='utf-8'))}" for path in counted
+    ]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:DIGITS]
+
+
+def is_stale(record: Record) -> bool:
+    """Return True if the kernels or the search of a record changed since, or if it does not say what it measured."""
+    today = sources_digest(record.workload)
+    return today is not None and record.details.get("sources") != today
+
+
+def imported_files(path: Path, root: Path) -> Iterator[Path]:
+    """Yield the files of the modules of `FOLLOWED` that a file imports, in its functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            if any(f"{name}.".startswith(f"{package}.") for package in FOLLOWED):
+                place = root.joinpath(*name.split("."))
+                yield from (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.exists())
