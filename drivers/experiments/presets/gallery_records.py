@@ -146,7 +146,7 @@ def _write(path: Path, records: Sequence[Record]) -> None:
         file.write("".join(one.to_line() for one in records).encode())
 
 
-class Step(NamedTuple):
+class Stage(NamedTuple):
     """A case with its place in the order.
 
     Attributes
@@ -168,7 +168,7 @@ class Step(NamedTuple):
 
 def paper_steps(
     paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
-) -> tuple[list[Step], ReproductionPlan]:
+) -> tuple[list[Stage], ReproductionPlan]:
     """Return the steps that a paper's exhibits need, and the plan of its standard scale."""
 
     def plan(scale: str, repeats: int | None = None) -> ReproductionPlan:
@@ -176,7 +176,7 @@ def paper_steps(
 
     standard, quick = plan(STANDARD), plan(QUICK)
     short = {(part.exhibit.name, row): cases for part in quick.parts for row, cases in rows_of(quick, part).items()}
-    steps: list[Step] = []
+    steps: list[Stage] = []
 
     def add(stage: int, plan: ReproductionPlan) -> None:
         for part in plan.parts:
@@ -192,7 +192,7 @@ def paper_steps(
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
         for case in cases:
             if not held.is_complete(case):
-                steps.append(Step((first, turn, number), paper.name, f"{part.exhibit.name}, {row}", case))
+                steps.append(Stage((first, turn, number), paper.name, f"{part.exhibit.name}, {row}", case))
 
     add(0, standard)
     add(2, plan(STANDARD, REPETITIONS))
@@ -219,7 +219,7 @@ class BudgetedRun:
     budget_s : float
     began : float
         When the budget began, by `time.monotonic`.
-    missing : list of (Step, float)
+    missing : list of (Stage, float)
         What was left out, with its estimated seconds.
     failed : list of str
         Runs without a result, a line each.
@@ -231,11 +231,11 @@ class BudgetedRun:
     held: Mapping[str, PaperRecords]
     budget_s: float
     began: float
-    missing: list[tuple[Step, float]] = field(default_factory=list)
+    missing: list[tuple[Stage, float]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     settled: set[tuple[object, ...]] = field(default_factory=set)
 
-    def run(self, steps: Sequence[Step]) -> None:
+    def run(self, steps: Sequence[Stage]) -> None:
         """Run what fits."""
         executor = LocalExecutor()
         run = PlanRun(len(steps), executor)
@@ -287,7 +287,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     papers = [files.load(name) for name in options.only or files.names()]
     environment = counted_environment(elsewhere=False)
     held = {one.name: PaperRecords(options.out / f"{one.name}.jsonl", environment) for one in papers}
-    steps: list[Step] = []
+    steps: list[Stage] = []
     obstacles: list[str] = []
     for paper in papers:
         if not options.dry_run:
