@@ -21,7 +21,10 @@ NOWHERE = Configuration("", "", "")
 """Configuration of a case before `Case.on` sets one."""
 
 
-OF_A_HOST = ("host", "os", "cpu_model", "cores", "host_count")
+OF_A_HOST = (
+    *("host", "os", "cpu_model", "cores", "host_count", "sockets", "physical_cores", "hardware_threads"),
+    *("cpu_mhz_nominal", "cpu_mhz_max", "virtual"),
+)
 """Names in a record's environment that describe the host."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.records.files import Record, merge
-from reports.text.formatting import grouped, listed
+from reports.text.formatting import cores, grouped, listed
 
 
 def devices(records: Sequence[Record]) -> str:
@@ -19,9 +19,7 @@ def devices(records: Sequence[Record]) -> str:
 
 
 def _processor(environment: Mapping[str, Any]) -> str:
-    hosts = environment.get("host_count") or 1
-    cores = f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else "")
-    return f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores}"
+    return f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores(environment)}"
 
 
 def dates(records: Sequence[Record]) -> str:

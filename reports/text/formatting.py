@@ -178,15 +178,32 @@ def listed(names: Sequence[str]) -> str:
 
 def machine(environment: Mapping[str, Any]) -> str:
     """Return an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
-    hosts = environment.get("host_count") or 1
     return ", ".join(
         [
             *([str(environment["host"])] if environment.get("host") else []),
             str(environment.get("cpu_model") or "processor not recorded"),
-            f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else ""),
+            cores(environment),
             str(environment.get("os") or "system not recorded"),
             f"Python {environment.get('python') or '?'}",
             *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
             f"onekernel {environment.get('commit') or 'outside a checkout'}",
         ]
     )
+
+
+def cores(environment: Mapping[str, Any]) -> str:
+    """Return the cores of an environment: hardware threads and physical cores where they are recorded, and clock."""
+    hosts, granted = environment.get("host_count") or 1, environment.get("cores") or "?"
+    threads, physical = environment.get("hardware_threads"), environment.get("physical_cores")
+    words = f"{granted} cores"
+    if threads and physical and threads > physical:
+        of_all = "" if threads == granted else f"{granted} of "
+        words = f"{of_all}{threads} hardware threads of {physical} cores"
+    elif threads and threads != granted:
+        words = f"{granted} of {threads} cores"
+    sockets, nominal = environment.get("sockets") or 1, environment.get("cpu_mhz_nominal")
+    words += f" in {sockets} sockets" if sockets > 1 else ""
+    words += f" at {nominal / 1000:.2f} GHz" if nominal else ""
+    words += f" (at most {environment['cpu_mhz_max'] / 1000:.2f} GHz)" if environment.get("cpu_mhz_max") else ""
+    words += " as a virtual machine shows them" if environment.get("virtual") else ""
+    return words + (f" on each of {hosts} hosts" if hosts > 1 else "")

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.records.environment import cores, environment
+from reports.records.environment import cores, environment, processor
+from reports.text import formatting
 from tests.conftest import ROOT
 
 
@@ -31,6 +32,47 @@ def test_the_processor_is_the_one_that_the_system_reports():
     if not names:
         pytest.skip("lscpu is not here to compare with")
     assert " ".join(names[0].split()) == environment()["cpu_model"]
+
+
+def made_system(folder, monkeypatch, *, threads_per_core=2, cores_of_socket=4, sockets=2, clocks=()):
+    cores = sockets * cores_of_socket
+    for thread in range(cores * threads_per_core):
+        core = thread % cores
+        place = folder / f"cpu{thread}" / "topology"
+        place.mkdir(parents=True)
+        (place / "physical_package_id").write_text(f"{core // cores_of_socket}\n")
+        (place / "core_id").write_text(f"{core % cores_of_socket}\n")
+    (folder / "cpu0" / "cpufreq").mkdir()
+    for name, khz in clocks:
+        (folder / "cpu0" / "cpufreq" / name).write_text(f"{khz}\n")
+    monkeypatch.setattr("reports.records.environment.SYSTEM_CPUS", folder)
+
+
+def test_hardware_threads_are_told_from_physical_cores(monkeypatch, tmp_path):
+    made_system(tmp_path, monkeypatch, clocks=[("base_frequency", 2500000), ("cpuinfo_max_freq", 3700000)])
+    found = processor() | {"virtual": False, "cores": 16}
+    assert found["sockets"] == 2 and found["physical_cores"] == 8 and found["hardware_threads"] == 16
+    words = "16 hardware threads of 8 cores in 2 sockets at 2.50 GHz (at most 3.70 GHz)"
+    assert formatting.cores(found) == words
+    assert formatting.cores(found | {"cores": 6}) == f"6 of {words}"
+
+
+def test_cores_are_worded_as_far_as_they_are_recorded():
+    assert formatting.cores({"cores": 16}) == "16 cores"
+    alone = {"cores": 4, "hardware_threads": 4, "physical_cores": 4, "cpu_mhz_nominal": 2600, "virtual": True}
+    assert formatting.cores(alone) == "4 cores at 2.60 GHz as a virtual machine shows them"
+    assert formatting.cores(alone | {"cores": 2, "virtual": None, "host_count": 3}) == (
+        "2 of 4 cores at 2.60 GHz on each of 3 hosts"
+    )
+
+
+def test_threads_and_cores_are_those_of_lscpu():
+    lscpu = subprocess.run(["sh", "-c", "LC_ALL=C lscpu -p=CORE,SOCKET"], capture_output=True, text=True)
+    lines = [line for line in lscpu.stdout.splitlines() if not line.startswith("#")]
+    if not lines:
+        pytest.skip("lscpu is not here to compare with")
+    assert processor()["hardware_threads"] == len(lines)
+    assert processor()["physical_cores"] == len(set(lines))
 
 
 @pytest.mark.parametrize(
