@@ -99,8 +99,8 @@ def processor() -> dict[str, int | bool]:
     nominal = _number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
     if not nominal and virtual and (shown := _first_core("cpu MHz")):
         # The clock of the time-stamp counter, which differs a little from start to start.
-        nominal = round(float(shown), -1)
-    found["cpu_mhz_nominal"], found["cpu_mhz_max"] = int(nominal), _number(clock / "cpuinfo_max_freq") // KHZ
+        nominal = int(round(float(shown), -1))
+    found["cpu_mhz_nominal"], found["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
     return {name: value for name, value in found.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 
