@@ -23,7 +23,7 @@ NOWHERE = Configuration("", "", "")
 
 OF_A_HOST = (
     *("host", "os", "cpu_model", "cores", "host_count", "sockets", "physical_cores", "hardware_threads"),
-    *("cpu_mhz_nominal", "cpu_mhz_max", "virtual"),
+    *("cpu_mhz_nominal", "cpu_mhz_max", "virtual", "memory_gib", "gpus", "gpu_driver"),
 )
 """Names in a record's environment that describe the host."""
 

@@ -15,7 +15,8 @@ from itertools import combinations, filterfalse
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from reports.comparison.execution_settings import value_text
-from reports.comparison.speedups import configuration_name, letter_machines
+from reports.comparison.machines import letter_machines, machine_letter
+from reports.comparison.speedups import configuration_name
 from reports.records.files import Record, RecordError, families, group_by, merge, require_equal_work
 from reports.records.iohprofiler import MAXIMISED
 from reports.statistics.medians import summarise
@@ -296,5 +297,5 @@ def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[s
         if any(other.execution.get(name) != value for other in alike)
     ]
     if len(machines) > 1:
-        apart.append(f"machine {next(letter for letter, one in machines.items() if one == run.environment)}")
+        apart.append(f"machine {machine_letter(run, machines)}")
     return configuration_name(run) + (f" ({', '.join(apart)})" if apart else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
+from reports.comparison.machines import letter_machines
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
 from reports.text.formatting import machine, ratio, seconds
 
@@ -119,7 +120,7 @@ class Overview:
     @property
     def machines(self) -> list[str]:
         """Where the runs were, in words."""
-        return list(dict.fromkeys(machine(row.record.environment) for row in self.rows))
+        return [machine(one) for one in letter_machines(row.record for row in self.rows).values()]
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from reports.comparison.execution_settings import value_text
+from reports.comparison.machines import letter_machines, machine_letter
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.text.formatting import letters
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
@@ -229,20 +229,11 @@ def configuration_name(record: Record) -> str:
     return f"{record.backend}{device}{ranks}"
 
 
-def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
-    """Give each environment that records ran in a letter."""
-    environments: list[Mapping[str, Any]] = []
-    for record in records:
-        if record.environment not in environments:
-            environments.append(record.environment)
-    return {letters(position).upper(): environment for position, environment in enumerate(environments)}
-
-
 def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
     repetitions = record.repetitions
     return ComparedRun(
         record=record,
-        machine=next(letter for letter, environment in machines.items() if environment == record.environment),
+        machine=machine_letter(record, machines),
         compile_s=max(repetition.compile_s for repetition in repetitions),
         transfer=summarise([repetition.transfer_s for repetition in repetitions]),
         kernel=summarise([repetition.kernel_s for repetition in repetitions]),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
 from reports.text.formatting import cores, grouped, listed
 
 
 def devices(records: Sequence[Record]) -> str:
     """The processors of the machines, with their numbers of cores, and the GPUs that ran something."""
-    processors = [_processor(one.environment) for one in records]
+    processors = [_processor(one) for one in letter_machines(records).values()]
     gpus = [str(one.details.get("device_name") or one.backend) for one in records if one.device_kind == "gpu"]
     # CUDA and OpenCL may call the same GPU by names of which one is a part of the other.
     names = [name for name in dict.fromkeys(gpus) if not any(name != one and name in one for one in gpus)]

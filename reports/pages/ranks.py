@@ -12,6 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from core.errors import UserError
+from reports.comparison.machines import letter_machines
 from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
 from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices, repetitions
@@ -79,7 +80,7 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
         repetitions=repetitions(records),
         unconfirmed=list(dict.fromkeys(unconfirmed)),
         devices=devices(records),
-        machines=list(dict.fromkeys(machine(record.environment) for record in records)),
+        machines=[machine(one) for one in letter_machines(records).values()],
     )
 
 

@@ -114,8 +114,8 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
     """Return the runs that an exhibit shows, in the order in which they are placed.
 
     Of each cell that is the one with the best cost, or those that have a ratio where one of them has. Of runs that
-    differ in their amount of work alone the longest is kept; a run of ranks that shared it out replaces one that the
-    first rank did alone.
+    differ in their amount of work alone the longest is kept, and of equal ones the newest; a run of ranks that shared
+    it out replaces one that the first rank did alone.
     """
     if exhibit.keep == "best":
         candidates = _greatest(placed, _place_of, lambda one: -one.row.record.best_cost)
@@ -132,9 +132,11 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
         work = record.instance_sha256, record.seed, asked, execution
         return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(one), column], sort_keys=True)
 
-    def amount(one: PlacedRun) -> tuple[bool, list[int]]:
+    def amount(one: PlacedRun) -> tuple[bool, list[int], str]:
         asked = one.row.record.parameters
-        return not used_single_rank(one.row.record), [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
+        lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
+        newest = max(repetition.started_at or "" for repetition in one.row.record.repetitions)
+        return not used_single_rank(one.row.record), lengths, newest
 
     return _greatest(candidates, but_for_its_amount, amount)
 

@@ -80,6 +80,8 @@ class EnvironmentValues(TypedDict, total=False):
     hardware_threads: AtLeastOne | None
     cpu_mhz_nominal: AtLeastOne | None
     cpu_mhz_max: AtLeastOne | None
+    memory_gib: Count | None
+    gpus: Annotated[list[Name], Meta(description="a list of names")] | None
     host_count: AtLeastOne | None
     host: Name | None
     packages: Annotated[dict[str, Any], Meta(description="an object")] | None

@@ -21,6 +21,7 @@ SYSTEM_CPUS = Path("/sys/devices/system/cpu")
 PLACE_OF_CORE = ("physical_package_id", "die_id", "cluster_id", "core_id")
 """Files of a hardware thread; threads of one core agree in all of them."""
 KHZ = 1000
+NVIDIA = Path("/proc/driver/nvidia")
 
 
 def environment(host_count: int = 1) -> dict[str, Any]:
@@ -36,7 +37,8 @@ def environment(host_count: int = 1) -> dict[str, Any]:
     dict
         `commit` (of git, `+changes` if files differ from it; the version if the project is installed), `python`, `os`,
         `host`, `cpu_model`, `cores`, `host_count`, `packages` (name to version, installed ones only), and what
-        `processor` finds. The same on every call in the same place, since it is part of a run's identity.
+        `processor` and `memory_and_gpus` find. The same on every call in the same place, since it is part of a run's
+        identity.
     """
     return {
         "commit": project_commit() if (ROOT / ".git").exists() else _version("onekernel"),
@@ -46,6 +48,7 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         "cpu_model": processor_model(),
         "cores": cores(),
         **processor(),
+        **memory_and_gpus(),
         "host_count": host_count,
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
     }
@@ -102,6 +105,19 @@ def processor() -> dict[str, int | bool]:
         nominal = int(round(float(shown), -1))
     found["cpu_mhz_nominal"], found["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
     return {name: value for name, value in found.items() if value > 0} | ({"virtual": True} if virtual else {})
+
+
+def memory_and_gpus() -> dict[str, Any]:
+    """Return `memory_gib`, and with the driver of NVIDIA `gpus` (model names) and `gpu_driver` (version)."""
+    found: dict[str, Any] = {"memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)}
+    files = sorted(NVIDIA.glob("gpus/*/information"))
+    models = [re.search(r"Model:\s*(.*\S)", one.read_text(encoding="utf-8", errors="replace")) for one in files]
+    if named := [one[1] for one in models if one]:
+        found["gpus"] = named
+        version = (NVIDIA / "version").read_text(encoding="utf-8", errors="replace")
+        number = re.search(r"\b\d{3}\.\d+[.\d]*", version)
+        found |= {"gpu_driver": number[0]} if number else {}
+    return found
 
 
 def _number(path: Path) -> int:

@@ -183,12 +183,20 @@ def machine(environment: Mapping[str, Any]) -> str:
             *([str(environment["host"])] if environment.get("host") else []),
             str(environment.get("cpu_model") or "processor not recorded"),
             cores(environment),
+            *([f"{environment['memory_gib']} GiB"] if environment.get("memory_gib") else []),
+            *([_gpus(environment)] if environment.get("gpus") else []),
             str(environment.get("os") or "system not recorded"),
             f"Python {environment.get('python') or '?'}",
             *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
             f"onekernel {environment.get('commit') or 'outside a checkout'}",
         ]
     )
+
+
+def _gpus(environment: Mapping[str, Any]) -> str:
+    counts = {name: environment["gpus"].count(name) for name in environment["gpus"]}
+    driver = f" (driver {environment['gpu_driver']})" if environment.get("gpu_driver") else ""
+    return listed([name if count == 1 else f"{count} {name}" for name, count in counts.items()]) + driver
 
 
 def cores(environment: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.records.environment import cores, environment, processor
+from reports.records.environment import cores, environment, memory_and_gpus, processor
 from reports.text import formatting
 from tests.conftest import ROOT
 
@@ -64,6 +64,17 @@ def test_cores_are_worded_as_far_as_they_are_recorded():
     assert formatting.cores(alone | {"cores": 2, "virtual": None, "host_count": 3}) == (
         "2 of 4 cores at 2.60 GHz on each of 3 hosts"
     )
+
+
+def test_gpus_and_their_driver_are_those_of_the_kernel_module(monkeypatch, tmp_path):
+    for place in ("0", "1"):
+        (tmp_path / "gpus" / place).mkdir(parents=True)
+        (tmp_path / "gpus" / place / "information").write_text("Model: \t\t NVIDIA H200\nIRQ:   1\n")
+    (tmp_path / "version").write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release\n")
+    monkeypatch.setattr("reports.records.environment.NVIDIA", tmp_path)
+    found = memory_and_gpus()
+    assert found == {"memory_gib": found["memory_gib"], "gpus": ["NVIDIA H200"] * 2, "gpu_driver": "580.65.06"}
+    assert "2 NVIDIA H200 (driver 580.65.06)" in formatting.machine(found)
 
 
 def test_threads_and_cores_are_those_of_lscpu():

@@ -1,0 +1,78 @@
+"""Machines of records, told apart by their hardware: records of several commits on one machine share its letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reports.records.schema import Record
+from reports.text.formatting import letters
+
+ALWAYS = ("host", "cpu_model", "cores", "host_count")
+"""Values of an environment that are equal on one machine."""
+SOMETIMES = (
+    *("sockets", "physical_cores", "hardware_threads", "cpu_mhz_nominal", "cpu_mhz_max"),
+    *("virtual", "memory_gib"),
+)
+"""The same, where both records have them."""
+GPUS = "gpus"
+SEPARATOR = " / "
+"""Stands between versions of one machine's records."""
+
+
+def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
+    """Give each machine that records ran on a letter.
+
+    Returns
+    -------
+    dict
+        Environments by letter: that of the machine's first record, with hardware that other records name. Versions
+        that differ among its records are listed.
+    """
+    machines: list[dict[str, Any]] = []
+    for record in records:
+        environment = _environment(record)
+        found = next((one for one in machines if _is_same(one, environment)), None)
+        if found is None:
+            machines.append(environment)
+        else:
+            found.update(_joined(found, environment))
+    return {letters(position).upper(): environment for position, environment in enumerate(machines)}
+
+
+def machine_letter(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the letter of the machine of a record among those of `letter_machines`."""
+    environment = _environment(record)
+    return next(letter for letter, one in machines.items() if _is_same(one, environment))
+
+
+def _environment(record: Record) -> dict[str, Any]:
+    """Return the environment of a record, with the GPU that it ran on if no GPUs are recorded."""
+    named = record.details.get("device_name")
+    used = {GPUS: [str(named)]} if named and record.device_kind == "gpu" else {}
+    return used | dict(record.environment)
+
+
+def _is_same(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> bool:
+    """Return True if no hardware is known to differ; CUDA and OpenCL may shorten each other's names of a GPU."""
+    theirs, ours = machine.get(GPUS) or [], environment.get(GPUS) or []
+    gpus = not theirs or not ours or any(one in other or other in one for one in theirs for other in ours)
+    known = [name for name in SOMETIMES if machine.get(name) is not None and environment.get(name) is not None]
+    return gpus and all(machine.get(name) == environment.get(name) for name in (*ALWAYS, *known))
+
+
+def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    joined = {**environment, **machine}
+    for name in ("commit", "python", "os"):
+        joined[name] = _listed(machine.get(name), environment.get(name))
+    versions = [one.get("packages") or {} for one in (machine, environment)]
+    if any(versions):
+        names = dict.fromkeys(name for one in versions for name in one)
+        joined["packages"] = {name: _listed(*(one.get(name) for one in versions)) for name in names}
+    return {name: value for name, value in joined.items() if value is not None}
+
+
+def _listed(before: str | None, more: str | None) -> str | None:
+    """Return distinct values as a list in words."""
+    known = before.split(SEPARATOR) if before else []
+    return SEPARATOR.join(dict.fromkeys([*known, *([more] if more else [])])) or None
