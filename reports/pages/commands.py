@@ -61,6 +61,8 @@ def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[st
         page = options.page or results.page_path(options.folder)
         return _results(page, options.folder, check=options.check)
     if options.check:
+        for line in pages_gallery.stale_reports(options.folder):
+            print(f"note: {line}", file=sys.stderr)
         return (), pages_gallery.differences(options.folder)
     return pages_gallery.write(options.folder, options.folder)
 

@@ -8,6 +8,7 @@ All are made from the records of one folder.
 from __future__ import annotations
 
 import difflib
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import fill, written_into
+from reports.pages.printed import PrintedOutput, printed_differences
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -90,6 +92,11 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The command lines in one."""
         return " && ".join(self.commands)
 
+    @property
+    def renewed_by(self) -> str:
+        """The command line that records stale runs anew."""
+        return self.made_by if self.name in OTHERS else f"make gallery-records ONLY={self.name}"
+
     def records(self, folder: Path) -> list[Record]:
         """Its records, with what is known of the same work elsewhere; none where there is no file of them."""
         path = folder / f"{self.name}.jsonl"
@@ -108,9 +115,7 @@ def read(folder: Path) -> list[GalleryReport]:
     UserError
         The file is not as expected.
     """
-    file = DataFile(folder / DATA)
-    content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
-    file.among("the file", "key", list(content), ("reports", "elsewhere"))
+    file, content = _content(folder)
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
     for said in content.get("reports", []):
@@ -123,6 +128,20 @@ def read(folder: Path) -> list[GalleryReport]:
         )
         entries.append(one)
     return entries
+
+
+def _content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
+    """Return the file, and its tables."""
+    file = DataFile(folder / DATA)
+    content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
+    file.among("the file", "key", list(content), ("reports", "elsewhere", "printed"))
+    return file, content
+
+
+def read_printed(folder: Path) -> list[PrintedOutput]:
+    """Read which pages have printed output of the gallery's records."""
+    file, content = _content(folder)
+    return file.part(list[PrintedOutput], content.get("printed", []), "printed")
 
 
 def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record:
@@ -179,6 +198,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             continue
         files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
         written += files
+        _say_staleness(files[0], provenance.stale_line(records, entry.renewed_by))
         parts.append(_part(entry, records, headline, files))
     index = out / INDEX
     with written_into(out):
@@ -202,13 +222,32 @@ def differences(folder: Path) -> list[str]:
                 found.append(f"{there}: missing; `python -m reports gallery` makes it")
             elif path.suffix in (".md", ".tex"):
                 found += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
-    return found
+    return [*found, *(line for one in read_printed(folder) for line in printed_differences(one, folder))]
+
+
+def stale_reports(folder: Path) -> list[str]:
+    """Return a line for each report with records of earlier kernels or searches."""
+    said = [(one, provenance.stale_line(one.records(folder), one.renewed_by)) for one in read(folder)]
+    return [f"{folder / one.name}.md: {line}" for one, line in said if line]
+
+
+def _say_staleness(page: Path, line: str) -> None:
+    """Put a line about stale runs below the title of a page."""
+    title, *rest = page.read_text(encoding="utf-8").split("\n\n", 1)
+    page.write_text("\n\n".join(filter(None, [title, line, *rest])), encoding="utf-8")
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
-    """The lines in which a file differs from what is expected of it."""
-    lines = there.splitlines(), expected.splitlines()
-    return list(difflib.unified_diff(*lines, str(path), f"{path}, from the records", lineterm="", n=0))
+    """The lines in which a file differs from what is expected of it; lines about stale runs are left out.
+
+    Each change of a kernel makes runs stale, and makes no page wrong.
+    """
+    before, after = (re.sub(rf"^{provenance.STALE}.*\n\n?", "", text, flags=re.M) for text in (there, expected))
+    return list(
+        difflib.unified_diff(
+            before.splitlines(), after.splitlines(), str(path), f"{path}, from the records", lineterm="", n=0
+        )
+    )
 
 
 # --- reports ---
@@ -316,6 +355,7 @@ def _part(
         "report": report,
         "picture": wanted if wanted in pictures else next(iter(pictures), ""),
         "headline": headline,
+        "stale": provenance.stale_line(records, entry.renewed_by),
         "runs": provenance.runs(records),
         "devices": provenance.devices(records),
         "dates": provenance.dates(records),

@@ -7,7 +7,11 @@ from typing import Any
 
 from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
+from reports.records.sources import is_stale
 from reports.text.formatting import cores, grouped, listed
+
+STALE = "Stale: "
+"""Beginning of a line about runs of earlier sources, alone in its paragraph."""
 
 
 def devices(records: Sequence[Record]) -> str:
@@ -35,6 +39,18 @@ def runs(records: Sequence[Record]) -> str:
     """How many runs there are, and of how many repetitions all together."""
     merged = merge(records)
     return f"{_count(len(merged), 'run')}, {_count(sum(len(one.repetitions) for one in merged), 'repetition')} in all"
+
+
+def stale_line(records: Sequence[Record], renewed_by: str) -> str:
+    """Return a line with the number of runs whose kernels or search are not today's; empty if there is none."""
+    merged = merge(records)
+    count = sum(map(is_stale, merged))
+    if not count:
+        return ""
+    return (
+        f"{STALE}{count} of {_count(len(merged), 'run')} (earlier or unrecorded kernels and search); "
+        f"`{renewed_by}` renews them."
+    )
 
 
 def repetitions(records: Sequence[Record]) -> str:

@@ -280,7 +280,8 @@ def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
     machines = dict.fromkeys(choice.machine for row in table.cells for choice in row if choice.machine)
     if machines:
         words += f" The paper's: {'; '.join(table.paper.machines[one].name for one in machines)}."
-    return _wrapped(words)
+    stale = provenance.stale_line(records, f"make gallery-records ONLY={table.paper.name}")
+    return "\n\n".join(filter(None, [_wrapped(words), stale]))
 
 
 def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:

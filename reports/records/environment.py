@@ -35,13 +35,13 @@ def environment(host_count: int = 1) -> dict[str, Any]:
     Returns
     -------
     dict
-        `commit` (of git, `+changes` if files differ from it; the version if the project is installed), `python`, `os`,
+        `commit` (of git, `+changes` if files differ from it; see `project_commit`), `python`, `os`,
         `host`, `cpu_model`, `cores`, `host_count`, `packages` (name to version, installed ones only), and what
         `processor` and `memory_and_gpus` find. The same on every call in the same place, since it is part of a run's
         identity.
     """
     return {
-        "commit": project_commit() if (ROOT / ".git").exists() else _version("onekernel"),
+        "commit": project_commit(),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
         "host": platform.node() or "unknown",
@@ -139,7 +139,14 @@ def _first_core(name: str) -> str:
 
 
 def project_commit() -> str | None:
-    """Find the commit of the checkout that this file lies in; None where git says nothing."""
+    """Find the commit of the checkout that this file lies in.
+
+    In a copy without git it is the text of the file `COMMIT` there (`git describe --always --dirty=+changes > COMMIT`
+    writes it), else the version of the installed project. None if there is a checkout of which git says nothing.
+    """
+    if not (ROOT / ".git").exists():
+        written = ROOT / "COMMIT"
+        return written.read_text(encoding="utf-8").strip() if written.exists() else _version("onekernel")
     command = ["git", "-C", str(ROOT), *["describe", "--always", "--abbrev=12", "--dirty=+changes"]]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=10)

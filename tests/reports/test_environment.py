@@ -109,5 +109,11 @@ def test_an_installed_suite_is_named_by_its_version(monkeypatch, tmp_path):
     assert environment()["commit"] == metadata.version("onekernel")
 
 
+def test_the_commit_of_a_copy_without_git_is_in_a_file(monkeypatch, tmp_path):
+    (tmp_path / "COMMIT").write_text("0123abc+changes\n")
+    monkeypatch.setattr("reports.records.environment.ROOT", tmp_path)
+    assert environment()["commit"] == "0123abc+changes"
+
+
 def _tags():
     return subprocess.run(["git", "-C", str(ROOT), "tag"], capture_output=True, text=True).stdout.split()

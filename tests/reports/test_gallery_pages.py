@@ -95,8 +95,38 @@ where = "a quiet host"
 
 def test_pages_that_are_what_the_records_say_pass_the_check(made, reports):
     there = contents(made)
-    assert reports("gallery", "--folder", made, "--check") == (0, "", "")
+    code, printed, told = reports("gallery", "--folder", made, "--check")
+    assert (code, printed) == (0, "")
+    assert [line.partition(":")[0] for line in told.splitlines()] == ["note"] * 2
     assert contents(made) == there
+
+
+def test_stale_runs_are_said_and_do_not_fail_the_check(gallery, reports, monkeypatch):
+    page, told = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
+    stale = "Stale: 3 of 3 runs (earlier or unrecorded kernels and search); "
+    assert page.read_text().split("\n\n")[1] == f"{stale}`{told}"
+    assert f"{page}: {stale}" in reports("gallery", "--folder", gallery, "--check")[2]
+    monkeypatch.setattr("reports.pages.provenance.is_stale", lambda record: False)
+    assert reports("gallery", "--folder", gallery, "--check") == (0, "", "")
+    write(gallery, gallery)
+    assert "Stale" not in page.read_text()
+
+
+def test_figures_that_a_page_shows_as_printed_are_those_of_its_records(gallery, reports, tmp_path):
+    (gallery / "gallery.toml").write_text(DATA + '\n[[printed]]\npage = "../page.md"\nrecords = "printed.jsonl"\n')
+    page, records = tmp_path / "page.md", gallery / "printed.jsonl"
+    page.write_text("# Page\n\n```text\ncuda is 4.00x as fast as one core: 500 ms against 2.00 s.\n...\n```\n")
+    code, _, told = reports("gallery", "--folder", gallery, "--check")
+    assert code == 1 and f"{records}: no records" in told
+    lines = (gallery / "overview.jsonl").read_text().splitlines(keepends=True)
+    records.write_text("".join(line for line in lines if '"workload": "ihc"' in line))
+    code, _, told = reports("gallery", "--folder", gallery, "--check")
+    assert code == 0, told
+    page.write_text(page.read_text().replace("4.00x", "5.00x"))
+    code, _, told = reports("gallery", "--folder", gallery, "--check")
+    assert code == 1 and "5.00x" in told
+    page.write_text("# Page\n")
+    assert reports("gallery", "--folder", gallery, "--check")[0] == 2
 
 
 def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_missing(gallery, reports):
