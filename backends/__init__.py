@@ -1,7 +1,10 @@
-"""Devices that run kernels: the registry (`create`, `survey`, `backend_class`) finds a backend by name in `CLASSES`.
+"""Devices that run kernels, and the registry that finds a backend by its name in `CLASSES`.
 
-Other packages import this module, `device`, `launch`, `kept`, `cpu_info`, `tuning` and `show`; no backend's modules.
-A backend is one class and one line in `CLASSES`. Algorithms, MPI and result files do not belong here.
+A program calls `create`, and gets a `launch.Backend` on a `device.DeviceInfo` that passed the self-test. It uploads
+arrays to `device.Buffer` objects, launches kernels on them, and downloads results. `survey` lists all devices.
+
+Other packages import this module, `device`, `launch`, `kept`, `cpu_info`, `tuning` and `show`; no backend's modules. A
+backend is one class and one line in `CLASSES`. Algorithms, MPI and result files do not belong here.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ LEAST_STACK = 2**20
 
 
 class Usability(NamedTuple):
-    """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
+    """One row of ``python -m backends``: a device of a backend, usable or with the reason why not.
 
     ``kind`` is the device's (`backends.device.DeviceInfo`); ``is_reference``, ``same_as`` and ``takes_cores`` are
     the backend's (`backends.device.Device`).
@@ -52,7 +55,7 @@ class Usability(NamedTuple):
 
 
 def backend_class(name: str) -> Any:
-    """The class of a backend; raises `Unavailable` for a name that does not exist."""
+    """Return the class of a backend; raises `Unavailable` for a name that does not exist."""
     if name not in CLASSES:
         raise Unavailable(f"no backend {name!r}; choose one of {', '.join(NAMES)}")
     path = CLASSES[name]
@@ -63,29 +66,29 @@ def backend_class(name: str) -> Any:
 
 
 def automatic(kind: str) -> str | None:
-    """The backend that ``--backend auto`` takes for a kind of device: the first that is for it and has one here."""
+    """Return the backend of ``--backend auto`` for a kind of device: the first with such a device on this machine."""
     classes = ((name, backend_class(name)) for name in NAMES)
     return next((name for name, one in classes if one.automatic_for == kind and one.present()), None)
 
 
 def create(name: str, device: str | None = None, cores: int | None = None) -> Backend:
-    """A backend on one of its devices.
+    """Make a backend on one of its devices.
 
     Parameters
     ----------
     name
         One of `NAMES`.
     device
-        An index (digits are nothing else), or a part of the name of one device; without it the first device that
+        An index (any text of digits), or a part of the name of one device; by default the first device that
         passes the self-test.
     cores
-        Number of the processor's cores that it uses; without it all that this process may.
+        Number of the processor's cores to use; by default all that this process may use.
 
     Raises
     ------
     Unavailable
-        There is no such backend or device here, several devices have such a name, it failed its self-test, or it has
-        fewer cores, or is no processor that could be shared; the stack is too small.
+        The backend or device does not exist, several devices match, the device failed its self-test, it has
+        fewer cores or cannot be limited to some of its cores, or the stack is too small.
 
     """
     kind = backend_class(name)
@@ -124,7 +127,7 @@ def require_stack() -> None:
 
 
 def named_device(backend: str, found: list[DeviceInfo], device: str) -> DeviceInfo:
-    """The one device that an index or a part of a name means; raises `Unavailable` if there is none, or several."""
+    """Return the only device that matches an index or a part of a name; raises `Unavailable` otherwise."""
     if device.isdigit():
         chosen = [d for d in found if d.index == device]
     else:
@@ -139,7 +142,7 @@ def named_device(backend: str, found: list[DeviceInfo], device: str) -> DeviceIn
 
 
 def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
-    """The backend on a device if it passes the self-test, else the reason."""
+    """Return the backend on a device if it passes the self-test, else the reason."""
     from backends.self_test import find_cached_failure
 
     try:
@@ -154,7 +157,7 @@ def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
 
 
 def survey() -> list[Usability]:
-    """Every backend and device of this machine, usable or not, with the reason."""
+    """List every backend and device of this machine, usable or not, with the reason."""
     rows = []
     for name in NAMES:
         kind = backend_class(name)

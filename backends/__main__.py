@@ -1,4 +1,4 @@
-"""``python -m backends``: a table of what this machine can use, and why not the rest."""
+"""``python -m backends``: a table of this machine's devices, and the reasons why some cannot be used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.standard_output import run_watched
 
 
 def table(rows: list[backends.Usability]) -> str:
-    """The rows as aligned text."""
+    """Return the rows as aligned text."""
     header = ("backend", "device", "name", "driver", "memory", "units", "usable")
     body = [
         (r.backend, r.device, r.name, r.driver, f"{r.memory_bytes / 2**30:.1f} GiB", str(r.compute_units), "yes")

@@ -1,7 +1,8 @@
-"""The user's cache of compiled kernels: written whole or not at all, so any number of ranks may start at once.
+"""The user's cache of compiled kernels. Files appear complete or not at all, so any number of ranks may start at once.
 
-What lies there is run, so it must be the user's own: a folder or file of another owner is not taken. A folder that
-cannot be used, or is full, is replaced by a temporary one that ends with the process; `CacheWarning` says so once.
+Processes execute the cached code, so the user must own every file: folders and files of other owners are ignored. If
+the folder cannot be used or is full, a temporary folder replaces it until the process ends, and a `CacheWarning` is
+given once.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ VARIABLE = "ONEKERNEL_CACHE"
 
 
 class CacheWarning(UserWarning):
-    """The cache cannot be used: kernels are compiled anew in this process."""
+    """The cache cannot be used; this process compiles its kernels again."""
 
 
 def cache_folder(kind: str) -> str:
-    """The folder for one kind of compiled code; ``$ONEKERNEL_CACHE`` moves it."""
+    """Return the folder for one kind of compiled code; ``$ONEKERNEL_CACHE`` moves it."""
     path = os.path.join(_chosen_folder(), kind)
     reason = _unusable(path)
     return path if not reason else _temporary_folder(kind, reason)
 
 
 def _chosen_folder() -> str:
-    """What the user says, or where this system keeps caches."""
+    """Return the folder that the user chose, or the default place of caches on this system."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return os.path.abspath(chosen)
@@ -38,7 +39,7 @@ def _chosen_folder() -> str:
 
 
 def _unusable(path: str) -> str:
-    """Why a folder of the cache, which is made if there is none, cannot be used; an empty text if it can."""
+    """Return the reason why a folder, made if necessary, cannot be used as cache; empty if it can."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(path), path):
@@ -53,7 +54,7 @@ def _unusable(path: str) -> str:
 
 
 def _temporary_folder(kind: str, reason: str) -> str:
-    """The folder that stands in for one of the cache; the first call says why."""
+    """Return the folder that replaces one of the cache; the first call warns with the reason."""
     if not _temporary_root.cache_info().currsize:
         message = f"no cache of compiled kernels ({reason}): compiling again; set {VARIABLE} to a private folder"
         warnings.warn(message, CacheWarning, stacklevel=2)
@@ -64,7 +65,7 @@ def _temporary_folder(kind: str, reason: str) -> str:
 
 @functools.cache
 def _temporary_root() -> str:
-    """A folder of this process alone, removed when it ends."""
+    """Return a folder of this process, removed when it ends."""
     import atexit
     import shutil
     import tempfile
@@ -75,11 +76,11 @@ def _temporary_root() -> str:
 
 
 def write_once(path: str, content: bytes) -> str:
-    """Put a finished file in place by one rename; of several writers the last one wins with the same content.
+    """Write a file by one rename. Of several writers the last one wins, with the same content.
 
     Returns
     -------
-    Where the file is: ``path``, or its place in a temporary folder if the cache does not take it (a full disk).
+    The file's path: ``path``, or one in a temporary folder if the cache cannot take it (a full disk).
 
     """
     try:
@@ -104,12 +105,12 @@ def _write(path: str, content: bytes) -> None:
 
 
 def write_sealed(path: str, content: bytes) -> str:
-    """Like `write_once`, with a digest in front by which `read_sealed` knows the content and its name again."""
+    """Write a file like `write_once`, with a digest of content and name for `read_sealed`."""
     return write_once(path, _seal(path, content) + content)
 
 
 def read_sealed(path: str) -> bytes | None:
-    """What `write_sealed` wrote under this name; None if the file is missing, damaged, another's or renamed."""
+    """Return the content of a file of `write_sealed`; None if it is missing, damaged, renamed or of another owner."""
     try:
         with open(path, "rb") as file:
             if hasattr(os, "geteuid") and os.fstat(file.fileno()).st_uid != os.geteuid():
@@ -121,5 +122,5 @@ def read_sealed(path: str) -> bytes | None:
 
 
 def _seal(path: str, content: bytes) -> bytes:
-    """A digest of the content and of the file's name, which tells what was compiled, how and for what machine."""
+    """Return a digest of the content and the file's name; the name depends on source, options and machine."""
     return hashlib.sha256(os.path.basename(path).encode() + b"\0" + content).digest()

@@ -1,8 +1,8 @@
 """Collectives of the devices of several ranks, queued like launches, so that algorithms are the same for any number.
 
 A search queues ``scan; reduce(keys); step`` on one rank or many. `Backend.record` records collectives with the kernels
-around them. Here they pass through MPI, in host memory, and in place if this is the device's memory; devices that reach
-each other have faster ones (`Backend.collectives`).
+around them. The collectives of this module pass through MPI and host memory; buffers in
+host memory are not copied. Devices with a direct link have faster ones (`Backend.collectives`).
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class Collectives:
 
     @property
     def is_silent(self) -> bool:
-        """True without other ranks, and in a rehearsal."""
+        """True with one rank, and in a rehearsal."""
         return self.size == 1 or bool(self.ranks.is_silent)
 
     @property
     def is_apart(self) -> bool:
-        """True if no two ranks have one memory."""
+        """True if each rank has memory of its device alone."""
         return len(set(self.groups)) == self.size
 
     @property
     def is_one_memory(self) -> bool:
-        """True if all ranks have one memory, so that a `common` array lies there once."""
+        """True if all ranks share one memory, so that a `common` array exists once."""
         return len(set(self.groups)) == 1
 
     # --- memory ---
@@ -77,15 +77,15 @@ class Collectives:
         Parameters
         ----------
         size, dtype
-            Of the whole array; the same on all ranks, as are the bounds.
+            Of the whole array; equal on all ranks, like the bounds.
         bounds : list of int, one more than there are ranks
-            Rank r works most on elements bounds[r] to bounds[r + 1] - 1, which lie nearest to its device where memory
-            has places; equal parts unless they are given.
+            Rank r mostly uses elements bounds[r] to bounds[r + 1] - 1. They are placed near its device if possible;
+            equal parts by default.
 
         Raises
         ------
         OutOfMemory
-            There is not enough; the job ends, since the other ranks wait.
+            Not enough memory; the job ends, since the other ranks wait.
 
         """
         size = max(1, size)
@@ -94,11 +94,11 @@ class Collectives:
         return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
 
     def equal_parts(self, size: int) -> list[int]:
-        """Bounds of parts that differ by at most one element."""
+        """Return bounds of parts that differ by at most one element."""
         return [size * rank // self.size for rank in range(self.size + 1)]
 
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
-        """One array for each group of ranks in host memory: its first rank makes it, the others open it."""
+        """Make one array for each group of ranks in host memory: the first rank makes it, the others open it."""
         leader = self.groups[self.rank]
         mine: Buffer | None = None
         if self.groups.count(leader) == 1:
@@ -108,22 +108,22 @@ class Collectives:
         segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
         if mine is None:
             mine = self.device.opened(segments[leader], size, dtype)
-        self.ranks.barrier()  # until here the leader alone holds it
+        self.ranks.barrier()  # until here only the leader holds it
         return mine
 
     # --- launches ---
 
     def reduce(self, buffer: Buffer, operation: str, start: int = 0, count: int | None = None) -> None:
-        """Combine the ranks' buffers element by element; every rank's holds the result.
+        """Combine the ranks' buffers element by element; every rank gets the result.
 
         Parameters
         ----------
         buffer
-            Of integers; each rank's own. It is not common memory.
+            Of integers, one for each rank; no common memory.
         operation
             ``least`` or ``sum``; a sum wraps around in the buffer's type.
         start, count
-            The elements that take part; all of them unless they are given.
+            The elements to combine; all by default.
 
         """
         elements = (start, buffer.size - start if count is None else count)
@@ -131,15 +131,15 @@ class Collectives:
             self.queue(lambda: self.reduce_now(buffer, operation, *elements))
 
     def gather(self, buffer: Buffer, bounds: Sequence[int]) -> None:
-        """Let every rank's kernels see a whole array of which rank r has written bounds[r] to bounds[r + 1] - 1."""
+        """Make a whole array visible to every rank's kernels; rank r has written bounds[r] to bounds[r + 1] - 1."""
         self.bring_up_to_date(buffer, [*gather_transfers(bounds, self.groups)])
 
     def exchange(self, buffer: Buffer, bounds: Sequence[int], before: int) -> None:
-        """The same where rank r reads, beside its own elements, only the ``before`` elements left of bounds[r]."""
+        """Make the ``before`` elements left of bounds[r], which other ranks have written, visible to rank r."""
         self.bring_up_to_date(buffer, [*left_border_transfers(bounds, self.groups, before)])
 
     def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
-        """Queue the messages between memories, with barriers before and after them for ranks in one memory."""
+        """Queue messages between memories, between two barriers for ranks in one memory."""
         if self.is_silent:
             return
         if not self.is_apart:
@@ -160,12 +160,12 @@ class Collectives:
             self.queue(lambda: self.receive_now(buffer, start, count, source))
 
     def barrier(self) -> None:
-        """Let no later launch of any rank begin before all earlier ones of all ranks have ended."""
+        """Start no later launch on any rank before all earlier launches of all ranks have ended."""
         if not self.is_silent:
             self.queue(self.barrier_now)
 
     def queue(self, act: Callable[[], None]) -> None:
-        """Record a step, or take it."""
+        """Record a step, or run it."""
         self.device.queue_collective(Collective(act, self.on_device))
 
     # --- steps, through MPI ---
@@ -181,7 +181,7 @@ class Collectives:
             self.ranks.reduce(elements, operation)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
-        """Send what others need and receive what this rank needs, all at once."""
+        """Send and receive all transfers of this rank at once."""
         self.device.synchronize()
         with ExitStack() as stack:
             messages = []
@@ -205,19 +205,19 @@ class Collectives:
             self.ranks.receive(elements, source)
 
     def seconds_on_device(self) -> float:
-        """Return the time of the device in collectives so far, waiting included; not the time of the host."""
+        """Return the seconds that the device has spent in collectives, including waiting."""
         return 0.0
 
 
 def memory_groups(ranks: Any, memory: str) -> list[int]:
-    """For each rank the first one with the same memory on the same host; all ranks call this.
+    """For each rank, return the first rank with the same memory on the same host; all ranks call this.
 
     Parameters
     ----------
     ranks
         A `cluster.Communicator`.
     memory
-        Memory that this rank's device shares with others of its host; empty: none.
+        Name of the memory that this rank's device shares with others of its host; empty if none.
 
     """
     places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
@@ -225,7 +225,7 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
 
 
 def gather_transfers(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[Transfer]:
-    """Every rank's part, for every memory that it does not lie in; the first rank there takes it."""
+    """Return the transfers of every rank's part to every other memory; the first rank of a memory receives them."""
     for source in range(len(groups)):
         count = bounds[source + 1] - bounds[source]
         for to in sorted(set(groups) - {groups[source]}):
@@ -234,7 +234,7 @@ def gather_transfers(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[T
 
 
 def left_border_transfers(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
-    """For every rank that has a part the elements left of it, from the ranks that write them in other memories."""
+    """Return the transfers of elements left of each rank's part from the memories where they are written."""
     for to in range(len(groups)):
         if bounds[to + 1] <= bounds[to]:
             continue

@@ -43,15 +43,15 @@ def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
 
 @functools.cache
 def available_cores() -> int:
-    """Count the cores that this process may use, once: limits that it sets later do not change the number."""
+    """Count the cores that this process may use, once: later limits do not change the number."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache
 def cpu_tag() -> str:
-    """Short name for the kind of CPU, found without LLVM: processors with equal tags run each other's machine code.
+    """Return a short name for the kind of CPU, without LLVM: processors with equal tags run each other's machine code.
 
-    Only the first core is read: on a machine with many cores the whole list takes long, above all for many ranks.
+    Only the first core is read, since the whole list takes long on a machine with many cores and ranks.
     """
     import hashlib
 

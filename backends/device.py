@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Unavailable(UserError):
-    """A backend or device cannot be used here; the message says why, and what would help."""
+    """A backend or device cannot be used; the message has the reason and a remedy."""
 
 
 class OutOfMemory(MemoryError):
@@ -123,10 +123,10 @@ class Collective(NamedTuple):
 
 
 class PackedLaunch(Protocol):
-    """A launch without its number of teams, and without some of its scalar arguments."""
+    """A packed launch; the number of teams and some scalar arguments are variable."""
 
     def put(self, numbers: list[Any]) -> None:
-        """Store the numbers; raises ``struct.error`` for one that is no integer or does not fit its type."""
+        """Store the variable numbers; raises ``struct.error`` for one that is no integer or does not fit its type."""
 
     def start(self, teams: int) -> None:
         """Queue the launch."""
@@ -141,23 +141,23 @@ class Device:
     is_reference = False
     """True for the reference interpreter, which is too slow for comparisons of speed."""
     memory = ""
-    """Memory that ranks of one host share, so that a kernel of one reads what another has written; empty: none."""
+    """Memory that ranks of one host share, so that their kernels see each other's writes; empty if none."""
     replays_by_itself = False
-    """True if a recording is replayed without the host, so that a further launch in it costs next to nothing."""
+    """True if a recording is replayed without the host, so that a further launch in it costs almost nothing."""
     replays_host_steps = False
-    """True if steps of the host between launches, such as a reduction over ranks, can be part of a replay."""
+    """True if host steps between launches, such as a reduction over ranks, can be part of a replay."""
     same_as = ""
-    """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
+    """Another backend that runs the same programs on the same processors; one of both is enough in comparisons."""
     checks = False
     """True if kernels assert and print by default (`backends.device_output.checks_enabled`)."""
     packs = False
-    """True if `pack` is implemented, so that launches which repeat an earlier one are not bound again."""
+    """True if `pack` is implemented, so that repeated launches are not bound again."""
     shares_executables = False
-    """True if all backends of a class and device in a process can use an executable; else it is one backend's own."""
+    """True if all backends of a class and device in a process share executables; else each backend has its own."""
     takes_cores = False
     """True if the number of cores can be chosen."""
     profiler = ""
-    """The program that counts what its kernels do, where `drivers.runs.kernel_profile` knows one."""
+    """The program that profiles kernels of this device, if `drivers.runs.kernel_profile` supports one."""
 
     @classmethod
     def present(cls) -> int:
@@ -343,7 +343,7 @@ class Device:
         return None
 
     def queue_collective(self, one: Collective) -> None:
-        """Queue a step that several ranks take together, or record it."""
+        """Queue a step that several ranks run together, or record it."""
         raise NotImplementedError
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -389,7 +389,7 @@ class Device:
         self.pack(launch, []).start(launch.teams)
 
     def pack(self, launch: Launch, places: list[int]) -> PackedLaunch:
-        """Pack the arguments of a launch as machine code reads them; the numbers at ``places`` can be changed later."""
+        """Pack the arguments of a launch as machine code reads them; numbers at ``places`` stay variable."""
         raise NotImplementedError
 
     def prepare(self, launches: list[Any]) -> Any:
@@ -397,10 +397,10 @@ class Device:
         return launches
 
     def replay(self, prepared: Any, times: int) -> None:
-        """Queue what `prepare` made, ``times`` times."""
+        """Queue the result of `prepare` ``times`` times."""
         for _ in range(times):
             for launch in prepared:
                 self.execute(launch)
 
     def close(self) -> None:
-        """Give back processes and memory that outlive Python's references."""
+        """Free processes and memory that outlive Python's references."""

@@ -1,4 +1,4 @@
-"""Device assertions and prints: the switch for them, and their way from the device to the terminal."""
+"""Device assertions and prints: the switch for them, and the messages from the device to the terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def checks_enabled(usual: bool) -> bool:
 
 
 def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
-    """Return the entry among the types of a launch that makes a kernel's machine code assert and print."""
+    """Return the generic type that makes a kernel's machine code assert and print."""
     return {device_messages.MESSAGES: device_messages.MessageSettings(kernel.says, f64 if float64 else f32)}
 
 
@@ -51,7 +51,7 @@ class DeviceOutput:
         self.programs: dict[int, Callable[[], tree.Program]] = {}
 
     def arguments(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> list[Any]:
-        """The hidden arguments of a launch."""
+        """Return the hidden arguments of a launch."""
         if self.integers is None:
             self.integers = self.backend.upload(np.zeros(device_messages.INTEGERS_SIZE, np.int64))
             self.floats = self.backend.allocate(
@@ -59,7 +59,7 @@ class DeviceOutput:
             )
         key = (kernel, kernel.revision, tuple(constants.values()), team_size, tuple(types.values()))
         number = self.numbers.setdefault(key, len(self.numbers) + 1)
-        # The tree is needed only for messages, and machine code from the cache is launched without one.
+        # The tree is needed only for messages; machine code from the cache is launched without one.
         self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))
         return [self.integers, self.floats, i64(number << 32)]
 

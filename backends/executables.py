@@ -1,4 +1,4 @@
-"""Compiled kernels of a device: kept for as long as the kernel exists and all names that it uses mean the same."""
+"""Compiled kernels of a device, valid while the kernel exists and its globals have the same values."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ if TYPE_CHECKING:
     from core.lang import Kernel
 
 MOST_OF_A_KERNEL = 64
-"""Executables of one kernel, for other constants, team sizes and types; one more replaces the oldest."""
+"""Most executables of one kernel, for different constants, team sizes and types; one more replaces the oldest."""
 
 
 class Executables:
-    """Executables by kernel, and by the constants, team size and types that they are compiled for."""
+    """Executables by kernel, constants, team size and types."""
 
     def __init__(self) -> None:
         self.kernels: WeakKeyDictionary[Kernel, tuple[int, dict[Any, Any]]] = WeakKeyDictionary()
 
     def of_kernel(self, kernel: Kernel) -> dict[Any, Any]:
-        """Return the executables of a kernel's present meaning."""
+        """Return the executables of a kernel's current revision."""
         found = self.kernels.get(kernel)
         if found is None or found[0] != kernel.revision:
             found = self.kernels[kernel] = kernel.revision, {}
         return found[1]
 
     def keep(self, kernel: Kernel, key: Any, executable: Any) -> None:
-        """Keep an executable."""
         kept = self.of_kernel(kernel)
         kept[key] = executable
         for oldest in list(kept)[:-MOST_OF_A_KERNEL]:

@@ -1,7 +1,7 @@
-"""Backends that a process keeps: a run takes one of its device, and gives it back with its compiled kernels.
+"""Backends that a process keeps: a run takes one for its device, and gives it back with its compiled kernels.
 
-A backend in use is never shared. Another thread, or a run within a run, gets a backend of its own. Idle backends of the
-main thread are closed when the process ends, before Python takes its modules apart.
+A backend in use is never shared: another thread, or a run within a run, gets a new one. Idle backends of the main
+thread are closed when the process ends, before Python unloads modules.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from backends import SIMULATORS, create, device_output
 from backends.launch import Backend
 
 VARIABLES = (device_output.VARIABLE, *(variable for variable, _ in SIMULATORS.values()))
-"""Settings of the environment that a backend takes over when it is made."""
+"""Environment settings that a backend reads when it is made."""
 MOST_IDLE = 2
-"""Idle backends that a thread keeps of one device."""
+"""Most idle backends of one device in a thread."""
 
 
 class IdleBackends(threading.local):
-    """This thread's idle backends: GPUs' contexts belong to a thread."""
+    """This thread's idle backends: contexts of GPUs belong to a thread."""
 
     def __init__(self) -> None:
         self.of_device: dict[Any, list[Backend]] = {}
@@ -44,7 +44,7 @@ def take(name: str, device: str | None = None, cores: int | None = None) -> Back
         See `backends.create`.
 
     """
-    # The device, the process, and settings of the process that a backend takes over when it is made.
+    # The device, the process, and environment settings that a backend reads when it is made.
     settings = [os.environ.get(one) for one in VARIABLES]
     allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     key = (name, device, cores, os.getpid(), *settings, allowed)
@@ -57,10 +57,10 @@ def take(name: str, device: str | None = None, cores: int | None = None) -> Back
 
 
 def give_back(backend: Backend) -> None:
-    """Keep a backend for the next run, with its compiled kernels and nothing else of the last one, or close it.
+    """Keep a backend with its compiled kernels for the next run, or close it.
 
-    It is closed if it has worked with other ranks, has processes, or was not made by `take`. A backend whose run ended
-    by an error is better closed by its `close`.
+    It is closed if it has worked with other ranks, has processes, or was not made by `take`. After an error, call the
+    backend's `close` instead.
     """
     idle = _idle.of_device.setdefault(backend.kept_as, [])
     if backend.kept_as is None or not backend.can_rest or len(idle) == MOST_IDLE:

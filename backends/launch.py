@@ -1,4 +1,4 @@
-"""Launches of kernels on a device: checks, compiled kernels, recordings, and steps that ranks take together."""
+"""Launches of kernels on a device: checks, compiled kernels, recordings, and collective steps of ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class LaunchRecording:
     """Launches and collectives recorded by `Backend.record`, to be run many times.
 
-    The host takes part only in collectives that need it; all steps between two of these run without it.
+    The host runs only collectives that need it; all steps between two of these run without it.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -38,7 +38,7 @@ class LaunchRecording:
         self.may_print = False
 
     def prepare(self) -> list[Callable[[int], None]]:
-        """Split the recording into parts of the device and of the host: functions of a number of repetitions."""
+        """Split the recording into parts of the device and of the host; each is a function of a repetition count."""
         parts: list[Callable[[int], None]] = []
         for replayed, steps in itertools.groupby(self.launches, self.backend.can_replay):
             if replayed:
@@ -82,15 +82,15 @@ class Backend(Device):
         self.checks = self.is_reference or checks_enabled(self.checks)
         self.device_output = DeviceOutput(self)
         self.kept_as: Any = None
-        """The key by which `backends.kept` keeps it; None: it does not."""
+        """Key of this backend in `backends.kept`; None if it is not kept."""
 
     @property
     def can_rest(self) -> bool:
-        """True if a later run may use this backend: it has worked with no other rank."""
+        """True if a later run may use this backend, which needs that it has worked with no other rank."""
         return all(one.size == 1 for one in self._collectives.values())
 
     def rest(self) -> None:
-        """Forget what a run has left, except for compiled kernels."""
+        """Drop everything of a run except compiled kernels."""
         self.synchronize()
         self.timings.reset()
         self.compiled_earlier, self.compiled_here = {}, {}
@@ -143,7 +143,7 @@ class Backend(Device):
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
-        # The kernel language's own `min` and `max` give typed numbers, which no device's compiler would read.
+        # The kernel language's `min` and `max` return typed numbers, which device compilers cannot read.
         teams, team_size = int(teams), int(team_size)
         kinds, given, forms = unbundled(kernel, arguments)
         types = infer_generic_types(kinds, given, kernel) | forms
@@ -160,7 +160,9 @@ class Backend(Device):
                 value = scalar_argument(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
         may_print = False
-        if self.checks and kernel.says and not self.is_reference:  # plain Python asserts and prints by itself
+        if (
+            self.checks and kernel.says and not self.is_reference
+        ):  # the reference interpreter asserts and prints in Python
             may_print = True
             types |= output_types(kernel, self.capabilities.float64)
             values += self.device_output.arguments(kernel, constants, team_size, types)
@@ -206,9 +208,9 @@ class Backend(Device):
     def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
         """Return the largest team of a kernel on this device: ``team_size``, halved until a team fits.
 
-        A kernel that needs many registers has smaller teams than the device. Every size is another program, so each is
-        compiled until one fits, and its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a
-        multiprocessor's 65,536 registers: teams of up to 256 lanes always fit, so only larger ones need this call.
+        A kernel with many registers has smaller teams than the device. Each size is compiled, as a separate program,
+        until one fits; its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a multiprocessor's
+        65,536 registers: teams of up to 256 lanes always fit, so only larger ones need this call.
 
         Parameters
         ----------
@@ -230,7 +232,7 @@ class Backend(Device):
 
         The same communicator gives the same object.
         """
-        known = self._collectives.get(id(ranks))  # it holds the communicator, so that no other object gets the same id
+        known = self._collectives.get(id(ranks))  # keeps the communicator alive, so that no other object gets its id
         if known is None:
             if ranks.size == 1 or ranks.is_silent:
                 known = Collectives(self, ranks, range(ranks.size))
@@ -249,7 +251,7 @@ class Backend(Device):
         return next((one.why_not_faster for one in self._collectives.values() if one.why_not_faster), "")
 
     def queue_collective(self, one: Collective) -> None:
-        """Record a collective like a launch, or take part in it."""
+        """Record a collective like a launch, or run it."""
         if self._recording is not None:
             self._recording.launches.append(one)
         else:
@@ -270,7 +272,7 @@ class Backend(Device):
             self._recording = None
 
     def joined(self, ranks: Any, links: list[Any]) -> Collectives:
-        """New collectives with other ranks, all of which call this.
+        """Make new collectives with other ranks, all of which call this.
 
         Parameters
         ----------
@@ -299,8 +301,8 @@ def infer_generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Ke
     Raises
     ------
     LaunchRefused
-        An argument is no buffer or one of another element type; a buffer is given twice (compilers assume that the
-        arrays of a launch share no memory); or the generic type of a number is that of no array.
+        An argument is no buffer or has another element type; a buffer occurs twice (compilers assume that the
+        arrays of a launch share no memory); or no array has the generic type of a number.
 
     """
     types: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""Launches that repeat an earlier one are not checked again, and their arguments stay packed.
+"""Cache of packed launches: a repeated launch is not checked again, and its arguments stay packed.
 
 The checks of a launch of 30 arguments take Python some 35 us, much longer than a device takes to begin. Launches are
-alike if they have the same kernel, team size, buffers, constants and sizes of rows; their other numbers may differ.
+equivalent if they have the same kernel, team size, buffers, constants and sizes of rows; other numbers may differ.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from core.lang import Kernel
 
 MAX_LAUNCHES = 256
-"""Launches kept for a kernel; one more clears them all, since most of their buffers no longer exist."""
+"""Most launches kept for a kernel; one more clears them all, since most of their buffers no longer exist."""
 
 
 class CachedLaunch(NamedTuple):
-    """A packed launch, which of its numbers are floats or truth values, and whether its kernel may assert or print."""
+    """A packed launch, the types of its numbers, and ``may_print`` if its kernel may assert or print."""
 
     packed: PackedLaunch
     unlike_integers: list[tuple[int, Any]]
     may_print: bool
 
     def put(self, numbers: list[Any]) -> bool:
-        """Store numbers of the host; False if one does not fit."""
+        """Store numbers of the host; returns False if one does not fit."""
         for k, scalar in self.unlike_integers:
             if not fits(scalar, numbers[k]):
                 return False
@@ -48,14 +48,14 @@ class LaunchReader:
     Attributes
     ----------
     read
-        From the team size and the arguments to a key, equal for launches that are alike, and to the other numbers.
+        Function from team size and arguments to a key, equal for equivalent launches, and to the other numbers.
     numbers : list of (int, kind)
         The place of every such number among the arguments of a `backends.device.Launch`.
     revision : int
         The kernel's (`core.lang.Kernel.revision`).
     kept : dict
-        Launches by their keys, None for those seen once. Keys have the serial numbers of buffers: nothing is kept
-        alive, and no buffer is taken for another that had its address.
+        Launches by their keys, None for those seen once. Keys have serial numbers of buffers: they keep nothing alive,
+        and a new buffer at an old address is not mistaken for the old one.
 
     """
 
@@ -93,7 +93,7 @@ class LaunchReader:
 
 
 def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the path of each value of a bundle, and if it is a size of rows; add the parts of its form to the key."""
+    """Yield the path of each value of a bundle, with True for row counts, and add the form's parts to the key."""
     one = path.replace(".", "_") + "_"
     key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
     sizes = set(sizes_of_rows(form.bundle).values())
@@ -111,13 +111,13 @@ class LaunchCache:
         self.readers: WeakKeyDictionary[Kernel, dict[Any, LaunchReader | None]] = WeakKeyDictionary()
 
     def forget_launches(self) -> None:
-        """Drop all packed launches, whose buffers no longer exist, and keep the readers."""
+        """Drop all packed launches with their buffers, and keep the readers."""
         for readers in self.readers.values():
             for reader in filter(None, readers.values()):
                 reader.kept.clear()
 
     def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> CachedLaunch | None:
-        """A launch that is like this one, with its numbers; None: it has to be bound, or refused, first."""
+        """Return the packed launch equivalent to this one, with its numbers; None if it must be bound first."""
         readers = self.readers.get(kernel)
         reader = readers.get(_classes(arguments)) if readers is not None else None
         if reader is None or reader.revision != kernel.revision:
@@ -125,7 +125,7 @@ class LaunchCache:
         try:
             key, numbers = reader.read(team_size, *arguments)
             found = reader.kept.get(key)
-        except (AttributeError, TypeError):  # no buffer where one is expected, or a list where a constant is
+        except (AttributeError, TypeError):  # not a buffer where one is expected, or a list where a constant is
             return None
         return found if found is not None and found.put(numbers) else None
 
@@ -137,7 +137,7 @@ class LaunchCache:
         launch: Launch,
         pack: Callable[[Launch, list[int]], PackedLaunch],
     ) -> PackedLaunch:
-        """Pack a launch; from the second time on, so that later ones are found: many launches are made only once."""
+        """Pack a launch from its second call on, since many launches are made only once."""
         classes = _classes(arguments)
         readers = self.readers.setdefault(kernel, {})
         if classes not in readers:
@@ -164,5 +164,5 @@ class LaunchCache:
 
 
 def _classes(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The classes of arguments, of rows that of their bundle."""
+    """Return the classes of arguments; for rows that of their bundle."""
     return tuple([a.bundle.__class__ if a.__class__ is Rows else a.__class__ for a in arguments])

@@ -12,12 +12,12 @@ from core.lang import tree
 
 
 class PythonBackend(HostMemory):
-    """Runs teams one after the other, and lanes in lockstep between barriers.
+    """Reference interpreter: runs teams one after the other, and lanes in lockstep between barriers.
 
     Parameters
     ----------
     device
-        What `devices` lists.
+        One of `devices`.
     reverse
         Run lanes from last to first: a result that changes shows a race between lanes.
 
@@ -36,7 +36,7 @@ class PythonBackend(HostMemory):
 
     def rest(self) -> None:
         super().rest()
-        self.executables = Executables()  # programs, which hold their kernels; the kernels keep them
+        self.executables = Executables()  # programs hold their kernels, and kernels hold their executables
 
     def compile(self, program: tree.Program) -> tree.Program:
         return program

@@ -1,6 +1,6 @@
 """Known-answer test of a device: atomics, barriers, shared memory, reductions and 32 and 64-bit arithmetic.
 
-It runs once per device, driver and version of the suite; a mark in the cache tells that a device has passed.
+It runs once per device, driver and version of the suite; a file in the cache marks a device that has passed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @kernel
 def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], found: Array[u32]):
-    """Sum, minimum and maximum of ``values`` by atomics and by team reductions, and a few random draws."""
+    """Compute sum, minimum and maximum of ``values`` by atomics and by team reductions, and a few random draws."""
     scratch = shared_array(team_size(), i32)
     low, high, total = values[0], values[0], 0
     for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
@@ -60,10 +60,10 @@ def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i
 
 
 def find_cached_failure(backend: Backend) -> str:
-    """Test a device unless it has passed before; the reason of a failure, or an empty text."""
+    """Test a device unless it has passed before; returns the reason of a failure, or an empty text."""
     with open(__file__, "rb") as file:
         version = file.read()
-    device = backend.device._replace(memory_bytes=0)  # PoCL's changes from run to run
+    device = backend.device._replace(memory_bytes=0)  # PoCL's results vary between runs
     facts = (backend.name, device, np.__version__, cpu_tag())  # machines of several kinds may share the user's cache
     identity = hashlib.sha256(version + repr(facts).encode()).hexdigest()[:24]
     mark = os.path.join(cache_folder("self-test"), f"{backend.name}-{identity}")
@@ -73,7 +73,7 @@ def find_cached_failure(backend: Backend) -> str:
         wrong = find_failure(backend)
     except UserError as error:
         return str(error).splitlines()[0]
-    except Exception as error:  # whatever a broken driver throws is a reason to leave the device out
+    except Exception as error:  # any error of a broken driver excludes the device
         return f"{type(error).__name__}: {error}".splitlines()[0]
     if not wrong:
         write_once(mark, b"passed\n")
@@ -82,7 +82,7 @@ def find_cached_failure(backend: Backend) -> str:
 
 
 def find_failure(backend: Backend) -> str:
-    """Compare a device with NumPy; what differs, or an empty text."""
+    """Compare a device with NumPy; returns the difference, or an empty text."""
     values = (np.arange(1000, dtype=np.int64) * 7919 % 2003 - 1001).astype(np.int32)
     expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum())]
     draws = [358, 298, 329, 396]

@@ -1,4 +1,4 @@
-"""``python -m core.lang show FILE:KERNEL --as DIALECT``: the text that a device's compiler gets for a kernel."""
+"""``python -m core.lang show FILE:KERNEL --as DIALECT``: a kernel's text for a device's compiler."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class Dialect(NamedTuple):
-    """Who prints it, and what a launch of a kernel may be there."""
+    """A printer and the limits of its launches."""
 
     printer: str
-    """A class of `backends.emit`, which is imported only where it prints."""
+    """A class of `backends.emit`, imported at its first use."""
     lanes: int
-    """Of a team, unless the user says how many."""
+    """Default number of lanes in a team."""
     most_lanes: int = 1024
     images: bool = False
     checks: bool = False
@@ -48,7 +48,7 @@ DIALECTS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a kernel for a device; returns the exit code: 0 done, 2 a mistake of the user, told in one line."""
+    """Print a kernel for a device; returns the exit code: 0, or 2 for a user's mistake, reported in one line."""
     parser = CompletingParser(prog=invocation("core.lang show"), description=__doc__)
     parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
     parser.add_argument(
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
-    """The text of a kernel.
+    """Return the text of a kernel.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
     Raises
     ------
     UserError
-        There is no such kernel, it is not in the language, or something is missing, too much or does not fit.
+        There is no such kernel, it is not in the language, or constants or types are missing, unknown or do not fit.
 
     """
     kind = DIALECTS[dialect]
@@ -123,7 +123,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
 
 
 def print_program(program: tree.Program, dialect: Dialect) -> str:
-    """What the device's compiler gets."""
+    """Return the source for the device's compiler."""
     module, _, name = dialect.printer.partition(".")
     printer = getattr(importlib.import_module(f"backends.emit.{module}"), name)
     return f"{printer(program).source().rstrip()}\n"
@@ -133,7 +133,7 @@ def print_program(program: tree.Program, dialect: Dialect) -> str:
 
 
 def find_kernel(named: str) -> Kernel:
-    """The kernel that ``FILE:KERNEL`` stands for."""
+    """Return the kernel that ``FILE:KERNEL`` names."""
     place, colon, name = named.rpartition(":")
     if not colon:
         place, name = named, ""
@@ -151,7 +151,7 @@ def find_kernel(named: str) -> Kernel:
 
 
 def list_kernels(module: ModuleType) -> str:
-    """The kernels that a module has, and those that its functions make, which have no name in the module."""
+    """List a module's kernels, and kernels made by its functions, which have no name in the module."""
     here = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
     made = [name for name in list_nested_kernels(module) if name not in here]
     told = f"its kernels: {', '.join(here)}" if here else "it has no kernels"
@@ -161,7 +161,7 @@ def list_kernels(module: ModuleType) -> str:
 
 
 def list_nested_kernels(module: ModuleType) -> list[str]:
-    """Names of the kernels that are defined inside functions of a module."""
+    """List names of kernels defined inside functions of a module."""
     text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
     parsed = ast.parse(text)
     inner = [one for one in ast.walk(parsed) if isinstance(one, ast.FunctionDef) and one not in parsed.body]
@@ -169,13 +169,13 @@ def list_nested_kernels(module: ModuleType) -> list[str]:
 
 
 def is_kernel(decorator: ast.expr) -> bool:
-    """Whether it is ``@kernel``, with or without something in parentheses."""
+    """True for ``@kernel``, with or without arguments."""
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(named, ast.Name) and named.id == "kernel"
 
 
 def load_module(place: str) -> ModuleType:
-    """The module at a path or of a dotted name; whatever stops it is the user's to mend."""
+    """Import the module at a path or of a dotted name; any error is reported as the user's."""
     is_path = place.endswith(".py") or os.sep in place
     if not place or (is_path and not os.path.isfile(place)):
         raise UserError(f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module")
@@ -190,8 +190,8 @@ def load_module(place: str) -> ModuleType:
 
 
 def execute_file(path: Path) -> ModuleType:
-    """The module of a file, which finds its neighbours as a program that is started does."""
-    name = f"shown.{path.stem}"  # nobody imports it by this name
+    """Execute a file as a module, with imports from its folder as for a started program."""
+    name = f"shown.{path.stem}"  # it is never imported by this name
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec is not None
@@ -205,7 +205,7 @@ def execute_file(path: Path) -> ModuleType:
 
 
 def parse_assignments(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Names and texts of ``name=text``, one for each that is wanted."""
+    """Return names and texts of ``name=text``, one for each name in ``wanted``."""
     pairs = [text.partition("=")[::2] for text in texts]
     names = [name for name, _ in pairs]
     if sorted(names) != sorted(wanted):
@@ -216,7 +216,7 @@ def parse_assignments(kernel: Kernel, option: str, wanted: Any, texts: Sequence[
 
 
 def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
-    """The value of a ``Const`` parameter."""
+    """Return the value of a ``Const`` parameter."""
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
         if value is None:
@@ -229,7 +229,7 @@ def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
 
 
 def parse_type(text: str) -> Any:
-    """The scalar type of that name."""
+    """Return the scalar type of a name."""
     if text not in BY_NAME:
         raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")
     return BY_NAME[text]

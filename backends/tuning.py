@@ -1,7 +1,7 @@
-"""Launch shapes found while a search runs: algorithm 3 of `luong2013` (section 4.1), and a cache of what it found.
+"""Launch shapes tuned during a search: algorithm 3 of `luong2013` (section 4.1), and a cache of its results.
 
-Its line 19 prints ``nb_threads_block := nb_threads + 32``; taken as ``nb_threads_block + 32``, since the text has teams
-of every multiple of the warp size, and the printed line would skip them or never end.
+Its line 19 is printed as ``nb_threads_block := nb_threads + 32``. It is implemented as ``nb_threads_block + 32``: the
+text describes teams of every multiple of the warp size, and the printed line would skip them or never end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class LaunchShape(NamedTuple):
 class ShapeTuner:
     """Tries launch shapes during the first iterations of a search and keeps the fastest.
 
-    Every iteration runs with `next` and then calls `report`, or `failed` if its launch did.
+    Every iteration uses the shape of `next`, and then calls `report`, or `failed` if its launch failed.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ class ShapeTuner:
     solution_size, neighbourhood_size
         Elements of a solution, and neighbours of one.
     trials
-        Iterations per shape. The median counts, so from 3 on the compiling in a shape's first launch does not.
+        Iterations per shape. The median is used, so 3 or more exclude the compilation at a shape's first launch.
     best
-        The best shape, if an earlier run has found it: `next` gives it, and nothing is tried.
+        The best shape of an earlier run, if known: `next` returns it, and no shape is tried.
 
     Attributes
     ----------
     best : Shape or None
-        The fastest of the shapes that have had all their trials.
+        The fastest shape among those with all their trials.
     done : bool
-        Whether all shapes are tried, or one has failed.
+        True if all shapes are tried, or one has failed.
 
     """
 
@@ -75,11 +75,11 @@ class ShapeTuner:
         self.done = best is not None
 
     def next(self) -> LaunchShape:
-        """The shape to use for the next iteration; `best` when done."""
+        """Return the shape for the next iteration; `best` when done."""
         return self._shape
 
     def report(self, seconds: float) -> None:
-        """Take the time of an iteration with the shape that `next` gave; once done, nothing changes any more."""
+        """Record the time of an iteration with the shape from `next`; ignored when done."""
         if self.done:
             return
         self._seconds.append(seconds)
@@ -100,10 +100,10 @@ class ShapeTuner:
 
 
 def candidate_shapes(max_team_size: int, solution_size: int, neighbourhood_size: int) -> Iterator[LaunchShape]:
-    """The shapes in the paper's order, each once.
+    """Yield the shapes in the paper's order, each once.
 
     The total number of lanes doubles from the power of two nearest to the solution size up to the neighbourhood size,
-    and is rounded up to whole teams; where even the first is too many, it is the only one.
+    and is rounded up to whole teams; if even the first is too large, it is the only one.
     """
     seen = set()
     bits = solution_size.bit_length()
@@ -119,7 +119,7 @@ def candidate_shapes(max_team_size: int, solution_size: int, neighbourhood_size:
 
 
 class ShapeKey(NamedTuple):
-    """What a best shape is good for: a kernel, by its name and what it says, on a device, for one size of problem."""
+    """Key of a best shape: a kernel by name and source, a device, and the size of a problem."""
 
     backend: str
     device: str
@@ -132,18 +132,18 @@ class ShapeKey(NamedTuple):
 
     @classmethod
     def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeKey:
-        """The key on this backend's device; a kernel that was changed has another."""
+        """Return the key on this backend's device; a changed kernel has another key."""
         place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
         return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 
 def store_shape(key: ShapeKey, shape: LaunchShape) -> None:
-    """Keep the best shape for other processes and later runs."""
+    """Store the best shape for other processes and later runs."""
     write_sealed(_path(key), f"{shape.teams} {shape.team_size}".encode())
 
 
 def load_shape(key: ShapeKey) -> LaunchShape | None:
-    """The shape that `store_shape` kept, or None if there is none or its file is damaged."""
+    """Return the shape from `store_shape`, or None if there is none or its file is damaged."""
     content = read_sealed(_path(key))
     if content is None:
         return None

@@ -18,7 +18,7 @@ CACHE_LINE = 64
 
 
 class HostMemory(Backend):
-    """What all of them do alike."""
+    """Memory operations of all backends in host memory."""
 
     memory = "host"
 
@@ -37,7 +37,7 @@ class HostMemory(Backend):
     def on_host(
         self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
     ) -> Iterator[np.ndarray]:
-        """The elements themselves."""
+        """Yield the elements without a copy."""
         yield buffer.handle[start : start + count]
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -55,7 +55,7 @@ class HostMemory(Backend):
 
 
 def host_buffer(shape: Any, dtype: Any) -> Buffer:
-    """A buffer in host memory, flat, whose first element begins a line of the cache."""
+    """Make a flat buffer in host memory, aligned to a cache line."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:

@@ -3,9 +3,9 @@
 The machine code is that of `backends.cpu.single_core`, loaded by each process from its object file; atomics work across
 processes.
 
-A backend has one pool of processes, from its first launch to `JoblibBackend.close`. That of ``joblib.Parallel`` belongs
-to the whole program: another part may resize it, so that workers of a replay wait for one that is not there. It stops
-workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
+A backend has one pool of processes, from its first launch to `JoblibBackend.close`. It does not use the pool of
+``joblib.Parallel``: other parts of the program may resize that one, so that a replay would wait for a missing worker;
+it also stops workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from backends.cpu_info import cpu_device
 from backends.device import Buffer, DeviceInfo, Launch, Unavailable
 
 SOURCE_ROOT = str(Path(__file__).parents[2])
-"""Where the suite's packages lie."""
+"""Folder of the project's packages."""
 PARENT_POLL_S = 0.25
 """Seconds between two checks of a worker that its parent process still exists."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Environment of a worker: NumPy needs no threads of its own beside the workers."""
+"""Environment of a worker: NumPy starts no threads beside the workers."""
 
 
 class JoblibBackend(CpuBackend):
@@ -44,7 +44,7 @@ class JoblibBackend(CpuBackend):
     same_as = "threads"
     takes_cores = True
     packs = False  # processes take arguments apart
-    shares_executables = False  # processes read files of the cache, which may have moved since
+    shares_executables = False  # processes read files of the cache, which may have moved
     replays_host_steps = False  # only this process meets other ranks
 
     can_rest = False  # its processes end with the run
@@ -94,10 +94,10 @@ class JoblibBackend(CpuBackend):
         self.timings.kernel_s += time.perf_counter() - began
 
     def work_in_parallel(self, function: Callable[..., None], parts: list[tuple[Any, ...]]) -> None:
-        """Call a function once for each part, every call in a worker of its own at the same time, and wait.
+        """Call a function once for each part, all at the same time in separate workers, and wait.
 
-        The next call starts new workers if this one fails: those that are left may wait for each other in a replay for
-        ever, or write into memory that is no longer theirs.
+        A failed call ends the workers; the next call starts new ones. Otherwise the remaining workers could wait for
+        each other in a replay forever, or write into freed memory.
         """
         from concurrent.futures import FIRST_EXCEPTION, wait
 
@@ -118,7 +118,7 @@ class JoblibBackend(CpuBackend):
             raise
 
     def close(self) -> None:
-        """End the workers; memory goes back as soon as nothing refers to its buffers."""
+        """End the workers; memory is freed with the last reference to its buffers."""
         pool, self.pool = self.pool, None
         if pool is not None:
             pool.shutdown(wait=True, kill_workers=True)
@@ -126,9 +126,9 @@ class JoblibBackend(CpuBackend):
 
 @contextmanager
 def prepend_import_path(folder: str) -> Iterator[None]:
-    """Let workers that start meanwhile, who look for modules where this process does, look into a folder before all.
+    """Make workers that start inside the block search a folder first when they import modules.
 
-    The folder of the user's program comes first here, and may hold a module of a name that workers import.
+    The folder of the user's program comes first in this process, and may have a module with a name that workers import.
     """
     sys.path.insert(0, folder)
     try:
@@ -141,7 +141,7 @@ def prepend_import_path(folder: str) -> Iterator[None]:
 
 
 def start_worker(parent: int) -> None:
-    """Make a new worker end with its parent, however that ends, and not by itself.
+    """Make a new worker end with its parent, for whatever reason the parent ends, and not before.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def start_worker(parent: int) -> None:
     """
     from joblib.externals.loky import process_executor
 
-    # Shared memory counts as a worker's own: loky would take large buffers for a leak and replace the worker.
+    # Shared memory counts as memory of the worker: loky would take large buffers for a leak and replace the worker.
     process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
     # Ctrl-C reaches all processes of a terminal; the parent ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -159,7 +159,7 @@ def start_worker(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has ended; machine code that runs meanwhile does not hold the thread up."""
+    """End this process when its parent has ended, also while machine code runs."""
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_S)
     shared_memory.unlink_opened()
@@ -167,7 +167,7 @@ def _end_with(parent: int) -> None:
 
 
 def describe_argument(value: Any) -> Any:
-    """An argument as it travels to a process: a segment and its elements, or the number itself."""
+    """Return an argument in the form sent to a process: a segment and its elements, or a number."""
     if isinstance(value, SharedBuffer):
         return (value.segment, value.size, value.dtype.str)
     return (type(value).__name__, value.item() if hasattr(value, "item") else int(value))
@@ -177,7 +177,7 @@ FLOATS = {"float32": "f32", "float64": "f64"}
 
 
 def attach_argument(description: Any) -> Any:
-    """The argument again, in the worker process."""
+    """Restore an argument in the worker process."""
     from core.lang.types import BY_NAME
 
     if len(description) == 2:
@@ -188,13 +188,13 @@ def attach_argument(description: Any) -> Any:
 
 
 def run_teams(path: str, begin: int, end: int, total: int, described: list[Any]) -> None:
-    """One process's slice of a launch."""
+    """Run one process's slice of a launch."""
     packed = argument_slots(tuple(attach_argument(d) for d in described))
     native.load(path)(begin, end, total, packed.ctypes.data)
 
 
 def run_replay(code: str, launches: list[Any], arrivals: Any, times: int, worker: int, workers: int) -> None:
-    """One process's part of a replay."""
+    """Run one process's part of a replay."""
     packed = [argument_slots(tuple(attach_argument(d) for d in described)) for _, _, described in launches]
     counter = attach_argument(arrivals).handle
     recorded = native.CompiledReplay([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)

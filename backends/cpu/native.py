@@ -1,6 +1,6 @@
 """Machine code for the CPU family: compiled by numba once, saved as an object file, loaded by llvmlite alone.
 
-A process that finds the object file runs it without importing numba, which is what lets 64 ranks start on two cores.
+A process that finds the object file runs it without importing numba, so 64 ranks can start on two cores.
 Every kernel has one signature, ``entry(begin, end, team_count, slots)``, with its arguments in 64-bit slots.
 """
 
@@ -31,19 +31,19 @@ RELEASE_COUNT = 1 << 63
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
-# Where this process saved the object files that it compiled, by where they belong: the cache may not have taken one.
+# Paths where this process saved its object files, by their paths in the cache, which may have refused them.
 _elsewhere: dict[str, str] = {}
 
 
 def object_path(source: str, stem: str) -> str:
-    """Where the machine code of an emitted module is kept, for this CPU, these versions and numba's settings."""
+    """Return the path of an emitted module's machine code for this CPU, these versions and numba's settings."""
     digest = hashlib.sha256(source.encode() + _operations() + f"{_machine()} {_versions()}".encode())
     return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
 
 
 @functools.cache
 def _operations() -> bytes:
-    """The sources of the operations of which emitted modules are made."""
+    """Return the source of the operations that emitted modules use."""
     here = Path(__file__).parents[1]
     names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
     return b"".join((here / name).read_bytes() for name in names)
@@ -51,7 +51,7 @@ def _operations() -> bytes:
 
 @functools.cache
 def _machine() -> str:
-    """The CPU that machine code is made for."""
+    """Return the CPU for which code is compiled."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()
@@ -60,7 +60,7 @@ def _machine() -> str:
 
 @functools.cache
 def _versions() -> str:
-    """The compilers' versions, and the settings by which numba compiles; numba itself need not be imported."""
+    """Return the compilers' versions and numba's settings, without importing numba."""
     said = [f"python {sys.version_info[:2]}"]
     for package in ("numba", "llvmlite"):
         spec = importlib.util.find_spec(package)
@@ -77,8 +77,8 @@ def _versions() -> str:
 def compile_object(source: str, path: str) -> str:
     """Compile an emitted module with numba and save its machine code.
 
-    The module's name, and with it every symbol, is made from the source: code that different processes compiled can be
-    loaded into one, and a function never stands in for another of the same name.
+    The module's name, and so every symbol, depends on the source. So one process can load code from several others,
+    and equal names never clash.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def compile_object(source: str, path: str) -> str:
 
     Returns
     -------
-    Where it is saved: ``path``, or a temporary place if the cache does not take it.
+    The file's path: ``path``, or a temporary one if the cache cannot take it.
 
     """
     import numba
@@ -108,7 +108,7 @@ def compile_object(source: str, path: str) -> str:
 
 
 def load(path: str) -> Any:
-    """The function in an object file, callable through ctypes; the interpreter lock is free while it runs.
+    """Load the function of an object file for ctypes, which releases the interpreter lock during a call.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def load(path: str) -> Any:
 
 
 def load_or_compile(source: str, path: str) -> str:
-    """Load an object file; compile it first if no run before has left it whole. Returns where it is."""
+    """Load an object file, and compile it first if necessary; returns its path."""
     place = _elsewhere.get(path, path)
     try:
         load(place)
@@ -138,16 +138,16 @@ def load_or_compile(source: str, path: str) -> str:
 
 
 def address(path: str) -> int:
-    """The address of the function in an object file."""
+    """Return the address of the function in an object file."""
     load(path)
     return int(_loaded[path][1])
 
 
 def _link(entry: str, declared: list[str], code: bytes) -> int:
-    """Hand machine code to llvmlite's linker; the address of its entry.
+    """Link machine code by llvmlite; returns the address of its entry.
 
-    numba's code names functions of its runtime for exceptions, which a kernel cannot raise. A process without numba
-    has no such functions; the linker, which ends the process over a missing one, is told to abort there.
+    numba's code names runtime functions for exceptions. Kernels raise none, and a process without numba has no such
+    functions. The linker would end the process over a missing one, so they are linked to an abort.
     """
     global _engine
     import llvmlite.binding as llvm
@@ -201,15 +201,15 @@ def entry(worker, workers, times, slots):
 
 
 def replay_code() -> str:
-    """Where the machine code is that runs a recording; it is compiled if no run before has left it."""
+    """Return the path of the machine code that runs a recording; compile it if necessary."""
     return load_or_compile(REPLAY, object_path(REPLAY, "replay"))
 
 
 class HostStep:
-    """What the host does between two recorded launches: compiled code calls it as it calls a kernel of one team.
+    """A step of the host between two recorded launches, called by compiled code like a kernel of one team.
 
-    Nothing can be raised through compiled code, so what the step raises is kept for who runs the recording. What is
-    launched after it has no teams then, and nobody waits for anybody in it.
+    Exceptions cannot pass through compiled code, so the step's error is stored for the caller of the replay. Launches
+    after an error get no teams, and workers do not wait for each other.
     """
 
     def __init__(self, act: Callable[[], None], teams: np.ndarray, arrivals: Any) -> None:
@@ -218,17 +218,17 @@ class HostStep:
         self.arrivals = arrivals
         self.seconds = 0.0
         self.raised: BaseException | None = None
-        # Weak, as nothing looks for cycles in a driver, and the step holds buffers.
+        # Weak, since reference cycles through a driver are never collected, and the step holds buffers.
         taken = weakref.WeakMethod(self.take)
         self.callback = ENTRY(lambda *_: taken()())  # type: ignore[misc]
         self.address = int(ctypes.cast(self.callback, ctypes.c_void_p).value or 0)
 
     def take(self) -> None:
-        """Take the step, and add up how long that takes."""
+        """Run the step and add up its time."""
         began = time.perf_counter()
         try:
             self.act()
-        except BaseException as error:  # an interrupt too: ctypes would print it, and go on
+        except BaseException as error:  # an interrupt too: ctypes would print it and continue
             self.raised = error
             self.teams[:] = 0
             self.arrivals[:] = RELEASE_COUNT
@@ -236,11 +236,11 @@ class HostStep:
 
 
 class CompiledReplay:
-    """Recorded launches, replayed by compiled code: no Python between two of them, unless a step is the host's.
+    """Recorded launches, replayed by compiled code; Python runs only for steps of the host.
 
     Several workers may run the same recording together; they synchronise after every launch by the counter
-    ``arrivals``, which must be zero when they begin. The last worker takes the host's steps; the others wait for it.
-    ``code`` is the result of `replay_code` in another process, if this is not the first.
+    ``arrivals``, which must be zero at the start. The last worker runs the host's steps while the others wait. ``code``
+    is the result of `replay_code` in another process, if this is not the first.
     """
 
     def __init__(
@@ -264,7 +264,7 @@ class CompiledReplay:
         self.entry = load(code or replay_code())
 
     def run(self, times: int, worker: int, workers: int) -> None:
-        """This worker's part of ``times`` replays."""
+        """Run this worker's part of ``times`` replays."""
         self.entry(worker, workers, times, self.slots.ctypes.data)
 
     def release(self) -> None:

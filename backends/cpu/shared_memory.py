@@ -1,11 +1,11 @@
-"""Memory that a process shares with its workers, and that ends with it, however it ends.
+"""Memory that a process shares with its workers, freed when the process ends for any reason.
 
 On Linux a segment has no name in any file system: it is a file descriptor of its owner, which a worker opens through
-``/proc/<owner>/fd``. So nothing is left when all of them have been killed, and the size of ``/dev/shm`` (64 MiB in a
-container, unless somebody asks for more) is no limit. Elsewhere a segment is a temporary file.
+``/proc/<owner>/fd``. So nothing is left when all processes have been killed, and the size of ``/dev/shm`` (64 MiB by
+default in a container) is no limit. Elsewhere a segment is a temporary file.
 
-The owner gives a segment back by cutting it to length 0, which frees its pages although workers still map them; a
-worker drops such mappings when it opens its next segment.
+The owner frees a segment by cutting it to length 0, which frees its pages although workers still map them; a worker
+drops such mappings when it opens its next segment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _opened: dict[tuple[str, int], mmap.mmap] = {}
 
 
 class Segment(NamedTuple):
-    """What a worker has to know to open a segment; no two of one owner have the same ``number``."""
+    """Data by which a worker opens a segment; ``number`` is unique for each owner."""
 
     number: int
     path: str
@@ -40,24 +40,24 @@ class Segment(NamedTuple):
 
 
 def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mmap, Segment]:
-    """Reserve shared memory, all zeros; it is given back when nothing refers to the mapping any more.
+    """Reserve shared memory of zeros; it is freed with the last reference to the mapping.
 
     Parameters
     ----------
     size
         In bytes, at least 1.
     outlives_owner
-        Whether the pages stay as long as anybody maps them: for processes that are nobody's workers.
+        Keep the pages as long as any process maps them; for processes that are not workers of the owner.
 
     Raises
     ------
     OSError
-        There is not so much memory. Without a reservation the first write beyond it would end the process by SIGBUS.
+        Not enough memory. Without a reservation the first write beyond it would end the process by SIGBUS.
 
     """
     free = free_bytes()
     if free is not None and size > free:
-        # Linux would go on reserving pages and kill other programs for them.
+        # Linux would continue to reserve pages and kill other programs for them.
         raise OSError(errno.ENOMEM, f"{free:,} bytes are free")
     descriptor, path, name = _new_file()
     try:
@@ -71,13 +71,13 @@ def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mma
         raise
     left = size if outlives_owner else 0
     given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), left)
-    # At the end of the process others may still read the memory; only a name would outlive it.
+    # At the end of the process others may still read the memory; only a name would remain.
     given_back.atexit = bool(name)
     return memory, Segment(next(_numbers), path, size)
 
 
 def open_segment(segment: Segment) -> mmap.mmap:
-    """The owner's memory, in another process; stays mapped until the owner has given it back."""
+    """Map the owner's memory in another process, until the owner has freed it."""
     key = (segment.path, segment.number)
     if key not in _opened:
         for old in [old for old, memory in _opened.items() if memory.size() == 0]:
@@ -95,7 +95,7 @@ def _mapped(segment: Segment) -> mmap.mmap:
 
 
 def unlink_opened() -> None:
-    """Remove the names of all segments that this worker has opened, in place of an owner that was killed."""
+    """Remove the names of all segments that this worker has opened, for an owner that was killed."""
     for path, _ in _opened:
         if not path.startswith("/proc/"):
             with contextlib.suppress(FileNotFoundError):
@@ -111,7 +111,7 @@ class SharedBuffer(Buffer):
 
     @classmethod
     def create(cls, shape: Any, dtype: Any, *, outlives_owner: bool = False) -> SharedBuffer:
-        """A new one, all zeros; raises `OutOfMemory`. ``outlives_owner`` as for `create_segment`."""
+        """Make a buffer of zeros; raises `OutOfMemory`. ``outlives_owner`` as for `create_segment`."""
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
         try:
@@ -122,12 +122,12 @@ class SharedBuffer(Buffer):
 
     @classmethod
     def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: Any) -> SharedBuffer:
-        """One that another process has made; mapped as long as somebody here holds the buffer."""
+        """Open another process's buffer; it is mapped as long as a reference to it exists."""
         return cls(_mapped(segment), segment, shape, dtype)
 
 
 def free_bytes() -> int | None:
-    """Memory that can be had without swapping, less where this container's limit says so; None if nobody tells."""
+    """Return memory available without swapping, at most the container's limit; None if unknown."""
     free = []
     with contextlib.suppress(OSError), open("/proc/meminfo") as file:
         free += [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")]
@@ -138,7 +138,7 @@ def free_bytes() -> int | None:
 
 
 def _new_file() -> tuple[int, str, str]:
-    """An empty file: its descriptor, the path by which workers open it, and its name to remove, if it has one."""
+    """Make an empty file; returns its descriptor, the path for workers, and its name to remove, if it has one."""
     if HAS_NAMELESS_FILES:
         descriptor = os.memfd_create("onekernel")
         return descriptor, f"/proc/{os.getpid()}/fd/{descriptor}", ""
@@ -147,9 +147,9 @@ def _new_file() -> tuple[int, str, str]:
 
 
 def _give_back(descriptor: int, name: str, owner: int, left: int) -> None:
-    """Cut a segment to so many bytes, and close it: what is cut off is free at once, whoever still maps it."""
+    """Cut a segment to ``left`` bytes and close it; the rest is free at once, even where it is still mapped."""
     if os.getpid() != owner:
-        # A forked process has a copy of this object, and the pages are still its parent's.
+        # A forked process has a copy of this object, and the pages still belong to its parent.
         return
     os.ftruncate(descriptor, left)
     os.close(descriptor)

@@ -1,4 +1,4 @@
-"""One core: a kernel's machine code is called once for all its teams, a team being one lane."""
+"""One core: one call of a kernel's machine code runs all its teams, each of one lane."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CpuBackend(HostMemory):
         return [cpu_device()._replace(compute_units=1, kind="core")]
 
     def compile(self, program: tree.Program) -> str:
-        """The path of the object file, which is compiled if no run before has left it."""
+        """Return the path of the object file, compiled if necessary."""
         from backends.emit.numba_python import CpuPython
 
         source = CpuPython(program).source()
@@ -55,7 +55,7 @@ class CpuBackend(HostMemory):
         return PackedSlots(self, launch, places)
 
     def run(self, entry: Any, teams: int, address: int) -> None:
-        """Call machine code for all teams, with the address of its arguments."""
+        """Call machine code for all teams; ``address`` is that of the packed arguments."""
         entry(0, teams, teams, address)
 
     def prepare(self, steps: list[Launch | Collective]) -> native.CompiledReplay:
@@ -71,7 +71,7 @@ class CpuBackend(HostMemory):
         self.timings.kernel_s += time.perf_counter() - began - prepared.host_seconds()
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
-        """Run a recording so many times, in this thread."""
+        """Run a recording ``times`` times in this thread."""
         prepared.run(times, 0, 1)
 
 
@@ -86,24 +86,23 @@ class PackedSlots:
         self.numbers = [(struct.Struct(launch.arguments[k].dtype.char).pack_into, 8 * k) for k in places]
 
     def put(self, numbers: list[Any]) -> None:
-        """Store numbers in their slots, which are read as far as their types reach."""
+        """Store numbers in their slots, which machine code reads as far as their types reach."""
         for value, (pack_into, offset) in zip(numbers, self.numbers, strict=True):
             pack_into(self.slots, offset, value)
 
     def start(self, teams: int) -> None:
-        """Run so many teams."""
         began = time.perf_counter()
         self.backend.run(self.entry, teams, self.address)
         self.backend.timings.kernel_s += time.perf_counter() - began
 
 
 def argument_slots(arguments: tuple[Any, ...]) -> np.ndarray:
-    """Arguments as machine code reads them: an address or a scalar in the low bytes of each 64-bit slot."""
+    """Return arguments as machine code reads them: an address or a scalar in the low bytes of each 64-bit slot."""
     return np.array([*map(argument_slot, arguments), 0], np.uint64)
 
 
 def argument_slot(value: Any) -> int:
-    """One argument as 64 bits."""
+    """Return one argument as 64 bits."""
     if isinstance(value, Buffer):
         if value.address is None:
             value.address = int(value.handle.ctypes.data)

@@ -1,9 +1,9 @@
-"""All cores of this machine: the machine code of `backends.cpu.single_core`, called by threads on slices of the teams.
+"""All cores of this machine: threads call the machine code of `backends.cpu.single_core` on slices of the teams.
 
-The thread that launches is one of them. A recording that meets other ranks keeps them all awake meanwhile: to hand out
-work anew for every launch took 80 us an iteration of PPP even with one worker.
+The launching thread is one of them. All threads stay active during a recording with steps of other ranks: starting them
+for every launch took 80 us an iteration of PPP even with one worker.
 
-ctypes gives the interpreter lock back during a call, so there is no threading layer of numba's and none of its hazards.
+ctypes releases the interpreter lock during a call, so numba's threading layers are not needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ThreadsBackend(CpuBackend):
-    """Runs each launch on all cores, or on as many as its device says; atomics are real."""
+    """Runs each launch on all cores, or on the number of its device; atomics are real."""
 
     name = "threads"
     automatic_for = "cores"
@@ -38,7 +38,7 @@ class ThreadsBackend(CpuBackend):
         return [cpu_device()]
 
     def run(self, entry: Any, teams: int, address: int) -> None:
-        """Call machine code for all teams, a slice of them in every worker, the last of them in this thread."""
+        """Call machine code for all teams, one slice in every worker and the last slice in this thread."""
         workers = min(self.workers, teams)
         cuts = [teams * k // workers for k in range(workers + 1)]
         jobs = [self.pool.submit(entry, cuts[k], cuts[k + 1], teams, address) for k in range(workers - 1)]
@@ -46,7 +46,7 @@ class ThreadsBackend(CpuBackend):
         finish(jobs)
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
-        """Run a recording in all workers; this thread is the last, since MPI wants the host's steps from it."""
+        """Run a recording in all workers; this thread is the last, since MPI needs the host's steps in it."""
         prepared.arrivals[:] = 0
         last = self.workers - 1
         jobs: list[Future[None]] = []
@@ -64,7 +64,7 @@ class ThreadsBackend(CpuBackend):
 
 
 def finish(jobs: Sequence[Future[None]]) -> None:
-    """Wait until all jobs are over, and raise what one of them raised."""
+    """Wait until all jobs have ended, and raise the error of one that failed."""
     from concurrent.futures import wait
 
     wait(jobs)

@@ -45,24 +45,24 @@ class CudaBackend(CudaDevice):
         return create_collectives(self, ranks, links)
 
     def compile(self, program: tree.Program) -> Any:
-        """The kernel, compiled and loaded."""
+        """Return the compiled and loaded kernel."""
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())
         shared, types = tree.shared_bytes(program), signature(program)
         compile_sealed(dispatcher, types)
-        # Programs that differ in nothing but the types of their parameters have one text, and so one dispatcher.
+        # Programs that differ only in their parameters' types have one text, and so one dispatcher.
         kernel = dispatcher.overloads[types.args]._codelibrary.get_cufunc()
         if shared > 48 << 10:
             allow_shared(kernel, shared)
         return CudaExecutable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
 
     def most_lanes(self, executable: CudaExecutable) -> int:
-        """Return the driver's limit; a kernel is compiled for the registers that its team leaves each lane."""
+        """Return the driver's limit; a kernel is compiled for the registers available to each lane of its team."""
         return int(executable.kernel.attrs.maxthreads)
 
     def resident_lanes(self, executable: CudaExecutable) -> int:
-        """Count the lanes for which there are registers."""
+        """Count the lanes for which the registers suffice."""
         registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
         needed = int(executable.kernel.attrs.regs)
         return min(self.capabilities.lanes_resident, resident_lanes(needed, registers))
@@ -71,15 +71,15 @@ class CudaBackend(CudaDevice):
         return PackedKernel(self, launch, places)
 
     def enqueue(self, step: PackedKernel | Collective) -> None:
-        """Queue a step of a recording, a packed launch or a collective; graphs are made of what is queued here."""
+        """Queue a step of a recording: a packed launch or a collective. Graphs are captured from these calls."""
         step.act()
 
     def prepare(self, launches: list[Any]) -> Any:
-        """Pack the recorded steps; CUDA graphs of repetitions of them are made when they are first needed."""
+        """Pack the recorded steps; CUDA graphs of repetitions are made at their first use."""
         return [self.pack(one, []) if isinstance(one, Launch) else one for one in launches], {}
 
     def graph(self, steps: list[Any], repetitions: int) -> Any:
-        """A CUDA graph of recorded steps, repeated; making it counts as compilation."""
+        """Make a CUDA graph of recorded steps, repeated; its time counts as compilation."""
         began = time.perf_counter()
         builder = self.core_stream.create_graph_builder()
         builder.begin_building()
@@ -94,7 +94,7 @@ class CudaBackend(CudaDevice):
     def replay(self, prepared: Any, times: int) -> None:
         steps, graphs = prepared
         first = self.mark()
-        # From the host a graph costs some microseconds, a further launch inside it less than one.
+        # A graph costs the host some microseconds, a further launch inside it less than one.
         for repetitions in (REPETITIONS, 1):
             if times >= repetitions and repetitions not in graphs:
                 graphs[repetitions] = self.graph(steps, repetitions)

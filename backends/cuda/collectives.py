@@ -1,9 +1,9 @@
 """CUDA devices of several ranks together: NCCL in the stream of the kernels, and on one host peer memory.
 
 Collectives are queued like kernels and become part of CUDA graphs, so that the host does not wait for them. NCCL,
-through nccl4py, reduces and moves arrays, within a host and between hosts. Where every rank's GPU reaches the memory of
-all others, an array can be common: one range of addresses, mapped on every GPU, with a part on each rank's GPU; and
-short reductions go through mailboxes, words that GPUs write into each other's memory.
+through nccl4py, reduces and moves arrays, within a host and between hosts. If every GPU reaches the memory of all
+others, an array can be common: one range of addresses, mapped on every GPU, with a part on each rank's GPU. Short
+reductions then use mailboxes: words that GPUs write into each other's memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CudaCollectives(Collectives):
     Parameters
     ----------
     device, ranks, groups
-        See `Collectives`; the groups are one if the GPUs reach each other's memory.
+        See `Collectives`; there is one group if the GPUs reach each other's memory.
     nccl
         The module ``nccl.bindings.nccl``, the same version on all ranks.
 
@@ -55,7 +55,7 @@ class CudaCollectives(Collectives):
         self.mailbox = Mailbox(self.kernels, ranks) if self.is_one_memory else None
 
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
-        """One range of addresses for the memory of all GPUs."""
+        """Make one range of addresses for the memory of all GPUs."""
         return peer_array(self.cuda, self.ranks, size, dtype, bounds)
 
     def barrier_now(self) -> None:
@@ -101,7 +101,7 @@ class CudaCollectives(Collectives):
 
 
 def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> Collectives:
-    """Make the fastest collectives that all ranks can have; all ranks call this.
+    """Make the fastest collectives that all ranks support; all ranks call this.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> 
 
 
 def describe_link(device: CudaDevice) -> dict[str, str]:
-    """Describe this rank's GPU to the others: its identity, its fastest collectives, and the reason if they are slow.
+    """Describe this rank's GPU for the others: its identity, its fastest collectives, and the reason if they are slow.
 
     Raises
     ------
@@ -150,6 +150,6 @@ def describe_link(device: CudaDevice) -> dict[str, str]:
             from nccl.bindings import nccl
 
             nccl.get_version()
-        except Exception as error:  # without it, whatever the reason, the host does the work
+        except Exception as error:  # without it, for any reason, the host runs the collectives
             best, why = HOST, f"nccl4py: {error}"
     return {"gpu": gpu_identity(int(device.device.index)), "best": best, "why": why}

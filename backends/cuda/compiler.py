@@ -1,4 +1,4 @@
-"""Text of kernels to compiled kernels: numba-cuda compiles it, and keeps machine code beside the text in the cache."""
+"""Compilation of printed kernels by numba-cuda, with machine code cached beside the text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CudaExecutable(NamedTuple):
 
 
 def signature(program: tree.Program) -> Any:
-    """Numba's types of the kernel's arguments."""
+    """Return numba's types of the kernel's arguments."""
     from numba.cuda import types
 
     def numba_type(scalar: Any) -> Any:
@@ -37,7 +37,7 @@ def signature(program: tree.Program) -> Any:
 
 
 def emitted_kernel(program: tree.Program, source: str) -> Any:
-    """The kernel, its text kept in a file of the cache: numba keeps its machine code beside it."""
+    """Return the kernel, with its text in a file of the cache: numba stores its machine code beside it."""
     here = os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit")
     digest = hashlib.sha256(source.encode())
     for words in ("llvm_operations.py", "cuda_operations.py", "simulator_operations.py"):
@@ -79,7 +79,7 @@ def compile_sealed(dispatcher: Any, types: Any) -> None:
 
 
 def digest_of_files(folder: str, name: str) -> bytes:
-    """A digest of the files in which numba keeps a module's machine code."""
+    """Return a digest of the files in which numba stores a module's machine code."""
     digest = hashlib.sha256()
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + ".*.nb[ci]"))):
         with open(path, "rb") as file:
@@ -88,7 +88,7 @@ def digest_of_files(folder: str, name: str) -> bytes:
 
 
 def allow_shared(kernel: Any, shared: int) -> None:
-    """Raise a kernel's limit of dynamic shared memory, which is 48 KiB by default."""
+    """Raise a kernel's limit of dynamic shared memory above the default of 48 KiB."""
     from cuda.bindings import driver
 
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -100,7 +100,7 @@ def allow_shared(kernel: Any, shared: int) -> None:
 def resident_lanes(registers: int, of_all: int) -> int:
     """Return the lanes of a multiprocessor with ``of_all`` registers if each lane needs ``registers``.
 
-    A warp has its registers in one of the multiprocessor's four parts, eight at a time.
+    A warp's registers lie in one of the multiprocessor's four parts and are allocated in units of eight.
     """
     of_a_warp = 32 * -(-registers // 8) * 8
     return 4 * 32 * (of_all // 4 // of_a_warp)

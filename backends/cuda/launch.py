@@ -1,6 +1,6 @@
-"""Launches as CUDA's driver takes them: a block of arguments that is packed once, in the layout of numba's kernels.
+"""Launches for CUDA's driver: a block of arguments packed once, in the layout of numba's kernels.
 
-numba's launches inspect every argument each time, and take some 30 to 60 us for 2 us of the driver.
+numba's launches inspect every argument each time, which takes 30 to 60 us; the driver needs 2 us.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from backends.device import Buffer, Launch
 class PackedKernel:
     """A launch, its arguments in a block of 64-bit words, and the addresses of its parameters in that block.
 
-    To numba an array is seven parameters (`kernel_parameters`), a number is one. Numbers that may change come first in
+    numba passes an array as seven parameters (`kernel_parameters`), and a number as one. Variable numbers come first in
     the block, so that one call of ``struct`` stores them all.
 
     Parameters
     ----------
     backend, launch
-        The device, and what runs there.
+        The device and the launch.
     places
-        Of the launch's arguments those that `put` stores.
+        Indices of the arguments that `put` stores.
 
     """
 
@@ -46,7 +46,7 @@ class PackedKernel:
         self.pack_into = struct.Struct("".join(f"{one.char}{8 - one.itemsize}x" for one in dtypes)).pack_into
 
     def put(self, numbers: list[Any]) -> None:
-        """Store the numbers that may change; the driver copied the block at earlier launches."""
+        """Store the variable numbers; the driver copied the block at earlier launches."""
         self.pack_into(self.block, 0, *numbers)
 
     def start(self, teams: int) -> None:
@@ -68,10 +68,10 @@ class PackedKernel:
 
 
 def kernel_parameters(argument: Any, backend: CudaDevice) -> list[int]:
-    """The words of an argument; of numbers the low bytes count.
+    """Return the words of an argument; only the low bytes of a number count.
 
-    An array's are an owner and a parent, which it does not have on a GPU, how many elements of how many bytes, the
-    address, and again for its only dimension how many and the bytes from one to the next.
+    Those of an array are owner and parent (none on a GPU), number of elements, bytes of an element, address, and for
+    its only dimension again the number of elements and the stride in bytes.
     """
     if isinstance(argument, Buffer):
         count, size = max(1, argument.size), argument.dtype.itemsize

@@ -1,4 +1,4 @@
-"""Reductions of a few words by GPUs of one host, which write into each other's memory from a kernel of their own."""
+"""Reductions of a few words by GPUs of one host: special kernels write into each other's memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ extern "C" __global__ void allreduce(
 
 
 class CollectiveKernels:
-    """`KERNELS` on one device, and the words in which they count.
+    """`KERNELS` on one device, and their counters.
 
     Attributes
     ----------
@@ -105,13 +105,13 @@ class CollectiveKernels:
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
-        """Add the time that the device spends in the block to the time spent in collectives."""
+        """Add the device time of the block to the time spent in collectives."""
         self.launch("stamp", 1, 0, (self.device.address_of(self.spent, 1), -1))
         yield
         self.launch("stamp", 1, 0, (self.device.address_of(self.spent, 1), 1))
 
     def seconds(self) -> float:
-        """Return the time spent in collectives so far."""
+        """Return the time spent in collectives."""
         return float(self.device.download(self.spent)[1]) * 1e-9
 
 
@@ -144,10 +144,10 @@ class Mailbox:
         stream = self.device.raw_stream
         check_driver_call(driver.cuMemsetD8Async(begin, 0, self.capacity * 8, stream))
         check_driver_call(driver.cuStreamSynchronize(stream))
-        ranks.barrier()  # no rank writes into a mailbox that is not empty
+        ranks.barrier()  # no rank writes into a full mailbox
 
     def queue(self, buffer: Buffer, start: int, count: int, operation: str) -> None:
-        """Queue a reduction of ``count`` words of 64 bits; with no words it is a barrier."""
+        """Queue a reduction of ``count`` words of 64 bits; a barrier if there are none."""
         rank, size, place = int(self.ranks.rank), int(self.ranks.size), self.device.address_of
         mail, words, spent = place(self.mail), place(buffer, start), place(self.kernels.spent)
         values = (mail, self.capacity, spent, rank, size, words, count, int(operation == "least"))
@@ -155,7 +155,7 @@ class Mailbox:
 
 
 def load_functions(device: int) -> dict[str, Any]:
-    """The functions of `KERNELS` for a device, by name."""
+    """Return the functions of `KERNELS` for a device, by name."""
     from cuda.bindings import driver
 
     major, minor = (
@@ -172,7 +172,7 @@ def load_functions(device: int) -> dict[str, Any]:
 
 
 def compile_cubin(architecture: str) -> bytes:
-    """`KERNELS` compiled by NVRTC."""
+    """Compile `KERNELS` by NVRTC."""
     from cuda.core import Program, ProgramOptions
 
     options = ProgramOptions(arch=architecture, define_macro=("MOST", str(MAX_MAILBOX_WORDS)))

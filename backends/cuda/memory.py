@@ -26,9 +26,9 @@ class CudaDevice(Backend):
 
     @classmethod
     def present(cls, folder: str = "/dev") -> int:
-        """Count NVIDIA's GPUs by their device files, fewer where ``CUDA_VISIBLE_DEVICES`` names some.
+        """Count NVIDIA's GPUs by their device files, limited by ``CUDA_VISIBLE_DEVICES``.
 
-        0 where numba-cuda, which would run them, is not installed.
+        Returns 0 if numba-cuda is not installed.
         """
         if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
             return 0
@@ -48,7 +48,7 @@ class CudaDevice(Backend):
         self.spans: list[tuple[str, Any, Any]] = []
 
     def select(self, index: int) -> Capabilities:
-        """Make a GPU this thread's current one; what it can do."""
+        """Make a GPU this thread's current one; returns its capabilities."""
         self.cuda.select_device(index)
         chip = self.cuda.get_current_device()
         return Capabilities(
@@ -59,7 +59,7 @@ class CudaDevice(Backend):
         )
 
     def begin(self, index: int) -> None:
-        """Make the streams of kernels and of copies."""
+        """Create the streams of kernels and of copies."""
         from cuda.bindings import driver
         from cuda.core import Device
 
@@ -87,13 +87,13 @@ class CudaDevice(Backend):
         return found
 
     def mark(self, stream: Any = None) -> Any:
-        """An event in a stream, that of the kernels unless another is named."""
+        """Record an event in a stream, by default that of the kernels."""
         event = self.unused_marks.pop() if self.unused_marks else check_driver_call(self.driver.cuEventCreate(0))
         check_driver_call(self.driver.cuEventRecord(event, stream or self.stream))
         return event
 
     def span(self, kind: str, first: Any) -> None:
-        """Remember the time since ``first`` for `synchronize`."""
+        """Store the time since ``first`` for `synchronize`."""
         self.spans.append((kind, first, self.mark()))
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
@@ -108,7 +108,7 @@ class CudaDevice(Backend):
             raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from error
 
     def at_address(self, address: int, size: int, dtype: Any, holder: Any) -> Buffer:
-        """A buffer at an address of the device that others manage; it keeps ``holder`` as long as it lives."""
+        """Wrap an address that other code manages as a buffer; the buffer keeps ``holder`` alive."""
         interface = {"shape": (size,), "typestr": np.dtype(dtype).str, "data": (address, False), "version": 3}
         array = SimpleNamespace(__cuda_array_interface__=interface, holder=holder)
         buffer = Buffer(self.cuda.as_cuda_array(array, sync=False), (size,), dtype)
@@ -135,7 +135,7 @@ class CudaDevice(Backend):
         self.span("transfer", first)
 
     def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
-        """Queue a copy to the elements from ``start`` on; when it returns, ``host`` may change."""
+        """Queue a copy to the elements from ``start`` on; ``host`` may change after the return."""
         to = self.address_of(buffer, start)
         if host.size:
             check_driver_call(self.driver.cuMemcpyHtoDAsync(to, host_address(host), host.nbytes, self.stream))
@@ -154,7 +154,7 @@ class CudaDevice(Backend):
         return self.fetch(buffer, start, count)
 
     def fetch(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
-        """Elements of a buffer when all queued work is done; few of them through page-locked memory."""
+        """Return elements of a buffer after all queued work; few elements go through page-locked memory."""
         staged = count * buffer.dtype.itemsize <= STAGED_BYTES
         host = self.staging.view(buffer.dtype)[:count] if staged else np.empty(count, buffer.dtype)
         first = self.mark()
@@ -183,7 +183,7 @@ class CudaDevice(Backend):
         waits = self.waits
 
         def wait() -> None:
-            if self.waits == waits:  # else it has ended, and the mark may be another's
+            if self.waits == waits:  # otherwise it has ended, and the mark may belong to another span
                 check_driver_call(self.driver.cuEventSynchronize(last))
 
         return wait
@@ -205,7 +205,7 @@ class CudaDevice(Backend):
         self.waits += 1
 
     def elapsed(self, first: Any, last: Any) -> float:
-        """Seconds between two marks, which are used again."""
+        """Return the seconds between two marks, which are then reused."""
         self.unused_marks += (first, last)
         return float(check_driver_call(self.driver.cuEventElapsedTime(first, last))) * 1e-3
 

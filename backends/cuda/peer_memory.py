@@ -17,7 +17,7 @@ from backends.device import Buffer, OutOfMemory
 
 
 def gpu_identity(index: int) -> str:
-    """A GPU's identity on all hosts."""
+    """Return an identity of a GPU that is unique over all hosts."""
     from cuda.bindings import driver
 
     return bytes(check_driver_call(driver.cuDeviceGetUuid(check_driver_call(driver.cuDeviceGet(index)))).bytes).hex()
@@ -37,7 +37,7 @@ def reaches_peer(device: CudaDevice, gpu: str) -> bool:
 def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
     """Make an array with a part on each rank's GPU, at the same offsets for all ranks.
 
-    Pages lie with the rank to which most of their elements belong: bounds say where memory is near, not what is right.
+    A page lies on the rank with most of its elements: bounds affect only speed, not results.
     """
     rank, index = int(ranks.rank), int(device.device.index)
     item = np.dtype(dtype).itemsize
@@ -60,7 +60,7 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
 
 
 def exportable_memory(device: int) -> Any:
-    """Properties of memory of a device that other processes can map."""
+    """Return properties of device memory that other processes can map."""
     from cuda.bindings import driver
 
     properties = driver.CUmemAllocationProp()
@@ -72,7 +72,7 @@ def exportable_memory(device: int) -> Any:
 
 
 def allocation_granularity(properties: Any) -> int:
-    """The unit in which the driver gives such memory out."""
+    """Return the unit in which the driver allocates such memory."""
     from cuda.bindings import driver
 
     kind = driver.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
@@ -80,16 +80,16 @@ def allocation_granularity(properties: Any) -> int:
 
 
 def allocate_physical(properties: Any, size: int) -> Any:
-    """Memory of the device, not yet at any address."""
+    """Allocate memory of the device without an address."""
     from cuda.bindings import driver
 
     return check_driver_call(driver.cuMemCreate(size, properties, 0))
 
 
 def exchange_handles(ranks: Any, mine: Any) -> list[Any]:
-    """Every rank's handle of its memory, as this process knows it; None for a rank that has none.
+    """Return every rank's handle of its memory, valid in this process; None for a rank without memory.
 
-    A handle travels as a file descriptor, which a socket between processes of one host can carry.
+    A handle is sent as a file descriptor through a socket between processes of one host.
     """
     from cuda.bindings import driver
 
@@ -109,7 +109,7 @@ def exchange_handles(ranks: Any, mine: Any) -> list[Any]:
 
 
 def exchange_descriptors(ranks: Any, mine: int | None) -> list[int | None]:
-    """Hand a file descriptor to all other ranks of this host, and take theirs; None in place of this rank's own."""
+    """Exchange file descriptors with all other ranks of this host; None in this rank's place."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         server.bind("")  # a name of the kernel's choice, in no file system
@@ -133,7 +133,7 @@ def exchange_descriptors(ranks: Any, mine: int | None) -> list[int | None]:
 
 
 def map_memory(handles: Sequence[Any], offsets: Sequence[int], device: int) -> int:
-    """Put memory at one range of addresses, which a device may read and write; returns where it begins."""
+    """Map memory at one range of addresses that a device may read and write; returns its first address."""
     from cuda.bindings import driver
 
     total = offsets[-1]
@@ -151,14 +151,14 @@ def map_memory(handles: Sequence[Any], offsets: Sequence[int], device: int) -> i
 
 
 class MappedRange:
-    """Holds a range of addresses until the last reference is gone; memory is freed with its last mapping."""
+    """Range of addresses that is unmapped with the last reference; memory is freed with its last mapping."""
 
     def __init__(self, address: int, size: int) -> None:
         weakref.finalize(self, unmap, address, size).atexit = False
 
 
 def unmap(address: int, size: int) -> None:
-    """Give a range of addresses back, when the device is done with it."""
+    """Unmap a range of addresses after all work of the device."""
     from cuda.bindings import driver
 
     check_driver_call(driver.cuCtxSynchronize())

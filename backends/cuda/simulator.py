@@ -1,6 +1,6 @@
 """The CUDA backend in numba's simulator: the same kernels and launches without a GPU, lane by lane and very slowly.
 
-With ``NUMBA_ENABLE_CUDASIM=1``, which numba reads when it is imported, `backends.create("cuda")` takes this class.
+With ``NUMBA_ENABLE_CUDASIM=1``, read by numba at its import, `backends.create("cuda")` uses this class.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CudaSimulator(CudaBackend):
-    """Marks are the host's times, since every launch has ended when it returns; there is neither driver nor graph."""
+    """CUDA backend without driver and graphs. Marks are host times, since a launch has ended when it returns."""
 
     packs = False
 
@@ -44,7 +44,7 @@ class CudaSimulator(CudaBackend):
         return last - first
 
     def wait(self) -> None:
-        """Nothing is queued."""
+        """Do nothing: no work is queued."""
 
     def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         buffer.handle[start : start + host.size].copy_to_device(host)

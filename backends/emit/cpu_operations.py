@@ -1,4 +1,4 @@
-"""The words of `CpuPython`: arrays are bare pointers, arguments arrive in 64-bit slots."""
+"""The operations of `CpuPython`: arrays are bare pointers, arguments arrive in 64-bit slots."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from backends.emit.llvm_operations import LlvmOperations
 
 
 class CpuOperations(LlvmOperations):
-    """Adds the words that read a launch's arguments; a team of one lane shares with nobody."""
+    """Operations that read a launch's arguments; a team has one lane."""
 
     def kind_pointer(self, kind: str) -> Any:
-        """``pointer_u16(slots, 3)``: the array whose address is in a slot."""
+        """``pointer_u16(slots, 3)``: the array at the address in a slot."""
         scalar = self.numba[kind]
 
         def pointer(typing: Any, slots: Any, k: Any) -> Any:
@@ -80,14 +80,13 @@ class CpuOperations(LlvmOperations):
 
 
 class EmittedCompiler(CompilerBase):
-    """numba's compiler with the passes that an emitted module needs, which takes four fifths of the time.
+    """numba's compiler with only the passes that an emitted module needs, which take four fifths of the time.
 
-    There are no closures, containers, `with` blocks or exceptions in it. A name has one type in all of a function, so
+    Emitted modules have no closures, containers, `with` blocks or exceptions. A name has one type in a function, so
     types are found without SSA too, but then one scan of PPP ran 4 % slower.
     """
 
     def define_pipelines(self) -> list[PassManager]:
-        """Say which passes numba runs."""
         passes = PassManager("emitted")
         passes.add_pass(TranslateByteCode, "bytecode to numba's own code")
         passes.add_pass(FixupArgs, "arguments")
@@ -103,7 +102,7 @@ class EmittedCompiler(CompilerBase):
 
 
 class InlineCompiler(EmittedCompiler):
-    """Compiles functions that are only ever inlined: to LLVM's code and no further, which takes half the time."""
+    """Compiles functions that are always inlined to LLVM's code only, which takes half the time."""
 
     def __init__(
         self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, locals_: Any
@@ -113,7 +112,7 @@ class InlineCompiler(EmittedCompiler):
         super().__init__(typing, target, library, args, result, flags, locals_)
 
     def _compile_core(self) -> Any:
-        """Give the function an entry point of its own, by which numba tells it from others; nobody calls it."""
+        """Give the function a separate entry point, by which numba identifies it; it is never called."""
         unique_builtin: Any = [].append
         done = super()._compile_core()
         done.target_context.insert_user_function(unique_builtin, done.fndesc, [done.library])
@@ -121,7 +120,7 @@ class InlineCompiler(EmittedCompiler):
 
 
 def team_function() -> Any:
-    """The decorator of emitted functions."""
+    """Return the decorator of emitted functions."""
     return njit(forceinline=True, pipeline_class=InlineCompiler)
 
 

@@ -1,4 +1,4 @@
-"""The words of `CudaPython`, for a GPU; under numba's simulator the same names come from `simulator_words`."""
+"""The operations of `CudaPython`, for a GPU; `simulator_operations` has them for numba's simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CudaOperations(LlvmOperations):
     atomic_ordering = "monotonic"
 
     def make(self, name: str) -> Any:
-        """Add the words without arguments."""
+        """Make an operation, also those without arguments."""
         if name in SREG:
             return self.intrinsic(self.register(name))
         if name == "barrier":
@@ -29,7 +29,7 @@ class CudaOperations(LlvmOperations):
         return super().make(name)
 
     def register(self, name: str) -> Any:
-        """A lane's place in its team and league."""
+        """Return the operation for a lane's index in its team or league."""
 
         def place(typing: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -54,7 +54,7 @@ class CudaOperations(LlvmOperations):
         return pointer
 
     def word_load_readonly(self) -> Any:
-        """``load_readonly(array, index)``: through the read-only path (ld.global.nc), as nobody stores to the array."""
+        """``load_readonly(array, index)``: through the read-only path (ld.global.nc); no lane stores to the array."""
 
         def load_readonly(typing: Any, array: Any, index: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -87,7 +87,7 @@ class CudaOperations(LlvmOperations):
         return shared
 
     def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
-        """NVVM's intrinsics with a rounding mode are never fused; it has none that subtracts."""
+        """NVVM's intrinsics with a rounding mode are never fused; there is none for subtraction."""
         if operation == "sub":
             operation, values = "add", (values[0], builder.fsub(ir.Constant(values[1].type, -0.0), values[1]))
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
@@ -98,12 +98,12 @@ class CudaOperations(LlvmOperations):
 
 
 def team_kernel(team_size: int) -> Any:
-    """The decorator of an emitted kernel."""
+    """Return the decorator of an emitted kernel."""
     return cuda.jit(cache=True, launch_bounds=team_size)
 
 
 def team_function() -> Any:
-    """The decorator of emitted functions."""
+    """Return the decorator of emitted functions."""
     return cuda.jit(device=True, forceinline=True)
 
 

@@ -1,8 +1,8 @@
-"""Functions that are called once are written into their callers before a program is printed for the CPU.
+"""Inlines functions with one call into their callers before a program is printed for the CPU.
 
-numba takes some 40 ms for every function, and links it anew on every level of calls: hill climbing compiled in 1.3 s
-with these functions and in 0.9 s without. Compilers of devices inline faster than we could, and their code is measured
-as it is. `core.lang.front.calls` does the same to functions of one expression, for all.
+numba takes some 40 ms for every function, and links it again on every level of calls: hill climbing compiled in 1.3 s
+with these functions and in 0.9 s without. Compilers of devices inline faster themselves. `core.lang.front.calls`
+inlines functions of one expression for all backends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ LOOPS = (tree.For, tree.While)
 
 
 def inline_single_calls(program: tree.Program) -> tree.Program:
-    """The program with fewer functions, which computes the same.
+    """Return an equivalent program with fewer functions.
 
-    The statements of a function stand where it was called if it is called once, in a statement of its own, and returns
-    at its end or not at all. One with a loop of a fixed number of rounds, called in a loop, stays: LLVM vectorises that
-    loop before it inlines the function, while the indices are made from plain arguments. In the caller they follow from
-    the outer loop's counter, and what is checked before so short a loop took a sixth of knapsack's time.
+    The statements of a function replace its call if it is called once, in a separate statement, and returns at its end
+    or not at all. A function with a loop of fixed length, called in a loop, stays a function: LLVM vectorises that loop
+    before it inlines the function, while the indices are still computed from plain arguments. Inlined, they would
+    depend on the outer loop's counter, and the additional checks took a sixth of knapsack's time.
     """
     calls = Counter(called for one in program.functions for called in _called(one.body))
     copies: dict[tree.TypedFunction, tree.TypedFunction] = {}
@@ -41,7 +41,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
 
 
 class _Caller:
-    """Rewrites the body of one function; ``copies`` are the functions that are rewritten already."""
+    """Rewrites the body of one function; ``copies`` has the functions rewritten so far."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class _Caller:
     ) -> None:
         self.function, self.copies, self.calls = function, copies, calls
         self.loops = 0
-        """How many loops stand around the statement that is being rewritten."""
+        """Number of loops around the current statement."""
 
     def statements(self, body: list[Any]) -> list[Any]:
-        """A block, with the statements of functions in it."""
+        """Return a block with inlined functions."""
         found: list[Any] = []
         for statement in body:
             value = getattr(statement, "value", None)
@@ -72,7 +72,7 @@ class _Caller:
         return found
 
     def rewritten(self, node: Any) -> Any:
-        """A part of a statement."""
+        """Return a part of a statement with inlined functions."""
         if isinstance(node, list):
             return self.statements(node)
         if isinstance(node, tree.Call):
@@ -80,7 +80,7 @@ class _Caller:
         return _rebuilt(node, self.rewritten)
 
     def can_stand_here(self, call: tree.Call) -> bool:
-        """Whether a function returns at its end alone, takes its arrays whole, and is no short loop in a loop."""
+        """True if a function returns only at its end, takes whole arrays, and is no short loop inside a loop."""
         if any(isinstance(one, tree.View) for one in call.arguments):
             return False
         body = self.copies[call.function].body
@@ -91,7 +91,7 @@ class _Caller:
         return not returns or (len(returns) == 1 and returns[0] is body[-1])
 
     def spliced(self, call: tree.Call) -> tuple[list[Any], Any]:
-        """The statements of a function that is called here alone, and what it returns."""
+        """Return the statements of a function called only here, and its result."""
         callee = self.copies[call.function]
         given: dict[str, Any] = {}
         found: list[Any] = []
@@ -114,12 +114,12 @@ class _Caller:
 
 
 def _has_fixed_rounds(node: Any) -> bool:
-    """Whether this is a loop of which the number of rounds is known."""
+    """True for a loop with a fixed number of rounds."""
     return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
 
 
 def _renamed(node: Any, given: dict[str, Any]) -> Any:
-    """Statements or an expression with other names: expressions for locals, names for arrays."""
+    """Return statements or an expression with other names: expressions for locals, names for arrays."""
 
     def replaced(one: Any) -> Any:
         if isinstance(one, tree.Local):
@@ -139,7 +139,7 @@ def _renamed(node: Any, given: dict[str, Any]) -> Any:
 
 
 def _rebuilt(node: Any, change: Any) -> Any:
-    """A statement, an expression or a sequence of them with its parts changed; itself if none of them was."""
+    """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
     parts = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
     if all(map(is_, parts, node)):
         return node
@@ -149,7 +149,7 @@ def _rebuilt(node: Any, change: Any) -> Any:
 
 
 def _called(body: list[Any]) -> Iterator[tree.TypedFunction]:
-    """The functions that statements call, each as often as it is called."""
+    """Yield the function of each call in these statements."""
     pending: list[Any] = [body]
     while pending:
         node = pending.pop()
@@ -159,7 +159,7 @@ def _called(body: list[Any]) -> Iterator[tree.TypedFunction]:
 
 
 def _statements(body: list[Any]) -> Iterator[Any]:
-    """Statements and those inside them."""
+    """Yield statements, including nested ones."""
     for statement in body:
         yield statement
         for part in statement:

@@ -1,8 +1,8 @@
-"""The words of the numba dialects, each as the LLVM instructions that it stands for.
+"""The operations of the numba dialects as LLVM instructions.
 
-A `LlvmOperations` turns a name such as ``add_i32`` or ``u16_from_i64`` into a numba intrinsic. CPU and GPU differ only
-in what a subclass overrides: float arithmetic that must not be contracted, atomics' ordering, mathematical functions,
-places.
+A `LlvmOperations` turns a name such as ``add_i32`` or ``u16_from_i64`` into a numba intrinsic. Subclasses override the
+differences between CPU and GPU: float arithmetic without contraction, ordering of atomics, mathematical functions,
+address spaces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 class LlvmOperations:
-    """Makes words for one target.
+    """Makes operations for one target.
 
     Parameters
     ----------
@@ -43,13 +43,12 @@ class LlvmOperations:
         self.made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        """The intrinsic called ``name``."""
         if name not in self.made:
             self.made[name] = self.make(name)
         return self.made[name]
 
     def make(self, name: str) -> Any:
-        """Build an intrinsic, or raise AttributeError if there is no such word."""
+        """Build an intrinsic, or raise AttributeError if there is no such operation."""
         if hasattr(self, "word_" + name):
             return self.memory_word(getattr(self, "word_" + name))
         if "_from_" in name:
@@ -77,7 +76,7 @@ class LlvmOperations:
         raise AttributeError(f"no word {name}")
 
     def plain(self, build: Any, result: str, arguments: list[str]) -> Any:
-        """An intrinsic from scalars to a scalar."""
+        """Make an intrinsic from scalars to a scalar."""
         numba_types = [self.numba[a] for a in arguments]
         signature = self.numba[result](*numba_types)
 
@@ -93,13 +92,13 @@ class LlvmOperations:
         return self.intrinsic(one if len(arguments) == 1 else two)
 
     def memory_word(self, method: Any, *bound: str) -> Any:
-        """An intrinsic whose signature depends on its arguments' types."""
+        """Make an intrinsic with a signature that depends on its arguments' types."""
         return self.intrinsic(method(*bound))
 
     # --- memory ---
 
     def element_pointer(self, builder: Any, pointer: Any, index: Any, index_type: Any) -> Any:
-        """The address of an element."""
+        """Return the address of an element."""
         wide = index
         if index.type.width < 64:
             wide = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
@@ -153,7 +152,7 @@ class LlvmOperations:
         return literal
 
     def kind_local(self, kind: str) -> Any:
-        """``local_u32(count)``: memory on the stack, taken once at the function's entry."""
+        """``local_u32(count)``: memory on the stack, allocated once at the function's entry."""
         scalar = self.numba[kind]
 
         def local(typing: Any, count: Any) -> Any:
@@ -171,7 +170,7 @@ class LlvmOperations:
         return local
 
     def atomic(self, operation: str, kind: str) -> Any:
-        """``atomic_add_u32(array, index, value)`` and its kin."""
+        """``atomic_add_u32(array, index, value)`` and the other atomics."""
         scalar = self.numba[kind]
         signed = "" if kind.startswith("i") else "u"
         name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
@@ -197,7 +196,7 @@ class LlvmOperations:
     # --- numbers ---
 
     def convert(self, builder: Any, x: Any, source: str, target: str) -> Any:
-        """A cast between any two scalar types."""
+        """Convert between any two scalar types."""
         to = (
             ir.IntType(int(target[1:]))
             if target[0] in "iu"
@@ -250,7 +249,7 @@ def compare(builder: Any, kind: str, symbol: str, x: Any, y: Any) -> Any:
 
 
 class BinaryOperations:
-    """Words of two operands; signed overflow is an error of the language, so LLVM may assume its absence."""
+    """Operations with two operands; signed overflow is an error of the language, so LLVM may assume its absence."""
 
     @staticmethod
     def _ring(words: LlvmOperations, builder: Any, operation: str, kind: str, x: Any, y: Any) -> Any:
@@ -276,7 +275,7 @@ class BinaryOperations:
 
     @staticmethod
     def _differ(builder: Any, x: Any, y: Any) -> tuple[Any, Any]:
-        """The remainder towards zero, and whether Python's lies one divisor further."""
+        """Return the remainder towards zero, and True if Python's remainder is one divisor more."""
         zero = ir.Constant(x.type, 0)
         rest = builder.srem(x, y)
         opposed = builder.icmp_signed("<", builder.xor(rest, y), zero)
@@ -330,7 +329,7 @@ for _operation, _method in (("and", "and_"), ("or", "or_"), ("xor", "xor")):
 
 
 class UnaryOperations:
-    """Words of one operand."""
+    """Operations with one operand."""
 
     @staticmethod
     def neg(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
@@ -363,5 +362,5 @@ class UnaryOperations:
 
 
 def narrow_count(builder: Any, x: Any) -> Any:
-    """A count as 32 bits."""
+    """Return a count as 32 bits."""
     return builder.trunc(x, ir.IntType(32)) if x.type.width > 32 else x

@@ -1,4 +1,4 @@
-"""Prints a typed program as Python for numba, in which every operation is a word with one meaning.
+"""Prints a typed program as Python for numba, with one function call for every operation.
 
 ``add_i32(a, b)`` is one LLVM instruction (`backends.emit.llvm_operations`), so numba's own promotion to 64 bits, its
 wrap-around subscripts and its division checks never appear: measured 4 % faster than casts around Python's operators.
@@ -13,7 +13,7 @@ from core.lang.types import boolean
 
 
 class NumbaPython(ProgramPrinter):
-    """What CPU and GPU have in common; the subclasses say where a lane finds its place."""
+    """Common part of CPU and GPU; subclasses define the index of a lane."""
 
     module = ""
     extra_parameters = ""
@@ -23,7 +23,7 @@ class NumbaPython(ProgramPrinter):
         self.words: set[str] = set()
 
     def word(self, name: str, *arguments: str) -> str:
-        """A call of a word, which the emitted module will import."""
+        """Return the name of an operation and add it to the imports of the emitted module."""
         self.words.add(name)
         return f"{name}({', '.join(arguments)})"
 
@@ -31,7 +31,7 @@ class NumbaPython(ProgramPrinter):
         self.line("pass")
 
     def source(self) -> str:
-        """The whole module: words, functions, kernel."""
+        """Return the whole module: operations, functions, kernel."""
         for function in self.program.functions:
             self.function = function
             self.definition(function)
@@ -50,11 +50,11 @@ class NumbaPython(ProgramPrinter):
         self.line("")
 
     def decorator(self, function: tree.TypedFunction) -> str:
-        """The line above a function."""
+        """Return the line above a function."""
         raise NotImplementedError
 
     def prologue(self, function: tree.TypedFunction) -> None:
-        """What stands before a function's first statement."""
+        """Print the lines before a function's first statement."""
 
     # --- statements ---
 
@@ -162,14 +162,14 @@ class NumbaPython(ProgramPrinter):
 
 
 def number(value: float) -> str:
-    """A float that Python reads back exactly, infinities and not-a-number included."""
+    """Return a float as text that Python reads back exactly, infinities and not-a-number included."""
     if value != value:
         return "(1e400 - 1e400)"
     return repr(value).replace("inf", "1e400")
 
 
 class CpuPython(NumbaPython):
-    """One team after the other, a team of one lane: ``lane()`` is 0, a barrier is nothing."""
+    """Teams run one after the other and have one lane: ``lane()`` is 0, a barrier does nothing."""
 
     module = "backends.emit.cpu_operations"
     extra_parameters = "team_rank, team_count"
@@ -187,7 +187,7 @@ class CpuPython(NumbaPython):
         self.line("pass")
 
     def source(self) -> str:
-        """The module, with ``entry(begin, end, team_count, slots)`` that runs a range of teams."""
+        """Return the module, with ``entry(begin, end, team_count, slots)`` that runs a range of teams."""
         kernel = self.program.kernel
         text = super().source()
         self.words.clear()
@@ -242,7 +242,7 @@ class CudaPython(NumbaPython):
 
 
 class SimulatorPython(CudaPython):
-    """`CudaPython` with words that are plain functions, for numba's CUDA simulator."""
+    """`CudaPython` with plain functions as operations, for numba's CUDA simulator."""
 
     module = "backends.emit.simulator_operations"
 

@@ -27,8 +27,8 @@ FLOORED = """\
 inline {t} floordiv_{n}({t} a, {t} b) {{ {t} q = a / b, r = a % b; return q - (r != 0 && (r ^ b) < 0); }}
 inline {t} mod_{n}({t} a, {t} b) {{ {t} r = a % b; return r + (r != 0 && (r ^ b) < 0 ? b : 0); }}
 """
-# Not the built-in functions: Intel's compiler vectorises no loop that calls one (2.9 against 0.16 ns an element of the
-# scan of `climb_columns`). Python's min and max say which operand it is when neither is less.
+# OpenCL's `min` and `max` are not used: Intel's compiler vectorises no loop that calls one (2.9 against 0.16 ns an
+# element of the scan of `climb_columns`). Python's also define the result for unordered operands.
 EXTREMES = """\
 inline {t} min_{n}({t} a, {t} b) {{ return b < a ? b : a; }}
 inline {t} max_{n}({t} a, {t} b) {{ return b > a ? b : a; }}
@@ -44,7 +44,7 @@ class OpenClC(ProgramPrinter):
     """A team is a work-group, shared arrays are ``__local``; float arithmetic is never contracted."""
 
     def source(self) -> str:
-        """The whole program."""
+        """Return the whole program."""
         for function in self.program.functions:
             self.function = function
             self.definition(function)
@@ -103,13 +103,13 @@ class OpenClC(ProgramPrinter):
         self.line(f"{self.name(node.array)}[{self.text(node.index)}] = {self.text(node.value)};")
 
     def print_NewArray(self, node: tree.NewArray) -> None:  # noqa: N802
-        """Arrays are declared at the top of their function."""
+        """Print nothing: arrays are declared at the top of their function."""
 
     def print_Evaluate(self, node: tree.Evaluate) -> None:  # noqa: N802
         self.line(f"{self.text(node.value)};")
 
     def print_Barrier(self, node: tree.Barrier) -> None:  # noqa: N802
-        """A lone lane waits for nobody, and compilers keep its variables in memory over a barrier all the same."""
+        """Print no barrier for a lone lane: compilers keep variables in memory over a barrier."""
         if self.program.team_size > 1:
             self.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
 
@@ -139,7 +139,7 @@ class OpenClC(ProgramPrinter):
         self.line("}")
 
     def before_loop(self, counted: bool) -> None:
-        """What a compiler must know of the loop that follows; a ``for`` is counted."""
+        """Print pragmas for the following loop; ``counted`` is true for a ``for``."""
 
     def print_Break(self, node: tree.Break) -> None:  # noqa: N802
         self.line("break;")
@@ -219,11 +219,11 @@ class OpenClC(ProgramPrinter):
 
 
 class IntelC(OpenClC):
-    """OpenCL C for Intel's runtime for CPUs, whose compiler is too keen on loops.
+    """OpenCL C for Intel's runtime for CPUs, with limits for its compiler's loop optimisations.
 
-    It adds floats in another order when it vectorises a loop (other trajectories on the Weierstrass function), so loops
-    of functions that know floats are not to be vectorised. A lone lane's loops it unrolls by two before it vectorises
-    them, and then takes every second element (ants at 0.4 of the speed that they have with their loops as written).
+    The compiler adds floats in another order when it vectorises a loop (other trajectories on the Weierstrass
+    function), so loops of functions with floats are not vectorised. It unrolls a lone lane's loops by two before it
+    vectorises them, and then reads every second element (ants ran at 0.4 of the speed).
     """
 
     def before_loop(self, counted: bool) -> None:
@@ -234,14 +234,14 @@ class IntelC(OpenClC):
 
 
 def uses_floats(function: tree.TypedFunction) -> bool:
-    """Whether a function has a float among its parameters, locals, arrays or as its result."""
+    """True if a parameter, local, array or the result of a function is a float."""
     scalars = [*function.locals.values(), *(a.array.element for a in function.arrays.values())]
     scalars += [t.element if isinstance(t, tree.ArrayType) else t for t in function.parameters.values()]
     return any(scalar.kind == "f" for scalar in (*scalars, function.result) if scalar is not None)
 
 
 def float_text(value: float, bits: int) -> str:
-    """A literal that the compiler reads back exactly."""
+    """Return a literal that the compiler reads back exactly."""
     suffix = "f" if bits == 32 else ""
     if value != value:
         return "((float)NAN)" if bits == 32 else "((double)NAN)"

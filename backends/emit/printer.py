@@ -1,4 +1,4 @@
-"""Walks a typed program and prints it; a dialect says how each construct reads."""
+"""Visitor that prints a typed program; a dialect prints each construct."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from core.lang import tree
 class ProgramPrinter:
     """Prints statements and expressions by one small method each; an unknown node raises.
 
-    A function's own names end in an underscore, those of bundles' fields (``walk.cost``) in a word, so that neither
-    meets the other, nor a word of the dialect.
+    Local names end in an underscore, and names of bundles' fields (``walk.cost``) in a word, so that they never clash
+    with each other or with names of the dialect.
     """
 
     def __init__(self, program: tree.Program) -> None:
@@ -39,10 +39,10 @@ class ProgramPrinter:
         self.level -= 1
 
     def nothing(self) -> None:
-        """Print what stands for an empty block."""
+        """Print an empty block."""
 
     def name(self, name: str) -> str:
-        """A user's name in the dialect."""
+        """Return a user's name in the dialect."""
         if name.isidentifier():
             return f"{name}_"
         if name not in self.fields:
@@ -52,13 +52,13 @@ class ProgramPrinter:
         return self.fields[name]
 
     def array_type(self, name: str) -> tree.ArrayType:
-        """The type of an array of the function that is being printed."""
+        """Return the type of an array of the current function."""
         made = self.function.arrays.get(name)
         found: tree.ArrayType = made.array if made is not None else self.function.parameters[name]
         return found
 
     def fresh(self, stem: str) -> str:
-        """A name that nothing else has."""
+        """Return an unused name."""
         self.counters += 1
         return f"{stem}{self.counters}"
 
@@ -69,12 +69,12 @@ class ProgramPrinter:
         getattr(self, "print_" + type(node).__name__)(node)
 
     def text(self, node: Any) -> str:
-        """The text of one expression."""
+        """Return the text of one expression."""
         return str(getattr(self, "text_" + type(node).__name__)(node))
 
     def text_Local(self, node: tree.Local) -> str:  # noqa: N802
         return self.name(node.name)
 
     def arguments(self, call: tree.Call) -> list[str]:
-        """The texts of a call's arguments: arrays by name, views and scalars as expressions."""
+        """Return the texts of a call's arguments: arrays by name, views and scalars as expressions."""
         return [self.name(a) if isinstance(a, str) else self.text(a) for a in call.arguments]

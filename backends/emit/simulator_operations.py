@@ -1,4 +1,4 @@
-"""The words of `CudaPython` as plain functions, for numba's CUDA simulator: slow and exact."""
+"""The operations of `CudaPython` as plain functions, for numba's CUDA simulator: slow and exact."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ PLACES: dict[str, Any] = {
 
 
 def team_kernel(team_size: int) -> Any:
-    """The decorator of an emitted kernel."""
+    """Return the decorator of an emitted kernel."""
     return cuda.jit
 
 
 def team_function() -> Any:
-    """The decorator of emitted functions."""
+    """Return the decorator of emitted functions."""
     return cuda.jit(device=True)
 
 
 def load(array: Any, index: Any) -> Any:
-    """Read an element, outside which there is nothing."""
+    """Read an element; an index outside the array is an error."""
     if not 0 <= int(index) < array.size:
         raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
     scalar = BY_NAME[f"{array.dtype.kind}{array.dtype.itemsize * 8}"]
@@ -57,14 +57,14 @@ def store(array: Any, index: Any, value: Any) -> None:
 
 
 def view(array: Any, offset: Any) -> Any:
-    """The array from one of its elements on."""
+    """Return the array from one of its elements on."""
     if not 0 <= int(offset) <= array.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.size} elements")
     return array[int(offset) :]
 
 
 def pointer(array: Any) -> Any:
-    """A kernel's array argument as it is."""
+    """Return a kernel's array argument unchanged."""
     return array
 
 
@@ -73,7 +73,7 @@ def _from(target: str, value: Any) -> Any:
 
 
 def _atomic(name: str, scalar: Any) -> Any:
-    """An atomic; the simulator offers its own inside a running kernel only."""
+    """Return an atomic; the simulator's exist only inside a running kernel."""
 
     def update(array: Any, index: Any, *values: Any) -> Any:
         function = getattr(gpu().atomic, name.removeprefix("atomic_"))
@@ -105,6 +105,6 @@ def __getattr__(name: str) -> Any:
 
 
 def shared(offset: int, count: int, dtype: Any) -> Any:
-    """A part of the simulated block's dynamic shared memory."""
+    """Return a part of the simulated block's dynamic shared memory."""
     memory = gpu().shared.array(0, np.dtype(np.uint8))
     return memory[offset : offset + count * dtype.itemsize].view(dtype)

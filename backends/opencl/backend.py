@@ -1,4 +1,4 @@
-"""Any OpenCL device through pyopencl: a team is a work-group; programs are kept as binaries on disk."""
+"""Any OpenCL device through pyopencl: a team is a work-group; program binaries are cached on disk."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ IMAGE_CHANNELS = {
     "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
     "f4": "FLOAT",
 }  # fmt: skip
-# -w: warnings about what the emitter writes are nobody's business.
+# -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
-"""How long to wait, again and again, for the times of events that are finished."""
+"""Successive waits for the times of events that are finished."""
 
 
 class OpenClExecutable(NamedTuple):
-    """A compiled kernel. Intel's runtime forgets a program that nobody else holds, and its kernels go with it."""
+    """A compiled kernel with its program: Intel's runtime frees a program without references, and its kernels too."""
 
     program: Any
     kernel: Any
@@ -45,12 +45,12 @@ class OpenClExecutable(NamedTuple):
 
 
 class OpenClBackend(Backend):
-    """Runs kernels through one in-order queue with profiling; copies that they need not wait for go through another.
+    """Runs kernels through one in-order queue with profiling; independent copies go through another queue.
 
     Parameters
     ----------
     device
-        What `devices` lists; its index counts the devices of all platforms.
+        One of `devices`; its index counts the devices of all platforms.
 
     """
 
@@ -70,7 +70,7 @@ class OpenClBackend(Backend):
         self.copies = cl.CommandQueue(self.context, properties=profiling)
         platform = self.handle.platform.name
         self.is_pocl, self.is_intel = platform == icd.POCL, platform == icd.INTEL
-        # Cores get one lane a team. With several, PoCL 3.0 is wrong now and then (CONTRIBUTING.md); Intel's runtime is
+        # CPUs get one lane a team. With several, PoCL 3.0 is sometimes wrong (CONTRIBUTING.md). Intel's runtime is
         # right, but kernels for lone lanes do less work: QAP ran several times as fast as with a GPU's launch shapes.
         is_cpu = bool(self.handle.type & cl.device_type.CPU)
         limit = Capabilities(
@@ -84,7 +84,9 @@ class OpenClBackend(Backend):
         self.events: list[tuple[str, Any, Any]] = []
         self.taken = AllocatedBytes()
         self.memory_flags = cl.mem_flags.READ_WRITE
-        if is_cpu:  # memory that the host could map is taken at once: PoCL else takes it at a launch, and crashes then
+        if (
+            is_cpu
+        ):  # memory that the host could map is allocated at once: PoCL would allocate it at a launch, and crash then
             self.memory_flags |= cl.mem_flags.ALLOC_HOST_PTR
 
     @classmethod
@@ -111,7 +113,7 @@ class OpenClBackend(Backend):
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
-        # Most drivers take memory only when it is used, and then the process ends without a word.
+        # Most drivers allocate memory at its first use, and the process would then end without a message.
         if self.taken.bytes + size > self.device.memory_bytes:
             whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
             raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
@@ -123,14 +125,14 @@ class OpenClBackend(Backend):
 
     @contextmanager
     def memory_for(self, what: str, *kinds: Any) -> Iterator[None]:
-        """Within the block, what the driver says of memory, and errors of these kinds, are `OutOfMemory`."""
+        """Convert the driver's memory errors inside the block to `OutOfMemory`."""
         try:
             yield
         except (self.cl.MemoryError, *kinds) as error:
             raise OutOfMemory(f"{what} do not fit {self.device.name}: {error}") from error
 
     def image(self, buffer: Buffer, what: str) -> Buffer:
-        """The buffer as an ``image1d_buffer_t`` of one channel, made once."""
+        """Return the buffer as an ``image1d_buffer_t`` of one channel, made once."""
         if buffer.image is None:
             cl = self.cl
             form = cl.ImageFormat(cl.channel_order.R, self.channel(buffer, what))
@@ -142,7 +144,7 @@ class OpenClBackend(Backend):
         return buffer.image
 
     def channel(self, buffer: Buffer, what: str) -> Any:
-        """The type of an image's channel, or why this device has no such image."""
+        """Return the type of an image's channel; raises the reason if this device has no such image."""
         cl, device = self.cl, self.device.name
         if not self.handle.image_support:
             raise LaunchRefused(f"{what} is an image, and {device} has none; use readonly")
@@ -216,9 +218,9 @@ class OpenClBackend(Backend):
         self.events.clear()
 
     def seconds_of(self, first: Any, last: Any) -> float:
-        """From the start of one finished event to the end of another.
+        """Return the seconds from the start of one finished event to the end of another.
 
-        Intel's runtime may lack their times for a moment after the queue has finished, on a machine with much to do.
+        On a busy machine Intel's runtime may lack their times for a moment after the queue has finished.
         """
         missing = self.cl.status_code.PROFILING_INFO_NOT_AVAILABLE
         for pause_s in PAUSES_S:
@@ -231,7 +233,7 @@ class OpenClBackend(Backend):
         return float(last.profile.end - first.profile.start) * 1e-9
 
     def compile(self, program: tree.Program) -> Any:
-        """A kernel object with its program and its team size."""
+        """Return a kernel object with its program and its team size."""
         from backends.emit.opencl_c import IntelC, OpenClC
 
         printer = IntelC if self.is_intel else OpenClC
@@ -244,8 +246,8 @@ class OpenClBackend(Backend):
         return int(executable.kernel.get_work_group_info(info, self.handle))
 
     def program(self, source: str, name: str) -> Any:
-        """Build from the binary that an earlier run left, else from source."""
-        if self.is_pocl:  # it has a cache of its own, shared by all processes, into which it would unpack ours
+        """Build from the cached binary of an earlier run, or from source."""
+        if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
             return self.built(name, self.cl.Program(self.context, source))
         device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
         key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
@@ -258,7 +260,7 @@ class OpenClBackend(Backend):
         return built
 
     def built(self, name: str, program: Any) -> Any:
-        """Compile and link without a word on the terminal; what the compiler said is part of an error's message."""
+        """Compile and link without output on the terminal; errors have the compiler's messages."""
         cl = self.cl
         with warnings.catch_warnings(), captured_stderr() as words:
             warnings.simplefilter("ignore", cl.CompilerWarning)
@@ -275,7 +277,7 @@ class OpenClBackend(Backend):
         return PackedArguments(self, launch, places)
 
     def enqueue(self, kernel: Any, teams: int, team_size: int) -> Any:
-        """Queue one launch whose arguments are set."""
+        """Queue a launch after its arguments are set."""
         try:
             return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (teams * team_size,), (team_size,))
         except self.cl.MemoryError:
@@ -283,7 +285,7 @@ class OpenClBackend(Backend):
                 raise
 
     def prepare(self, launches: list[Launch]) -> Any:
-        """A kernel object for each launch, with its arguments set once."""
+        """Make a kernel object for each launch, and set its arguments once."""
         prepared = []
         for launch in launches:
             program, kernel, team_size = launch.executable
@@ -303,9 +305,9 @@ class OpenClBackend(Backend):
 
 
 class PackedArguments:
-    """A launch's arguments as the driver takes them: a buffer's handle or a number, byte by byte.
+    """A launch's arguments in the driver's format: a buffer's handle or a number, as bytes.
 
-    pyopencl tries for each argument what it may be, which takes it 2 to 13 us; of bytes it asks nothing.
+    pyopencl needs 2 to 13 us to find the type of each argument, and none for bytes.
     """
 
     def __init__(self, backend: OpenClBackend, launch: Launch, places: list[int]) -> None:
@@ -317,12 +319,11 @@ class PackedArguments:
         self.numbers = [(2 * k + 1, struct.Struct(launch.arguments[k].dtype.char).pack) for k in places]
 
     def put(self, numbers: list[Any]) -> None:
-        """Store the numbers that may change."""
         for (word, pack), value in zip(self.numbers, numbers, strict=True):
             self.words[word] = pack(value)
 
     def set(self, kernel: Any) -> None:
-        """Hand all arguments to a kernel object."""
+        """Pass all arguments to a kernel object."""
         kernel._set_arg_buf_multi(tuple(self.words))
 
     def start(self, teams: int) -> None:
@@ -333,31 +334,30 @@ class PackedArguments:
 
 
 def argument_bytes(argument: Any) -> bytes:
-    """A handle or a typed number as it lies in memory."""
+    """Return the bytes of a handle or a typed number."""
     if isinstance(argument, Buffer):
         return struct.pack("P", argument.handle.int_ptr)
     return np.asarray(argument, argument.dtype).tobytes()
 
 
 class AllocatedBytes:
-    """Bytes of the buffers that are alive."""
+    """Number of bytes in existing buffers."""
 
     def __init__(self) -> None:
         self.bytes = 0
 
     def add(self, buffer: Buffer, size: int) -> None:
-        """Count a buffer until nobody holds it any more."""
+        """Count a buffer until its last reference is gone."""
         self.bytes += size
         weakref.finalize(buffer, self.give_back, size).atexit = False
 
     def give_back(self, size: int) -> None:
-        """A buffer is gone."""
         self.bytes -= size
 
 
 @contextmanager
 def captured_stderr() -> Iterator[Callable[[], list[str]]]:
-    """Within the block, what C libraries write to the standard error goes to a file; the function reads it.
+    """Redirect the standard error of C libraries to a file inside the block; the function reads it.
 
     Drivers' compilers write there past Python: "27 warnings generated." is NVIDIA's.
     """

@@ -1,7 +1,7 @@
-"""The OpenCL devices of this machine, with Intel's runtime for CPUs if the package index brought it.
+"""The OpenCL devices of this machine, including Intel's runtime for CPUs from the Python package.
 
 A loader in pyopencl's wheel finds drivers by ``.icd`` files: in the system's folder, and in its own, where PoCL lies.
-`intel-opencl-rt` leaves its file where no loader looks, and with a path that was its builder's.
+`intel-opencl-rt` puts its file where no loader looks, with a path of its build machine.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SYSTEM = "/etc/OpenCL/vendors"
-# With one of these the user says which drivers there are, and nothing is added to them.
+# If one of these is set, the user chooses the drivers, and nothing is added.
 SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 LIBRARY = "libintelocl.so"
 INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
 
 
 def import_pyopencl() -> Any:
-    """The package, without its own cache of the Python that sets arguments: it ends a run where it cannot write."""
+    """Import pyopencl without its cache of generated argument code, which fails if it cannot be written."""
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     import pyopencl as cl
 
@@ -32,22 +32,22 @@ def import_pyopencl() -> Any:
 
 @functools.cache
 def list_devices() -> list[Any]:
-    """The devices of all platforms as pyopencl shows them: GPUs first, PoCL last, else as the loader found them."""
+    """List the devices of all platforms in pyopencl's form: GPUs first, PoCL last, else in the loader's order."""
     cl = import_pyopencl()
     with intel_icd_registered(os.path.dirname(cl.__file__)):
         try:
             found = [d for p in cl.get_platforms() for d in p.get_devices()]
-        except cl.LogicError:  # this is how the loader says that it found no driver
+        except cl.LogicError:  # the loader's code for a missing driver
             return []
     return sorted(found, key=lambda d: (bool(d.type & cl.device_type.CPU), d.platform.name == POCL))
 
 
 @contextmanager
 def intel_icd_registered(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
-    """Within the block the loader of the package in this folder also finds Intel's runtime.
+    """Let pyopencl's loader also find Intel's runtime inside the block.
 
-    The loader reads its variables once, when a process first asks for platforms; programs that this one starts are to
-    decide for themselves, so the variable is gone afterwards.
+    The loader reads the variable once, when a process first lists platforms. It is removed after the block, since
+    started programs must not inherit it.
     """
     library = installed_file(LIBRARY, "intel-opencl-rt")
     carried = any(name.startswith("libOpenCL") for name in list_folder(os.path.join(pyopencl, ".libs")))
@@ -68,8 +68,8 @@ def intel_icd_registered(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
 def driver_folder(library: str, drivers: list[str]) -> str:
     """Return a folder of the cache with the ``.icd`` files of these drivers and one that names the library.
 
-    Its name is a digest of its content, so any number of processes may complete it at once, and one that is killed
-    leaves nothing behind.
+    Its name is a digest of its content, so any number of processes may complete it at once, and a killed one leaves no
+    invalid folder.
     """
     from backends.cache import cache_folder, write_once
 
@@ -86,7 +86,7 @@ def driver_folder(library: str, drivers: list[str]) -> str:
 
 
 def installed_file(name: str, package: str) -> str | None:
-    """The path of a file of an installed package, or None."""
+    """Return the path of a file of an installed package, or None."""
     from importlib.metadata import PackageNotFoundError, files
 
     try:
@@ -97,7 +97,7 @@ def installed_file(name: str, package: str) -> str | None:
 
 
 def list_folder(folder: str) -> list[str]:
-    """The names in a folder; none if it does not exist or must not be read."""
+    """List the names in a folder; empty if it does not exist or must not be read."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -105,7 +105,7 @@ def list_folder(folder: str) -> list[str]:
 
 
 def names_library(path: str, library: str) -> bool:
-    """Whether this ``.icd`` file names the library."""
+    """True if an ``.icd`` file names the library."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return library in file.read()
