@@ -67,6 +67,16 @@ def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
     return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
 
+def around_others(cases: Sequence[Case]) -> list[Case]:
+    """Return cases with those on one core before all others, and after them again for as many more repetitions.
+
+    A machine may be busier at one of the two times: the quieter group of a baseline counts.
+    """
+    alone = [one for one in cases if one.is_of_one_core]
+    others = [one for one in cases if not one.is_of_one_core]
+    return [*alone, *others, *(replace(one, repeats=2 * one.repeats) for one in alone if others)]
+
+
 @dataclass
 class ExperimentPlan:
     """Cases in the order in which they run.

@@ -27,6 +27,8 @@ class RunRecorder:
     ----------
     hosts : int
         Number of machines that the ranks are spread over.
+    group : int or None
+        Number of repetitions that were recorded before this process began; None for 0.
 
     """
 
@@ -36,6 +38,7 @@ class RunRecorder:
         self.options = run.options
         self.ranks = run.ranks
         self.hosts = 1
+        self.group: int | None = None
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -136,6 +139,7 @@ class RunRecorder:
                         **spent.read,
                         rank_s=None if self.ranks.lost else spent.rank_s,
                         communication_share=spent.communication_share,
+                        group=self.group,
                         history=None if result.history is None else thin_rows(result.history, MOST_ROWS),
                     ),
                 ),

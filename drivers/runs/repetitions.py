@@ -102,6 +102,7 @@ class Repetitions:
         self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, recorded = self.recorder.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
+        self.recorder.group = recorded or None
         if done < self.options.repeats:
             self.sharing.before()
         if first:

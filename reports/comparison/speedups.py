@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from reports.comparison.baseline_groups import ONE_CORE, group_labels, quietest_group
 from reports.comparison.execution_settings import value_text
 from reports.comparison.machines import letter_machines, machine_letter
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 
-ONE_CORE = "core"
-"""The kind of device whose time a speed-up is over."""
 PROBLEM_FIELDS = ("workload", "instance_sha256", "parameters", "seed")
 """Fields of a record that are equal in runs of equal work."""
 ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
@@ -229,7 +228,8 @@ def configuration_name(record: Record) -> str:
     return f"{record.backend}{device}{ranks}"
 
 
-def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
+def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
+    record = quietest_group(run)
     repetitions = record.repetitions
     return ComparedRun(
         record=record,
@@ -238,7 +238,7 @@ def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedR
         transfer=summarise([repetition.transfer_s for repetition in repetitions]),
         kernel=summarise([repetition.kernel_s for repetition in repetitions]),
         running=summarise(record.running_seconds),
-        labels=_labels(record),
+        labels=(*_labels(record), *group_labels(run)),
     )
 
 

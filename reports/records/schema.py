@@ -58,6 +58,9 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best cost] in this order of time: evaluations of all ranks and seconds
         since the start without compilation, and the best cost that was known then.
+    group : int, optional
+        Number of repetitions that were recorded before its process began; absent for 0. Repetitions of one process are
+        a group.
     """
 
     compile_s: check.Seconds
@@ -71,6 +74,7 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
     bytes_moved: check.BytesMoved | None = None
     communication_share: check.Share | None = None
     history: check.History | None = None
+    group: check.Count | None = None
 
     @property
     def running_s(self) -> float:

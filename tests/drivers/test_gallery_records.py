@@ -10,6 +10,7 @@ import pytest
 from core.errors import UserError
 from drivers.experiments.executors.guard import run_guarded
 from drivers.gallery_records import main
+from drivers.ihc import main as ihc
 from drivers.workload.run_time import RepetitionWork
 from reports.papers.files import read
 from reports.records.files import load
@@ -72,21 +73,22 @@ def told(started):
 def test_each_table_gets_a_row_then_all_rows_then_ten_repetitions_then_the_full_scale(fill):
     code, started = fill(parts=(TABLE, OTHER))
     assert code == 0
-    assert told(started)[:6] == [
-        *((climbers, FIRST, 2) for climbers in (4, 8)),
-        *((climbers, SECOND, 2) for climbers in (4, 8)),
-        *((climbers, FIRST, 10) for climbers in (4, 8)),
+    # One core runs before and after the others of its row.
+    assert told(started)[:12] == [
+        *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (2, 4)),
+        *((climbers, SECOND, repeats) for climbers in (4, 8) for repeats in (2, 4)),
+        *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (10, 20)),
     ]
     # A row is recorded with all its series before the next one.
-    assert [one.configuration.backend for one in started][:4] == ["cpu", "threads"] * 2
+    assert [one.configuration.backend for one in started][:6] == ["cpu", "threads", "cpu"] * 2
 
 
 def test_the_same_command_goes_on_and_then_has_nothing_left(fill, tmp_path, capsys):
     code, first = fill(budget="7s", seconds=3.0)
     assert (code, len(first)) == (0, 2)
-    assert "missing: made-up: " in capsys.readouterr().out
+    assert ": made-up: " in capsys.readouterr().out
     more = fill()[1]
-    assert told(more)[0] == (4, SECOND, 2)
+    assert told(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
     assert fill() == (0, [])
     assert not [one for one in held(tmp_path) if is_stale(one)]
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["made-up.jsonl"]
@@ -132,7 +134,7 @@ def test_a_run_that_does_not_fit_is_left_out_and_a_smaller_one_taken(fill, capsy
     assert code == 0
     assert {climbers for climbers, *_ in told(started)} >= {8}
     assert 4000 not in {climbers for climbers, *_ in told(started)}
-    assert "missing: made-up: " in capsys.readouterr().out
+    assert ": made-up: " in capsys.readouterr().out
 
 
 def test_a_row_longer_than_the_budget_is_shown_at_the_quick_scale(fill):
@@ -174,6 +176,15 @@ def test_a_command_that_takes_too_long_is_ended():
     assert done.returncode == 128 + 15
 
 
+def test_repetitions_of_a_later_process_are_a_group_of_their_own(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    words = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python", "--record", str(path)]
+    for repeats in ("2", "3"):
+        assert ihc([*words, "--repeats", repeats]) == 0
+    (record,) = load(path)
+    assert [one.group for one in record.repetitions] == [None, None, 2]
+
+
 @pytest.mark.slow
 def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_path, capfd):
     words = ["--only", "xavier2022", "--backends", "cpu", "--ranks", "--out", str(tmp_path)]
@@ -181,7 +192,7 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     path = tmp_path / "xavier2022.jsonl"
     first = load(path)
     assert first and all(one.verified and not is_stale(one) for one in first)
-    assert "missing: xavier2022: " in capfd.readouterr().out
+    assert ": xavier2022: " in capfd.readouterr().out
     assert main(["--dry-run", *words]) == 0
     left = [shlex.split(line, comments=True) for line in capfd.readouterr().out.splitlines() if "  # " in line]
     done = {(one.instance, len(one.repetitions)) for one in first}

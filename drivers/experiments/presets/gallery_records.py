@@ -8,7 +8,7 @@ import shlex
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from drivers.experiments.case import Case, counted_environment, is_counted
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
 from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.options import PlanParser
-from drivers.experiments.plan import prepare_folder
+from drivers.experiments.plan import around_others, prepare_folder
 from drivers.experiments.presets.paper_plan import ExhibitPlan, ReproductionChoice, ReproductionPlan, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import CaseOutcome, PlanRun, show
@@ -49,6 +49,8 @@ OVERTIME_S = 30.0
 """How long the last run may go on after the end of the budget."""
 MACHINE = ("cpu_model", "cores")
 """Names in a record's environment that must be as here for a record to count, whatever the host and the commit."""
+STAGES = ("a row of each exhibit", "all rows", "ten repetitions", "the paper's amount of work")
+"""Stages in their order: the second value of a `Stage`."""
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -165,6 +167,12 @@ class Stage(NamedTuple):
     what: str
     case: Case
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is run, whatever the number of repetitions."""
+        case = self.case
+        return self.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds
+
 
 def paper_steps(
     paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
@@ -190,7 +198,7 @@ def paper_steps(
     def add_row(turn: int, number: int, part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
         # The whole row, so that what is divided was measured together.
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
-        for case in cases:
+        for case in around_others(cases):
             if not held.is_complete(case):
                 steps.append(Stage((first, turn, number), paper.name, f"{part.exhibit.name}, {row}", case))
 
@@ -206,6 +214,18 @@ def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
     for key, (row, *_) in part.needs.items():
         rows.setdefault(row, []).append(plan.needed[key])
     return rows
+
+
+class BudgetedPlanRun(PlanRun):
+    """Runs cases and shows how much of the budget is left, in place of the duration of all that is missing."""
+
+    def __init__(self, total: int, executor: LocalExecutor, ends: float) -> None:
+        super().__init__(total, executor)
+        self.ends = ends
+
+    def time_left(self) -> str:
+        """Return the rest of the budget as text."""
+        return f", {max(0.0, self.ends - time.monotonic()):.0f} s of the budget left"
 
 
 @dataclass
@@ -238,11 +258,10 @@ class BudgetedRun:
     def run(self, steps: Sequence[Stage]) -> None:
         """Run what fits."""
         executor = LocalExecutor()
-        run = PlanRun(len(steps), executor)
+        run = BudgetedPlanRun(len({one.key for one in steps}), executor, self.began + self.budget_s)
         for step in steps:
             case, held = step.case, self.held[step.paper]
-            key = (step.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds)
-            if key in self.settled or held.is_complete(case):
+            if step.key in self.settled or held.is_complete(case):
                 continue
             left_s, needed_s = self.budget_s - (time.monotonic() - self.began), held.seconds(case)
             if needed_s > left_s:
@@ -256,17 +275,27 @@ class BudgetedRun:
             if took_s >= executor.limit_s and not outcome.records:
                 self.missing.append((step, max(held.seconds(case), took_s)))
             elif not outcome.records:
-                self.settled.add(key)
+                self.settled.add(step.key)
                 self.failed += [f"{case}: {outcome.reason}"] * (outcome.kind == "failed")
 
     def show_missing(self) -> None:
-        """Print what is missing by paper and device, and its estimated time."""
-        groups: dict[tuple[str, str], list[float]] = {}
-        for step, seconds in self.missing:
-            groups.setdefault((step.paper, str(step.case.configuration)), []).append(seconds)
-        for (paper, device), times in groups.items():
-            runs = f"{len(times)} run{'s' * (len(times) != 1)}"
-            print(f"missing: {paper}: {runs} on {device}, about {format_estimate(sum(times))}")
+        """Print what is missing by paper and stage, and its estimated time."""
+        for turn, words in enumerate(STAGES):
+            groups: dict[str, list[float]] = {}
+            for step, seconds in longest_of_each(one for one in self.missing if one[0].value[1] == turn):
+                groups.setdefault(step.paper, []).append(seconds)
+            for paper, times in groups.items():
+                runs = f"{len(times)} run{'s' * (len(times) != 1)}"
+                print(f"missing: {words}: {paper}: {runs}, about {format_estimate(sum(times))}")
+
+
+def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
+    """Return each run once, with the most of its repetitions and their seconds."""
+    found: dict[tuple[object, ...], tuple[Stage, float]] = {}
+    for step, seconds in steps:
+        if step.key not in found or seconds > found[step.key][1]:
+            found[step.key] = step, seconds
+    return list(found.values())
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
@@ -296,8 +325,9 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         steps += more
         obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
     steps.sort(key=lambda one: one.value)
-    total_s = sum(held[one.paper].seconds(one.case) for one in steps)
-    show(f"{len(steps)} runs are not recorded, about {format_estimate(total_s)}")
+    apart = longest_of_each([(one, held[one.paper].seconds(one.case)) for one in steps])
+    total_s = sum(seconds for _, seconds in apart)
+    show(f"{len(apart)} runs are not recorded, about {format_estimate(total_s)}")
     if options.dry_run:
         for one in steps:
             seconds = held[one.paper].seconds(one.case)

@@ -19,7 +19,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, set_quiet
 from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
-from drivers.experiments.plan import ExperimentPlan, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import PlanRun, show
@@ -87,11 +87,13 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         plan.show_commands()
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    run = PlanRun(len(plan.left), executor)
+    # At the quick scale it counts that everything runs, and not how long it takes.
+    cases = plan.left if chosen.scale == SCALES[0] or options.repeats else around_others(plan.left)
+    run = PlanRun(len(cases), executor)
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(records)
     failed, elsewhere = [], []
-    for one in run.run(plan.left):
+    for one in run.run(cases):
         if one.kind == "elsewhere":
             elsewhere.append(one.case)
         elif one.kind != "done":

@@ -1,0 +1,53 @@
+"""Groups of repetitions: a baseline is measured before and after the other runs, and its quietest group counts."""
+
+from __future__ import annotations
+
+import statistics
+
+from msgspec.structs import replace
+
+from reports.records.schema import Record, Repetition
+from reports.statistics.medians import LEAST_FOR_INTERVAL
+from reports.text.formatting import seconds
+
+ONE_CORE = "core"
+"""The kind of device whose time a speed-up is over."""
+
+
+def quietest_group(record: Record) -> Record:
+    """Return a run on one core with the repetitions of its quietest group; any other run as it is."""
+    groups = _groups(record)
+    if len(groups) < 2:
+        return record
+    return replace(record, repetitions=min(_large_groups(groups), key=_median))
+
+
+def group_labels(record: Record) -> tuple[str, ...]:
+    """Label a run on one core that was measured in several groups with the spread of their medians."""
+    groups = _groups(record)
+    if len(groups) < 2:
+        return ()
+    medians = [_median(one) for one in groups]
+    return (
+        f"the quietest of {len(groups)} groups of repetitions, before and after the others; "
+        f"medians {seconds(min(medians))} to {seconds(max(medians))}",
+    )
+
+
+def _groups(record: Record) -> list[tuple[Repetition, ...]]:
+    if record.device_kind != ONE_CORE or record.ranks > 1:
+        return []
+    groups: dict[int, list[Repetition]] = {}
+    for one in record.repetitions:
+        groups.setdefault(one.group or 0, []).append(one)
+    return [tuple(one) for one in groups.values()]
+
+
+def _large_groups(groups: list[tuple[Repetition, ...]]) -> list[tuple[Repetition, ...]]:
+    """Return the groups with enough repetitions for an interval, or the largest ones."""
+    least = min(LEAST_FOR_INTERVAL, max(map(len, groups)))
+    return [one for one in groups if len(one) >= least]
+
+
+def _median(group: tuple[Repetition, ...]) -> float:
+    return statistics.median(one.running_s for one in group)
