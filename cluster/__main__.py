@@ -1,6 +1,6 @@
-"""`python -m cluster`: starts what `cluster.programs` lists.
+"""`python -m cluster`: starts a program of `cluster.programs`.
 
-Imports next to nothing before it knows which program is meant: 64 ranks may start `check` at once on two cores.
+Imports almost nothing before the program is known: 64 ranks may start `check` at once on two cores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MODULE = "cluster"
 
 
 def main() -> int:
-    """Run the program that the first argument names, or list them all; returns the exit code."""
+    """Run the program named by the first argument, or list all programs; returns the exit code."""
     called = invocation(MODULE)
     words = sys.argv[1:]
     name, rest = (words[0], words[1:]) if words else ("--help", [])
@@ -33,21 +33,21 @@ def main() -> int:
         return 0
     if name not in PROGRAMS:
         refuse_unknown(called, name, list(PROGRAMS))
-    # By "-m" the drivers' package knows that this process runs one of its programs and nothing else.
+    # By "-m" the drivers' package sees that this process runs one of its programs.
     sys.argv = [f"{called} {name}" if called.startswith(COMMAND) else "-m", *rest]
     runpy.run_module(PROGRAMS[name].module, run_name="__main__")
     return 0
 
 
 def listed(called: str) -> str:
-    """What there is to run, a line each."""
+    """Return a list of all programs, one a line."""
     width = max(map(len, PROGRAMS))
     lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
     return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
 
 
 def complete(called: str) -> None:
-    """Tell a shell which programs there are, and end."""
+    """Print shell completions of program names, and exit."""
     parser = CompletingParser(prog=called)
     parser.add_argument("program", choices=PROGRAMS)
     parser.parse_args([])

@@ -1,4 +1,4 @@
-"""A command line read by many ranks at once: help and mistakes are printed by rank 0 alone."""
+"""Command line of a program with many ranks: only rank 0 prints help and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_SIMILARITY = 0.75
 
 
 def run(main: Callable[[], int]) -> int:
-    """Call a program of this package and return its exit code: 2, and one line, for a mistake of the user."""
+    """Call a program of this package and return its exit code: 2, and one line, for a user error."""
     try:
         return run_watched(main)
     except UserError as error:
@@ -27,10 +27,10 @@ def run(main: Callable[[], int]) -> int:
 
 
 class RankParser(CompletingParser):
-    """A parser that is silent on every rank but the first."""
+    """Parser that prints only on rank 0."""
 
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        """Print the help, on rank 0, if all ranks are asked for it."""
+        """Print the help on rank 0, if all ranks were started with `--help`."""
         if launcher.launched():
             self._agree_on_help()
         if launcher.rank() == 0:
@@ -43,7 +43,7 @@ class RankParser(CompletingParser):
         try:
             ranks = default_communicator()
         except LaunchError:
-            # Help is to be had without MPI, and the other ranks cannot wait for this one in it.
+            # Help needs no MPI, so the other ranks cannot wait for this one.
             return
         require_equal_arguments(ranks, {"program": self.prog, "--help": "given"})
 
@@ -56,14 +56,14 @@ class RankParser(CompletingParser):
         raise SystemExit(status)
 
     def error(self, message: str) -> NoReturn:
-        """Say in one line what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
+        """Report an error in the command line in one line, from rank 0 if possible; end the job with exit code 2."""
         abort.wait_for_first_rank()
         message = self.explained(message)
         more = f"{self.meant(message)} (--help lists all options)"
         self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{more}\n")
 
     def meant(self, message: str) -> str:
-        """Return the option that is proposed instead of an unknown one, as text."""
+        """Return the closest option to an unknown one, as text."""
         import difflib
 
         unknown = message.partition("unrecognized arguments: ")[2].split()

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class ClusterProgram(NamedTuple):
-    """One of them.
+    """A program of this package.
 
     Attributes
     ----------
     title : str
-        What it does, in a line.
+        One line of description.
     module : str
-        What `python -m` runs; by name, since some need what this package knows nothing of.
+        Module for `python -m`; a name, since some import packages that this one must not.
 
     """
 

@@ -19,7 +19,7 @@ FABRICS = Path("/sys/class/infiniband")
 
 
 class Setting(NamedTuple):
-    """One line of a parameter file, and why it is there."""
+    """One line of a parameter file, with its reason."""
 
     key: str
     value: str
@@ -32,8 +32,8 @@ LAUNCHER = (
         "slot:oversubscribe",
         "allow more ranks than slots, host after host: without `slot`, the first host got all of them",
     ),
-    # Without these three a host that is cut off is noticed after 8 minutes; with them, by the launcher, after 20 s, if
-    # no rank has seen it before (cluster.mpi.failures.lost_hosts).
+    # Without these three a disconnected host is detected after 8 minutes; with them, by the launcher, after 20 s, if no
+    # rank detects it before (cluster.mpi.failures.lost_hosts).
     Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds of silence before a host is probed"),
     Setting("oob_tcp_keepalive_intvl", "1", "seconds between probes"),
     Setting("oob_tcp_keepalive_probes", "15", "unanswered probes before a host counts as lost"),
@@ -64,12 +64,12 @@ ACTIVATION = {
 
 
 def has_fabric() -> bool:
-    """Tell whether this machine has an InfiniBand-like network, which Open MPI had better set up itself."""
+    """Return True if this machine has an InfiniBand-like network, which Open MPI configures better itself."""
     return FABRICS.is_dir() and any(FABRICS.iterdir())
 
 
 def with_block(text: str, lines: list[str]) -> str:
-    """Put these lines at the end of a text in a marked block, in place of the block that is there.
+    """Put these lines at the end of a text in a marked block, replacing an existing block.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def with_block(text: str, lines: list[str]) -> str:
 
 
 def parameter_lines(text: str, settings: tuple[Setting, ...]) -> list[str]:
-    """Word the settings for a parameter file, less those that somebody set outside our block."""
+    """Format the settings for a parameter file, without those set outside our block."""
     theirs = {line.partition("=")[0].strip() for line in with_block(text, []).splitlines()}
     return [
         line
@@ -113,15 +113,15 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
     prefix
         The environment's folder, which holds `etc/` and `bin/`.
     as_root
-        Whether its user is root, as in most containers; Open MPI then wants two variables set, and activating
-        the environment sets them.
+        True if the user is root, as in most containers; Open MPI then needs two variables, which the activation of
+        the environment sets.
     fabric
-        Whether there is a fast network: its transport is left to Open MPI.
+        True if there is a fast network; Open MPI then chooses the transport.
 
     Returns
     -------
     list of str
-        What is set now, one line each.
+        The settings, one line each.
 
     """
     launcher_file = prefix / "etc" / "prte-mca-params.conf"
@@ -151,7 +151,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def main() -> int:
-    """Set up the environment of the Python that runs this, and say what is set."""
+    """Set up the environment of the running Python, and print the settings."""
     CompletingParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
     for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric()):
         print(line)

@@ -1,4 +1,4 @@
-"""Commands for starting other programs of the project: this environment's Python, and the launcher of ranks."""
+"""Commands that start other programs of the project: this environment's Python, and the launcher of ranks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def python_command(started: Sequence[str]) -> list[str]:
-    """The command that runs with Python what `drivers.workload.declaration.Workload.started` names.
+    """Return the command that runs `drivers.workload.declaration.Workload.started` with Python.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ def python_command(started: Sequence[str]) -> list[str]:
     Returns
     -------
     list of str
-        `-m` looks into the current folder first, where a user may have a `drivers.py` or `core.py`, so it is told not
-        to (``-P``) in any folder but the suite's own, which nothing else may make known.
+        `-m` searches the current folder first, where a user may have a `drivers.py` or `core.py`. So ``-P`` excludes
+        it, except in the project's folder, which may not be importable otherwise.
 
     """
     elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT

@@ -19,30 +19,30 @@ from core.errors import UserError
 
 EXPECTED = "a host's name, slots=N and max_slots=N"
 WORDS = {"slots": "slots", "max_slots": "most", "max-slots": "most"}
-"""What may stand behind a name, and the field of `Host` that it is."""
+"""Words allowed after a name, and their fields of `Host`."""
 NAME = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
-"""A host's name or address, perhaps with the user's name there; `ssh` would read a leading `-` as an option."""
+"""A host's name or address, optionally with the user; `ssh` would read a leading `-` as an option."""
 
 
 MOST_SLOTS = 65_535
-"""Slots of a host, more than any host has cores: a larger number is a mistake."""
+"""Most slots of a host; no host has that number of cores."""
 ANSWER_S, MOST_AT_ONCE = 5, 32
-"""Whole seconds that a host has to answer `ssh`, and how many are asked at once."""
+"""Seconds that a host has to answer `ssh`, and number of hosts checked at once."""
 
 
 class Host(NamedTuple):
-    """One line.
+    """One line of a host file.
 
     Attributes
     ----------
     name : str
-        Perhaps with the user's name there: ``me@host``.
+        Host name, optionally with the user: ``me@host``.
     slots : int or None
-        Ranks that it shall have; None: as many as it has cores.
+        Number of ranks; None for its number of cores.
     most : int or None
-        Ranks that it has at most when it is oversubscribed; None: no matter how many.
+        Maximum of ranks if oversubscribed; None for no limit.
     line : int
-        Its number in the file, from 1.
+        Line number in the file, from 1.
 
     """
 
@@ -111,7 +111,7 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
 
 
 def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
-    """Refuse a host whose name nobody knows, before anything is started.
+    """Refuse a host with an unknown name before the job starts.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
 
 
 def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
-    """Say which other host `ssh` does not get to, or has no such Python; for when ranks could not be started there.
+    """Report another host without `ssh` access or without this Python; called when ranks could not be started.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> No
 
 
 def ssh_problem(host: Host) -> str:
-    """Why no ranks can be started on a host through `ssh`; empty if they can."""
+    """Return the reason why `ssh` cannot start ranks on a host; empty if it can."""
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
     there = f"test -x {shlex.quote(sys.executable)}"
     try:
@@ -163,7 +163,7 @@ def ssh_problem(host: Host) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether the system finds an address for a name."""
+    """Return True if the system finds an address for a name."""
     try:
         return bool(name and socket.getaddrinfo(name, None))
     except (OSError, UnicodeError):
@@ -171,7 +171,7 @@ def is_known(name: str) -> bool:
 
 
 def is_here(name: str) -> bool:
-    """Tell whether a name is one of this machine's: only its own addresses can be listened at."""
+    """Return True for a name of this machine: a socket can be bound only to its addresses."""
     with suppress(OSError, UnicodeError):
         for family, kind, protocol, _, address in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM):
             with socket.socket(family, kind, protocol) as here:
@@ -181,7 +181,7 @@ def is_here(name: str) -> bool:
 
 
 def ssh_alias(name: str) -> str:
-    """What `ssh`, which starts ranks on other hosts, takes a name for by its own settings; empty without `ssh`."""
+    """Return the host that `ssh` connects to for a name, by its settings; empty without `ssh`."""
     ssh = shutil.which("ssh")
     if ssh is None or name.startswith("-"):
         return ""

@@ -31,7 +31,7 @@ from core.errors import UserError
 from core.program_parser import invocation
 
 NOT_STARTED = 255
-"""The exit code of `mpirun` where it could not start its daemon on another host."""
+"""Exit code of `mpirun` if its daemon could not be started on another host."""
 
 
 def main() -> int:
@@ -96,8 +96,8 @@ def run_command(command: LaunchCommand) -> int:
 
     """
     signals = SignalForwarder()
-    # In a separate group it gets an interrupt of the terminal once, from here. Such a group may not read from the
-    # terminal, and ranks read nothing.
+    # In a separate group it gets an interrupt of the terminal once, from this process. Such a group must not read from
+    # the terminal; ranks do not read.
     quiet = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
     try:
         child = subprocess.Popen(command.words, stdin=quiet, process_group=0)
@@ -106,17 +106,17 @@ def run_command(command: LaunchCommand) -> int:
     signals.pass_to(child)
     code = child.wait()
     if code and signal.SIGINT in signals.received:
-        # The exit code of mpirun would be 1.
+        # mpirun's exit code would be 1.
         return abort.INTERRUPTED
     code = 128 - code if code < 0 else code
     if code == 128 + signal.SIGUSR1 and signal.SIGTERM in signals.received:
-        # It came before the launcher or a rank handled SIGUSR1, which ended it.
+        # The signal came before the launcher or a rank handled SIGUSR1, and ended it.
         return 128 + signal.SIGTERM
     return code
 
 
 class SignalForwarder:
-    """Handlers that pass SIGTERM and SIGINT on to a launcher, also those that come before there is one.
+    """Handlers that forward SIGTERM and SIGINT to a launcher, including signals received before its start.
 
     The first SIGTERM is passed on as SIGUSR1, which launchers pass on to all ranks; later ones are passed on as they
     are, and the launcher ends the ranks at once.
@@ -124,7 +124,7 @@ class SignalForwarder:
     Attributes
     ----------
     received : list of int
-        Signals that came.
+        Signals received.
 
     """
 
@@ -136,19 +136,19 @@ class SignalForwarder:
             signal.signal(number, self.receive)
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Note a signal, and pass it on if there is a launcher."""
+        """Store a signal, and forward it if the launcher runs."""
         is_first = number == signal.SIGTERM and number not in self.received
         self.received.append(number)
         self.waiting.append(signal.SIGUSR1 if is_first else number)
         self.send()
 
     def pass_to(self, child: subprocess.Popen[bytes]) -> None:
-        """Pass on what came, and what will come."""
+        """Forward all signals, past and future, to a child process."""
         self.child = child
         self.send()
 
     def send(self) -> None:
-        """Pass waiting signals on."""
+        """Forward pending signals."""
         while self.child is not None and self.waiting:
             number = self.waiting.pop(0)
             if self.child.poll() is None:

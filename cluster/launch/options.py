@@ -66,7 +66,7 @@ def program_words(words: Sequence[str]) -> list[str]:
     Raises
     ------
     UserError
-        No program is named, or there is none of that name.
+        No program is named, or it does not exist.
 
     """
     from importlib.util import find_spec

@@ -13,23 +13,23 @@ from core.errors import UserError
 
 FORWARDED = ("TSPLIB_DIR", "PYTHONPATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "PYTHONDONTWRITEBYTECODE")
 FORWARDED_PREFIX = "ONEKERNEL_"
-"""Variables of these names, and those that begin like this, go to the ranks of other hosts."""
+"""Prefix of variables that are sent to ranks of other hosts."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 class LaunchRequest(NamedTuple):
-    """What the user asks for.
+    """The user's request.
 
     Attributes
     ----------
     ranks, per_host : int or None
-        How many in all, and on each host.
+        Number of ranks in all, and on each host.
     path : str or None
         The host file.
     hosts : list of Host or None
-        What it says.
+        Its content.
     fault_tolerant : bool
-        Whether the job goes on where a rank is killed.
+        True if the job continues after a rank is killed.
     further : list of str
         Options of the launcher.
 
@@ -44,24 +44,24 @@ class LaunchRequest(NamedTuple):
 
 
 class LaunchCommand(NamedTuple):
-    """What is run, and what the user should know about it, a line each."""
+    """A command, and messages about it for the user."""
 
     words: list[str]
     notes: list[str]
 
 
 class RankLayout(NamedTuple):
-    """How ranks lie on hosts.
+    """Distribution of ranks over hosts.
 
     Attributes
     ----------
     ranks : int
     per_host : int or None
-        On each host; None: as its slots are.
+        On each host; None for the number of its slots.
     cores_each : int or None
-        That a rank is bound to; None: not to a number of cores.
+        Cores that a rank is bound to; None for no binding by number.
     is_crowded : bool
-        Whether there are more ranks than slots.
+        True if there are more ranks than slots.
     notes : list of str
 
     """
@@ -74,16 +74,16 @@ class RankLayout(NamedTuple):
 
 
 def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResources) -> LaunchCommand:
-    """The command that starts a program.
+    """Return the command that starts a program over ranks.
 
     Parameters
     ----------
     asked
-        How many ranks, and where.
+        Number of ranks, and their places.
     started
         The program with its arguments, as one rank runs it.
     here
-        What there is to start it with.
+        Launchers, cores and GPUs of this machine.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResour
 
 
 def cores_per_rank(started: Sequence[str]) -> int | None:
-    """The number of cores that a program's arguments give to each rank; None: they say none."""
+    """Return the cores that a program's arguments give to each rank; None if they do not say."""
     found = None
     for word, after in zip(started, [*started[1:], ""], strict=True):
         value = after if word == "--cores" else word.removeprefix("--cores=") if word.startswith("--cores=") else ""
@@ -118,12 +118,12 @@ def cores_per_rank(started: Sequence[str]) -> int | None:
 
 
 def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | None) -> RankLayout:
-    """How many ranks there are and how they lie; a rank of several cores takes as many slots.
+    """Return number and distribution of ranks; a rank of several cores uses one slot for each.
 
     Raises
     ------
     UserError
-        More ranks on hosts than these numbers or the host file's `max_slots` let through.
+        More ranks on hosts than these numbers or the host file's `max_slots` allow.
 
     """
     notes: list[str] = []
@@ -139,7 +139,7 @@ def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | N
     ranks = asked.ranks or (per_host * hosts if per_host else None)
     ranks = ranks or (max(1, (slots or hosts) // (cores_each or 1)))
     if asked.ranks and per_host and not asked.per_host:
-        # A guess of ours, which the user's number of ranks may go beyond.
+        # This is an estimate; the user's number of ranks may exceed it.
         per_host = max(per_host, ceil(ranks / hosts))
     if per_host and ranks > per_host * hosts:
         raise UserError(
@@ -158,19 +158,19 @@ def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | N
 
 
 def number_of_hosts(asked: LaunchRequest, here: LaunchResources) -> int:
-    """Of the host file, or the allocation, or this one."""
+    """Return the number of hosts: of the host file, the allocation, or 1."""
     return len(asked.hosts) if asked.hosts else here.allocation.nodes if here.allocation else 1
 
 
 def gpus_per_host(here: LaunchResources) -> int:
-    """As the allocation has them, or this machine, as which the others are taken to be."""
+    """Return the GPUs of a host: by the allocation, or those of this machine, assumed equal on all hosts."""
     if here.allocation is not None and here.allocation.gpus is not None:
         return here.allocation.gpus
     return here.gpus
 
 
 def count_slots(asked: LaunchRequest, here: LaunchResources) -> int | None:
-    """How many ranks of one core there is room for; None where nobody knows before the hosts are asked."""
+    """Return the number of slots for ranks of one core; None if only the hosts know it."""
     if asked.hosts:
         given = [host.slots or (here.cores if host.name in LOCAL_NAMES else None) for host in asked.hosts]
         return None if None in given else sum(slots for slots in given if slots)
@@ -207,7 +207,7 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
 def mpirun_command(
     asked: LaunchRequest, layout: RankLayout, started: Sequence[str], here: LaunchResources
 ) -> LaunchCommand:
-    """The command of Open MPI 5."""
+    """Return the command of Open MPI 5."""
     assert here.mpirun is not None
     words = [here.mpirun, "-n", str(layout.ranks)]
     if here.is_root:
@@ -224,10 +224,10 @@ def mpirun_command(
 
 
 def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
-    """Open MPI's words for where ranks go and what they are bound to; the user's own ones count.
+    """Return Open MPI's options for placement and binding of ranks; options of the user take precedence.
 
-    By default it binds each of two ranks to one core, whatever cores their devices shall take; and where somebody has
-    allowed more ranks than slots by default, the first host gets all of them.
+    By default it binds each of two ranks to one core, even if their devices use several. If oversubscription is allowed
+    by default, the first host gets all ranks.
     """
     place = f"ppr:{layout.per_host}:node" if layout.per_host else "slot"
     bound = [f"PE={layout.cores_each}"] if layout.cores_each else []
@@ -241,17 +241,17 @@ def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
 
 
 def forwarded_variables(environment: Mapping[str, str]) -> list[str]:
-    """Names of variables that ranks on other hosts need as they are here."""
+    """Return names of variables that ranks on other hosts need with their values here."""
     return sorted(name for name in environment if name in FORWARDED or name.startswith(FORWARDED_PREFIX))
 
 
 def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:
-    """The command of Slurm, which hands its environment on by itself.
+    """Return the command of Slurm, which forwards its environment itself.
 
     Raises
     ------
     UserError
-        Ranks shall survive others.
+        Continuing after lost ranks is requested.
 
     """
     if asked.fault_tolerant:

@@ -18,16 +18,16 @@ ALLOCATION = "SLURM_JOB_ID"
 
 
 class SlurmAllocation(NamedTuple):
-    """What a batch system has given to this job.
+    """Allocation of the batch system for this job.
 
     Attributes
     ----------
     nodes : int
         Hosts.
     tasks : int or None
-        Ranks that were asked for; None: nobody said.
+        Requested ranks; None if not given.
     gpus : int or None
-        On each host; None: nobody said.
+        On each host; None if not given.
 
     """
 
@@ -37,24 +37,24 @@ class SlurmAllocation(NamedTuple):
 
 
 class LaunchResources(NamedTuple):
-    """Where a job is to be started.
+    """Resources for the start of a job.
 
     Attributes
     ----------
     cores, gpus : int
         Of this machine.
     mpirun : str or None
-        Open MPI's launcher; None: there is none.
+        Open MPI's launcher; None if missing.
     mpirun_takes_allocation : bool
-        Whether it starts ranks by itself on the hosts of an allocation.
+        True if it starts ranks by itself on the hosts of an allocation.
     srun : str or None
-        Slurm's launcher, if it speaks PMIx, as the ranks' MPI does.
+        Slurm's launcher, if it supports PMIx like the ranks' MPI.
     allocation : Allocation or None
-        None: this is none.
+        None outside an allocation.
     environment : Mapping of str to str
         Of this process.
     is_root : bool
-        Whether its user is root, whom Open MPI asks whether that is meant.
+        True if the user is root; Open MPI then requires confirmation.
 
     """
 
@@ -69,7 +69,7 @@ class LaunchResources(NamedTuple):
 
 
 def find_resources(environment: Mapping[str, str]) -> LaunchResources:
-    """Look at what is here; programs are asked only inside an allocation."""
+    """Find the resources of this machine; programs are called only inside an allocation."""
     allocation = find_allocation(environment)
     launcher = find_mpirun()
     return LaunchResources(
@@ -103,17 +103,17 @@ def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
 
 
 def count_cores(described: Path = PROCESSORS) -> int:
-    """Cores of this machine that this process may use, as Open MPI counts them: two threads of one are one."""
+    """Count the cores that this process may use, as Open MPI counts them: two threads of a core are one."""
     return len(allowed_processors(described))
 
 
 def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> int:
-    """NVIDIA's GPUs of this machine, less those that `CUDA_VISIBLE_DEVICES` hides; no driver is loaded for it."""
+    """Count this machine's NVIDIA GPUs, without those hidden by `CUDA_VISIBLE_DEVICES`; loads no driver."""
     present = sum(bool(re.fullmatch(r"nvidia\d+", path.name)) for path in devices.glob("nvidia*"))
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return present
-    # Those behind the first that is none, such as -1, are hidden too.
+    # Those after the first invalid entry, such as -1, are hidden too.
     shown = 0
     for one in visible.split(","):
         if not re.fullmatch(r"\s*(\d+|GPU-\S+|MIG-\S+)\s*", one):
@@ -123,7 +123,7 @@ def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> 
 
 
 def takes_allocation(launcher: str) -> bool:
-    """Whether Open MPI's runtime was built with support for Slurm's allocations; it says what it has."""
+    """Return True if Open MPI's runtime was built with support for Slurm's allocations."""
     info = Path(launcher).with_name("prte_info")
     if not info.exists():
         return False
@@ -132,7 +132,7 @@ def takes_allocation(launcher: str) -> bool:
 
 
 def srun_with_pmix() -> str | None:
-    """Slurm's launcher, if its list of ways to start MPI has PMIx."""
+    """Return Slurm's launcher, if its list of MPI plugins has PMIx."""
     launcher = shutil.which("srun")
     if launcher is None:
         return None

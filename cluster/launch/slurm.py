@@ -1,11 +1,11 @@
-"""Write a batch script for Slurm that starts a program over ranks, and again where its time was over.
+"""Write a batch script for Slurm that starts a program over ranks, and resumes it after its time limit.
 
 python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time is over the job gets a signal: its ranks write a checkpoint of the search, and the job is
-queued again, to continue from there.
+Two minutes before its time limit the job gets a signal: its ranks write a checkpoint of the search, and the job is
+queued again, to resume from the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from core.program_parser import invocation
 NOTICE_S = 120
 """Seconds between the signal to a job and the end of its time."""
 CHECKPOINTED = 143
-"""The exit code of a program that SIGTERM has ended and that has kept its state."""
+"""Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 """As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
@@ -79,16 +79,16 @@ def line(text: str) -> str:
 
 
 def job_name(words: Sequence[str]) -> str:
-    """Return the name of the job and of its files: the program's, with `_` for what only quotes could protect."""
+    """Return the name of the job and its files: the program's, with `_` for characters that need quotes."""
     named = words[1] if words[0] == "-m" else words[0]
     last = named.removesuffix(".py").replace("/", ".").rpartition(".")[2]
     return re.sub(r"[^A-Za-z0-9_+-]", "_", last).lstrip("-") or "job"
 
 
 def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
-    """Options that keep the program's state, unless the user has named a file for it, or the program keeps none.
+    """Return options for checkpoints, unless the user has named a file, or the program writes none.
 
-    They are words of the shell, which puts the job's number in.
+    They are words of the shell, which inserts the job's number.
     """
     given = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
@@ -133,7 +133,7 @@ def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, objec
 
 
 def launch_words(options: argparse.Namespace) -> list[str]:
-    """The options of `python -m cluster launch`, which finds out about the hosts inside the allocation."""
+    """Return the options of `python -m cluster launch`, which finds the hosts inside the allocation."""
     words = []
     if options.ranks:
         words += ["-n", str(options.ranks)]

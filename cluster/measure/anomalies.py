@@ -10,23 +10,23 @@ from cluster.measure.measurement_file import ClusterMeasurement, RankSpeed
 from cluster.mpi.consistency import MOST_NAMED, format_ranks
 
 SLOW = 0.8
-"""A rank is slow that computes at less than this part of the median of the ranks like it."""
+"""A rank is slow if it computes at less than this part of the median of similar ranks."""
 CROWDED = 1.5
-"""How many times as fast a rank is alone, from where on the others of its host are in its way."""
+"""Ranks of a host slow each other down if one alone is faster by this factor."""
 CLOCKS_APART_S = 1.0
 LOW_CLOCK = 0.8
 """A processor's clock is low below this part of the median of all."""
 
 
 def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
-    """Everything that is doubtful, a sentence each.
+    """List all anomalies, a sentence each.
 
     Parameters
     ----------
     measured
-        What `check` has measured.
+        Measurements of `check`.
     conditions
-        Of each rank what `reports.records.meters` has read while it computed: clocks in MHz, what throttled a GPU.
+        Readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of GPU throttling.
 
     """
     return [
@@ -39,7 +39,7 @@ def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[st
 
 
 def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
-    """Ranks that are slower than those with the same kind of device, also while the others of their host wait."""
+    """Yield ranks slower than others with the same kind of device, even while the others of their host wait."""
     for backend in dict.fromkeys(rank.backend for rank in ranks):
         alike = [rank for rank in ranks if rank.backend == backend]
         usual = median(rank.rate_alone for rank in alike)
@@ -55,7 +55,7 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 
 def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
-    """Hosts whose ranks have fewer cores than they want, or are in each other's way though they seem to have them."""
+    """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
     for host, here in group_by_host(ranks).items():
         wanted, cores = sum(rank.cores for rank in here), min(rank.host_cores for rank in here)
         faster = median(rank.rate_alone / rank.rate for rank in here)
@@ -71,7 +71,7 @@ def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 
 def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
-    """GPUs that say what slows them down, and processors whose clock is lower than those of the others."""
+    """Yield throttled GPUs with the reasons, and processors with a lower clock than the others."""
     clocks: dict[str, list[tuple[int, float]]] = {}
     for rank, found in zip(ranks, conditions, strict=False):
         reasons = found.get("throttled_by")
@@ -90,7 +90,7 @@ def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, obje
 
 
 def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
-    """Whatever is installed in one version here and in another there."""
+    """Yield software with different versions on different ranks."""
     for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
         found = Counter(rank.versions.get(name, "none") for rank in ranks)
         if len(found) > 1:
@@ -103,7 +103,7 @@ def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 
 def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
-    """Hosts whose clock is not that of the first one: dates of records, and files, seem to come from the future."""
+    """Yield hosts with another clock than the first: dates of records and files may be in the future."""
     for host, here in group_by_host(ranks).items():
         offset = here[0].clock_offset_s
         if abs(offset) > CLOCKS_APART_S:
@@ -112,7 +112,7 @@ def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 
 def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
-    """The ranks of each host."""
+    """Return the ranks of each host."""
     found: dict[str, list[RankSpeed]] = {}
     for rank in ranks:
         found.setdefault(rank.host, []).append(rank)
@@ -120,7 +120,7 @@ def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Names in words, some of them."""
+    """Return some of the names as text."""
     several = list(names)
     more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
     return ", ".join(several[:MOST_NAMED]) + more

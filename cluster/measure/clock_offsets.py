@@ -1,6 +1,6 @@
 """Clock offsets of hosts against rank 0, after Cristian (1989).
 
-Rank 0 asks for the time; the answer is taken to be of the middle between question and answer.
+Rank 0 requests the time; the reply is assumed to be from the middle between request and reply.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from cluster.measure import serialised_timing
 
 QUESTIONS = 5
-"""To each host; the answer that came fastest counts."""
+"""Requests to each host; the fastest reply counts."""
 CLOCK = 10
-"""Tag of questions and answers."""
+"""Tag of requests and replies."""
 
 
 def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], float] = time.time) -> list[float]:
@@ -52,7 +52,7 @@ def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], 
 
 
 def query_clock(world: Any, rank: int, clock: Callable[[], float]) -> tuple[float, float]:
-    """Seconds until the answer came, and how far the other clock was ahead in the middle of them."""
+    """Return the seconds until the reply, and the offset of the other clock at half of that time."""
     theirs = np.zeros(1)
     began, left = clock(), time.perf_counter()
     world.Send(theirs, rank, CLOCK)
@@ -62,7 +62,7 @@ def query_clock(world: Any, rank: int, clock: Callable[[], float]) -> tuple[floa
 
 
 def answer_clock(world: Any, clock: Callable[[], float]) -> None:
-    """Tell rank 0 the time as often as it asks."""
+    """Send rank 0 the time for each of its requests."""
     theirs = np.zeros(1)
     for _ in range(QUESTIONS):
         world.Recv(theirs, 0, CLOCK)

@@ -11,11 +11,11 @@ from cluster.measure.measurement_file import Pace
 from cluster.measure.reductions import bind_allreduce, growing_groups, interval_of_median, time_batches
 
 ROUNDS = 3
-"""A machine may be slow for a second: numbers of ranks take turns, so that it does not slow one of them alone."""
+"""Rounds over all numbers of ranks, so that a short disturbance does not affect only one of them."""
 BUDGET_S, FEWEST_BATCHES = 0.4, 2
-"""Seconds of the steps of some ranks in a round, and the fewest batches of them."""
+"""Seconds of steps in a round, and the fewest batches of them."""
 WORD_BYTES = 8
-"""Of what ranks reduce when they meet."""
+"""Bytes of the reduction after each step."""
 
 
 def measure_compute_rates(world: Any, step: Callable[[], None], units: int, hosts: Sequence[str]) -> list[Pace]:
@@ -26,7 +26,7 @@ def measure_compute_rates(world: Any, step: Callable[[], None], units: int, host
     world
         mpi4py's communicator, of two ranks or more.
     step
-        What a rank does between two meetings.
+        Work of a rank between two reductions.
     units
         Units of work of a step.
     hosts
@@ -55,7 +55,7 @@ def measure_compute_rates(world: Any, step: Callable[[], None], units: int, host
 
 
 def time_units(ranks: Any, step: Callable[[], None], units: int) -> tuple[list[float], int]:
-    """Seconds for a unit of work in each batch of steps, less what meeting takes; and how many steps that were."""
+    """Return the seconds of a unit of work in each batch, without synchronisation, and the number of steps."""
     meet = bind_allreduce(ranks, WORD_BYTES)
 
     def step_and_meet() -> None:
@@ -68,5 +68,5 @@ def time_units(ranks: Any, step: Callable[[], None], units: int) -> tuple[list[f
 
 
 def summarise_times(times: Sequence[float], ranks: int, steps: int, hosts: Sequence[str]) -> Pace:
-    """The median over the batches of all rounds."""
+    """Return the median over the batches of all rounds."""
     return Pace(ranks, len(set(hosts[:ranks])), median(times), *interval_of_median(times), steps)

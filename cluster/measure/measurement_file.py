@@ -1,7 +1,8 @@
 """File with the measurements of `python -m cluster check`, which the cluster model reads.
 
 A message of m bytes takes alpha + beta * m seconds between two ranks, and a rank gamma seconds for a unit of work: the
-three numbers of a model of ranks that compute and meet. JSON with a version; the types below check it on reading.
+three parameters of a model of ranks that compute and synchronise. JSON with a version; the types below check it on
+reading.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ class MeasuredPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Network(NamedTuple):
-    """What a message costs: alpha + beta * bytes.
+    """Cost of a message: alpha + beta * bytes.
 
     Attributes
     ----------
     alpha_s : float
-        Seconds until a message of no bytes is there.
+        Seconds of an empty message.
     beta_s_per_byte : float
         Seconds for each further byte: one over the bandwidth.
 
@@ -56,7 +57,7 @@ class Link(MeasuredPart, frozen=True):
     source, target : int
         The ranks.
     same_host : bool
-        Whether both are on one host, where messages go through its memory.
+        True if both are on one host, so that messages pass through its memory.
     alpha_s, beta_s_per_byte : float
         As in `Network`, fitted to messages of several sizes.
 
@@ -75,18 +76,18 @@ class Reduction(MeasuredPart, frozen=True):
     Attributes
     ----------
     ranks : int
-        The first so many ranks of the job took part.
+        Number of participating ranks: the first ones of the job.
     hosts : int
-        On so many hosts.
+        Number of hosts.
     bytes : int
         Of each rank's array.
     seconds : float
-        Of a call that follows another one, on the slowest rank: the median over batches of calls.
+        Of a call that follows another, on the slowest rank; median over batches of calls.
     low_s, high_s : float
-        An interval that holds this median with 95 % confidence, by order statistics; the least and the largest batch
-        where there are too few for one.
+        95 % confidence interval of this median by order statistics; least and largest batch if there are too
+        few batches.
     calls : int
-        That were timed.
+        Number of timed calls.
 
     """
 
@@ -100,23 +101,23 @@ class Reduction(MeasuredPart, frozen=True):
 
 
 class Pace(MeasuredPart, frozen=True):
-    """How fast ranks compute that meet after every step, so that the slowest of each step is waited for.
+    """Compute rate of ranks that synchronise after every step, so that all wait for the slowest.
 
-    Ranks that share cores, memory or the power of a processor slow each other down, and a rank that the system disturbs
-    keeps all others waiting: no rank's own speed shows it.
+    Ranks that share cores, memory or the power of a processor slow each other down, and all wait for a rank that the
+    system interrupts. The speed of a single rank does not show this.
 
     Attributes
     ----------
     ranks : int
-        The first so many ranks of the job took part; 1: the first alone.
+        Number of participating ranks: the first ones of the job.
     hosts : int
-        On so many hosts.
+        Number of hosts.
     unit_s : float
-        Seconds for a unit of work of each rank, less what the meeting itself takes: the median over batches of steps.
+        Seconds for a unit of work of each rank, without synchronisation; median over batches of steps.
     low_s, high_s : float
         As in `Reduction`.
     steps : int
-        That were timed.
+        Number of timed steps.
 
     """
 
@@ -129,7 +130,7 @@ class Pace(MeasuredPart, frozen=True):
 
 
 class RankSpeed(MeasuredPart, frozen=True):
-    """A rank, what it runs on, and how fast it computes.
+    """A rank, its device, and its compute rate.
 
     Attributes
     ----------
@@ -138,19 +139,19 @@ class RankSpeed(MeasuredPart, frozen=True):
     host : str
         Its host's name.
     device : str
-        What its backend calls the device: a processor's or a GPU's name.
+        Name of the processor or GPU.
     backend : str
         ``cpu``, ``threads``, ``cuda``, ...
     cores : int
-        That the device computes with: 1 for a rank on one core, and for a GPU, which takes one to be driven.
+        Cores of the device; 1 for a rank on one core, and for a GPU, which needs one core as its host.
     host_cores : int
-        Of its host, which the host's ranks share.
+        Cores of the host, shared by the host's ranks.
     rate : float
         Units of work per second while all ranks work.
     unit : str
-        What is counted, plural: neighbours, moves.
+        Unit of work, plural: neighbours, moves.
     kernel : str
-        What computed it: the workload and its instance.
+        Workload and instance of the measurement.
     rate_alone : float
         Units of work per second while the other ranks of its host wait.
     clock_offset_s : float
@@ -175,7 +176,7 @@ class RankSpeed(MeasuredPart, frozen=True):
 
 
 class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="version"):
-    """All that one run of `check` has measured.
+    """Measurements of one run of `check`.
 
     Attributes
     ----------
@@ -203,18 +204,18 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
     @property
     def within_host(self) -> Network | None:
-        """The medians over all pairs that are on one host; None: none was measured."""
+        """Medians over all pairs on one host; None without such pairs."""
         return median_network(link for link in self.links if link.same_host)
 
     @property
     def between_hosts(self) -> Network | None:
-        """The medians over all pairs on two hosts; None: all ranks are on one."""
+        """Medians over all pairs on two hosts; None if all ranks are on one."""
         return median_network(link for link in self.links if not link.same_host)
 
     def slowdown(self, pace: Pace) -> float:
-        """How many times longer a unit of work takes ranks that keep this pace than the first rank alone.
+        """Return the time of a unit of work at this rate, relative to the first rank alone.
 
-        1 where the intervals of both overlap, so that nobody can tell.
+        1 if the intervals of both overlap.
         """
         alone = next((one for one in self.paces if one.ranks == 1), None)
         if alone is None or alone.unit_s <= 0 or pace.low_s <= alone.high_s:
@@ -223,7 +224,7 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
     @property
     def hosts(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return len({rank.host for rank in self.ranks})
 
 
@@ -236,7 +237,7 @@ def median_network(links: Iterable[Link]) -> Network | None:
 
 
 class MeasuredFileError(UserError):
-    """A file that `check` has not written like this: the message names it, what was found and what was expected."""
+    """A file that does not have the format of `check`; the message names it, the value found and the value expected."""
 
     def __init__(self, path: str | os.PathLike[str], place: str, found: str, expected: str) -> None:
         super().__init__(f"{os.fspath(path)}{place and ': ' + place}: found {found}, expected {expected}")
@@ -246,7 +247,7 @@ class MeasuredFileError(UserError):
 
 
 def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]) -> None:
-    """Write the file, whole or not at all: what stood there before stays until all is on the disk.
+    """Write the file completely or not at all; an existing file stays until all is on the disk.
 
     Raises
     ------
@@ -262,12 +263,12 @@ def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]
 
 
 def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
-    """Read what `write_measurement` wrote.
+    """Read a file of `write_measurement`.
 
     Raises
     ------
     MeasuredFileError
-        There is no such file, it is not JSON, has another version, or lacks something or has it wrong.
+        The file is missing, is not JSON, has another version, or lacks a field or has a wrong one.
 
     """
     try:
@@ -294,7 +295,7 @@ def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
 
 
 def explained(message: str, content: Any) -> tuple[str, str, str]:
-    """Place, what was found and what was expected, from an error of msgspec: ``Expected ... - at `$.links[0]` ``."""
+    """Return place, value found and value expected from an error of msgspec: ``Expected ... - at `$.links[0]` ``."""
     said, _, place = message.partition(" - at `$")
     place = place.strip(".`")
     if field := re.fullmatch("Object missing required field (.*)", said):

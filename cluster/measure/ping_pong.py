@@ -16,16 +16,16 @@ from cluster.measure.measurement_file import Link, Network
 SIZES = (0, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20)
 """Bytes of the messages."""
 BUDGET_S = 0.02
-"""Of the trips of one size."""
+"""Seconds for the trips of one size."""
 FEWEST, MOST_TRIPS = 3, 200
 MOST_WITHIN, MOST_BETWEEN = 12, 12
-"""Pairs that are measured on the same host and on different hosts: some, since of 64 ranks there are 2,016."""
+"""Maximum of measured pairs on the same host and on different hosts; 64 ranks have 2,016 pairs."""
 MORE, LAST = 8, 9
-"""Tags of a trip that another one follows, and of the last one of a size."""
+"""Tags of a trip followed by another, and of the last one of a size."""
 
 
 def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
-    """Neighbours on each host, and the first ranks of hosts.
+    """Return neighbours on each host, and the first ranks of hosts.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
     Returns
     -------
     list of (int, int)
-        At most `MOST_WITHIN` pairs on one host, evenly taken from all, and then `MOST_BETWEEN` on two.
+        At most `MOST_WITHIN` pairs on one host, evenly spaced, and then `MOST_BETWEEN` on two.
 
     """
     of_host: dict[str, list[int]] = {}
@@ -47,7 +47,7 @@ def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def choose_evenly(pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """At most so many of these pairs, equally far apart in the list."""
+    """Return at most ``most`` pairs, evenly spaced in the list."""
     count = min(most, len(pairs))
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
@@ -65,7 +65,7 @@ def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
     Returns
     -------
     list of Link
-        Those whose source is this rank.
+        Links with this rank as source.
 
     """
     me, found = world.Get_rank(), []
@@ -92,7 +92,7 @@ def time_half_trip(world: Any, target: int, size: int) -> float:
     words = np.zeros(size, np.uint8)
     trips: list[float] = []
     began = time.perf_counter()
-    # What the first trip opens, the others find open.
+    # The first trip opens connections that the others reuse.
     is_first, is_last = True, False
     while not is_last:
         left = time.perf_counter()
@@ -107,7 +107,7 @@ def time_half_trip(world: Any, target: int, size: int) -> float:
 
 
 def reply(world: Any, source: int, size: int) -> None:
-    """Send back whatever `time_half_trip` sends."""
+    """Send back each message of `time_half_trip`."""
     from mpi4py import MPI
 
     words, status = np.zeros(size, np.uint8), MPI.Status()
@@ -117,11 +117,11 @@ def reply(world: Any, source: int, size: int) -> None:
 
 
 def fit_network(sizes: Sequence[int], seconds: Sequence[float]) -> Network:
-    """The alpha and beta, neither below zero, that have the least squares of relative errors at these times."""
+    """Fit alpha and beta, both non-negative, by least squares of relative errors."""
     times = np.array(seconds)
     design = np.stack([1 / times, np.array(sizes) / times], axis=1)
     alpha, beta = np.linalg.lstsq(design, np.ones(len(times)), rcond=None)[0]
     if beta < 0:
-        # Time that does not grow with the message is alpha alone.
+        # A time that does not grow with the message is alpha alone.
         return Network(float(np.sum(1 / times) / np.sum(1 / times**2)), 0.0)
     return Network(max(float(alpha), 0.0), float(beta))

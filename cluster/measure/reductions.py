@@ -16,26 +16,26 @@ from cluster.measure.measurement_file import Reduction
 SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
 """Bytes of each rank's array."""
 BUDGET_S = 0.04
-"""Of the calls of one size over some ranks, if that is enough for the fewest."""
+"""Seconds for the calls of one size, if enough for the fewest calls."""
 BATCHES, FEWEST_BATCHES = 15, 5
 FEWEST_CALLS, MOST_CALLS = 8, 50
-"""In a batch: one right after the other, as in a search that does nothing else.
+"""Bounds for the calls in a batch, made one right after the other as in a search without other work.
 
-Two ranks that are a message's time apart remain so, and take two messages' time for one call and none for the next: so
-one call alone says little, and an even number of them the mean.
+Two ranks that are a message's time apart stay so: one call takes two messages' time, and the next none. So single calls
+vary, and an even number of calls gives the mean.
 """
 FEWEST_FOR_AN_INTERVAL = 6
-"""With fewer values no two of them hold their median with 95 % confidence."""
+"""With fewer values no two of them enclose their median with 95 % confidence."""
 NORMAL_95 = 1.96
 
 
 def numbers_of_ranks(size: int) -> list[int]:
-    """2, 4, 8, ... below the number of all ranks, and that."""
+    """Return 2, 4, 8, ... below the number of all ranks, and that number."""
     return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
 
 
 def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
-    """Measure over the first 2, 4, 8, ... and all ranks, those asleep that take no part; every rank calls it.
+    """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
 
 
 def growing_groups(world: Any) -> Iterator[Any]:
-    """The first 2, 4, 8, ... and all ranks as communicators, for those that take part while the others sleep.
+    """Yield communicators of the first 2, 4, 8, ... and all ranks to their members, while the others sleep.
 
     Every rank iterates over it.
     """
@@ -81,7 +81,7 @@ def growing_groups(world: Any) -> Iterator[Any]:
 
 
 def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
-    """What reduces an array of so many bytes to all ranks."""
+    """Return a function that reduces an array of ``size`` bytes to all ranks."""
     from mpi4py import MPI
 
     words = np.zeros(size // 8, np.int64)
@@ -91,14 +91,14 @@ def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
 def time_batches(
     ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S, fewest: int = FEWEST_BATCHES
 ) -> tuple[list[float], int]:
-    """Batches of calls that these ranks make together.
+    """Time batches of calls that these ranks make together.
 
     Parameters
     ----------
     ranks, call
-        Who makes the calls, and what they are.
+        Communicator and function of the calls.
     budget_s
-        Seconds of all of them, if that is enough for the fewest.
+        Seconds of all batches, if enough for the fewest.
     fewest
         Batches.
 
@@ -107,7 +107,7 @@ def time_batches(
     list of float
         Seconds of a call in each batch, on the slowest rank.
     int
-        How many calls a batch has.
+        Number of calls in a batch.
 
     """
     from mpi4py import MPI
@@ -120,7 +120,7 @@ def time_batches(
         return (time.perf_counter() - began) / calls
 
     batch(1)
-    # All ranks have to make as many calls; the second one finds open what the first has opened.
+    # All ranks must make the same number of calls; the first one opens connections for the others.
     usual: float = ranks.allreduce(batch(1), MPI.MAX)
     calls = min(max(int(budget_s / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
     count = min(max(int(budget_s / calls / usual), fewest), BATCHES)
@@ -130,9 +130,9 @@ def time_batches(
 
 
 def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
-    """Two of the values that hold the median of what they are drawn from with 95 % confidence (Le Boudec, 2010).
+    """Return two of the values as 95 % confidence interval of the median (Le Boudec, 2010).
 
-    The least and the largest where there are fewer than `FEWEST_FOR_AN_INTERVAL`.
+    Returns the least and the largest if there are fewer than `FEWEST_FOR_AN_INTERVAL`.
     """
     ordered, count = sorted(values), len(values)
     if count < FEWEST_FOR_AN_INTERVAL:

@@ -1,6 +1,6 @@
 """Serialised timing: ranks act one after another, and the others sleep so that they do not disturb.
 
-64 ranks that wait in MPI keep two cores busy, and the two that are to be measured would hardly run.
+64 ranks that wait in MPI keep two cores busy, and the measured ranks would hardly run.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any
 from cluster.mpi import idle_waiting
 
 TURN = 7
-"""Tag of the message that a rank's turn has come."""
+"""Tag of the message that starts a rank's turn."""
 NOTHING = bytearray()
 
 
 def pass_turn(world: Any, to: int) -> None:
-    """Tell a rank, of mpi4py's communicator, that its turn has come; may wait until it takes it."""
+    """Start the turn of a rank of mpi4py's communicator; may wait until the message is received."""
     world.Send(NOTHING, to, TURN)
 
 
 def wait_for_turn(world: Any, source: int) -> None:
-    """Sleep until this rank is told that its turn has come."""
+    """Sleep until this rank's turn."""
     idle_waiting.wait_until(lambda: world.Iprobe(source, TURN))
     world.Recv(NOTHING, source, TURN)

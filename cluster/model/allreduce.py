@@ -1,12 +1,12 @@
 """Modelled time of a reduction to all ranks: message by message, on the clock of each rank.
 
-Short arrays are doubled (each rank exchanges all of it with partners 1, 2, 4, ... ranks away), long ones halved and
-gathered (Rabenseifner), both as in Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005. With 2^k ranks doubling takes k
-rounds; with others up to two more, in which the ranks beyond 2^k give to a neighbour and get back.
+Short arrays use recursive doubling (each rank exchanges the whole array with partners 1, 2, 4, ... ranks away), long
+ones recursive halving (Rabenseifner), both as in Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005. With 2^k ranks
+doubling takes k rounds; otherwise up to two more, in which the ranks beyond 2^k send to a neighbour and get the result.
 
-Open MPI 5 doubles what has fewer elements than there are ranks, on one host or with one rank on each (`coll/tuned`).
-Where several hosts have several ranks each (`coll/han`) it reduces on every host to one rank, between these to one and
-back, and on every host back: trees, each as deep as the logarithm, all of them twice.
+Open MPI 5 uses doubling for fewer elements than ranks, on one host or with one rank on each (`coll/tuned`). With
+several ranks on several hosts (`coll/han`) it reduces on every host to one rank, then between these ranks, and
+broadcasts back: trees of logarithmic depth, each used twice.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cluster.measure.measurement_file import Reduction
 from cluster.model.interconnects import DOUBLING, Interconnect, RankLocations
 
 LONG = 4096
-"""Bytes from which arrays are halved and gathered. Open MPI's own bounds lie between 512 and 8,192, by ranks."""
+"""Bytes from which recursive halving is used. Open MPI's bounds are between 512 and 8,192, by ranks."""
 LOOP = 8
-"""Reductions in a row, after which a further one takes as long as the one before."""
+"""Number of successive reductions after which the time of a further one is constant."""
 
 
 class MessageRound(NamedTuple):
-    """Messages that go at the same time: from which ranks to which, and the bytes of each."""
+    """Simultaneous messages: sources, targets, and the bytes of each."""
 
     source: np.ndarray
     target: np.ndarray
@@ -37,10 +37,10 @@ class MessageRound(NamedTuple):
 
 @cache
 def reduction_s(network: Interconnect, ranks: int, size: int) -> float:
-    """Seconds that a reduction adds to every iteration of a loop; each rank gives an array of so many bytes.
+    """Return the seconds that a reduction of ``size`` bytes of each rank adds to every iteration of a loop.
 
-    Where the network has measured reductions, the modelled time is multiplied by what a measured one (of the nearest
-    number of ranks, and then of bytes) takes of its own modelled time.
+    If the network has measured reductions, the modelled time is multiplied by the ratio of measured and modelled time
+    of the nearest one, by number of ranks and then bytes.
     """
     if ranks == 1:
         return 0.0
@@ -48,7 +48,7 @@ def reduction_s(network: Interconnect, ranks: int, size: int) -> float:
 
 
 def correction(network: Interconnect, ranks: int, size: int) -> float:
-    """Measured time over modelled time of the measured reduction that is most like this one; 1: none is measured."""
+    """Return measured over modelled time of the most similar measured reduction; 1 without measurements."""
     hosts = network.hosts_of(ranks)
     alike = [one for one in network.measured if (one.hosts > 1) == (hosts > 1)]
     if not alike:
@@ -63,13 +63,13 @@ def correction(network: Interconnect, ranks: int, size: int) -> float:
 
 @cache
 def modelled_s(network: Interconnect, ranks: int, size: int) -> float:
-    """The same from alpha and beta alone: who has the result early begins the next one early, and waits there."""
+    """Return the same from alpha and beta alone; a rank with an early result begins the next reduction early."""
     return (finish_time_s(network, ranks, size, LOOP) - finish_time_s(network, ranks, size, 1)) / (LOOP - 1)
 
 
 @cache
 def finish_time_s(network: Interconnect, ranks: int, size: int, times: int) -> float:
-    """When the last rank has the result of the last of some reductions in a row, if all begin at 0."""
+    """Return the time at which the last rank ends the last of some successive reductions that begin at 0."""
     places = network.places(ranks)
     clock = np.zeros(ranks)
     for _ in range(times):
@@ -80,9 +80,9 @@ def finish_time_s(network: Interconnect, ranks: int, size: int, times: int) -> f
 def advance_clocks(
     network: Interconnect, places: RankLocations, clock: np.ndarray, every: Iterator[MessageRound]
 ) -> np.ndarray:
-    """Every rank's clock after these messages: it goes on when what it waits for has come.
+    """Return every rank's clock after these messages; a rank waits until its message has arrived.
 
-    A long message begins when its receiver is there too.
+    A long message begins when its receiver is ready too.
     """
     for source, target, size in every:
         begin = clock[source] if size < LONG else np.maximum(clock[source], clock[target])
@@ -94,7 +94,7 @@ def advance_clocks(
 
 
 def rounds(network: Interconnect, places: RankLocations, ranks: int, size: int) -> Iterator[MessageRound]:
-    """The messages of a reduction."""
+    """Yield the messages of a reduction."""
     each = network.cores_per_host
     is_regular = ranks % each == 0
     if size >= LONG:
@@ -114,7 +114,7 @@ def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
 
 
 def recursive_halving(ranks: int, size: float) -> Iterator[MessageRound]:
-    """Recursive halving, after which each rank has a part of the result, and doubling of what it has."""
+    """Yield rounds of recursive halving, which leave each rank a part of the result, and of doubling."""
     chosen, given, back = fold_to_power(ranks, size)
     yield from given
     number = np.arange(len(chosen))
@@ -125,7 +125,7 @@ def recursive_halving(ranks: int, size: float) -> Iterator[MessageRound]:
 
 
 def fold_to_power(ranks: int, size: float) -> tuple[np.ndarray, list[MessageRound], list[MessageRound]]:
-    """2^k of the ranks, the messages by which the others give them what they have, and those by which these get all."""
+    """Return 2^k of the ranks, messages from the other ranks to them, and messages with the result back."""
     rest = ranks - (1 << (ranks.bit_length() - 1))
     even, odd = np.arange(0, 2 * rest, 2), np.arange(1, 2 * rest, 2)
     chosen = np.concatenate([odd, np.arange(2 * rest, ranks)])
@@ -133,7 +133,7 @@ def fold_to_power(ranks: int, size: float) -> tuple[np.ndarray, list[MessageRoun
 
 
 def hierarchical_reduction(places: RankLocations, each: int, size: float) -> Iterator[MessageRound]:
-    """Trees on every host, and between the first ranks of all hosts."""
+    """Yield rounds of trees on every host, and between the first ranks of all hosts."""
     ranks = np.arange(len(places.host))
     leaders = ranks[::each]
     inside = [(ranks[ranks % each % (2 * d) == d], d) for d in powers(each)]
@@ -146,5 +146,5 @@ def hierarchical_reduction(places: RankLocations, each: int, size: float) -> Ite
 
 
 def powers(count: int) -> list[int]:
-    """1, 2, 4, ... as long as it is less than the count."""
+    """Return the powers 1, 2, 4, ... below the count."""
     return [1 << k for k in range((count - 1).bit_length())]

@@ -1,4 +1,4 @@
-"""Networks of hosts with cores, at one site or several: what a message costs between two ranks.
+"""Networks of hosts with cores, at one site or several, and the cost of a message between two ranks.
 
 A message of m bytes takes alpha + beta * m seconds (Hockney, Parallel Computing 20, 1994): cores of a host, hosts of a
 site and sites each have an alpha and a beta. Messages that leave or enter a host at once share its bandwidth, those of
@@ -24,11 +24,11 @@ from core.errors import UserError
 FILE = Path(__file__).with_name("interconnects.toml")
 HOPS = ("cores", "hosts", "between_sites")
 DOUBLING, HOSTS_FIRST = "doubling", "hosts first"
-"""How ranks reduce, see `cluster.model.allreduce`."""
+"""Algorithms of reductions, see `cluster.model.allreduce`."""
 
 
 class Hop(NamedTuple):
-    """What a message costs from rank to rank.
+    """Cost of a message from rank to rank.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Hop(NamedTuple):
     source : str
         Source of both, as text.
     farthest_s : float
-        `alpha_s` between the two sites that are farthest apart; 0: the same.
+        `alpha_s` between the two most distant sites; 0 if it is the same.
 
     """
 
@@ -50,18 +50,18 @@ class Hop(NamedTuple):
 
 
 NO_HOP = Hop(0.0, 0.0)
-"""Where there is nothing between what there is one of."""
+"""Hop between identical places."""
 
 
 class RankLocations(NamedTuple):
-    """Where ranks are: host and site of each, by rank."""
+    """Host and site of each rank."""
 
     host: np.ndarray
     site: np.ndarray
 
     @property
     def hosts(self) -> int:
-        """How many hosts have ranks."""
+        """Number of hosts with ranks."""
         return int(self.host[-1]) + 1
 
 
@@ -73,20 +73,20 @@ class Interconnect:
     ----------
     name, title : str
     cores_per_host : int
-        Ranks that a host takes; hosts are filled one after the other.
+        Ranks on a host; hosts are filled one after the other.
     cores, hosts : Hop
         Between cores of a host and between hosts of a site.
     between_sites : Hop
         Between hosts of two sites.
     sites : int
-        Over which the hosts in use are spread in equal blocks.
+        Number of sites; the hosts in use are split into equal blocks.
     algorithm : str
-        `HOSTS_FIRST`: what Open MPI 5 does where several hosts have several ranks each. `DOUBLING`.
+        `HOSTS_FIRST`, as in Open MPI 5 for several ranks on several hosts, or `DOUBLING`.
     measured : tuple of Reduction
-        Reductions whose times are known, to which modelled ones are fitted.
+        Measured reductions, to which modelled times are fitted.
     crowds : tuple of (int, float)
-        Numbers of ranks, and how many times longer the work of each takes while they work and each step waits for the
-        slowest; empty: no longer.
+        Numbers of ranks, and the factor by which the work of each takes longer than alone, if each step waits for
+        the slowest; empty for no slowdown.
 
     """
 
@@ -102,7 +102,7 @@ class Interconnect:
     crowds: tuple[tuple[int, float], ...] = ()
 
     def places(self, ranks: int) -> RankLocations:
-        """Lay ranks out over hosts and sites."""
+        """Assign ranks to hosts and sites."""
         host = np.arange(ranks) // self.cores_per_host
         hosts = int(host[-1]) + 1
         return RankLocations(host, host * min(self.sites, hosts) // hosts)
@@ -112,15 +112,15 @@ class Interconnect:
         return -(-ranks // self.cores_per_host)
 
     def crowding(self, ranks: int) -> float:
-        """How many times longer a rank's work takes than alone, when all ranks work: linear between what is known.
+        """Return the factor by which a rank's work takes longer when all ranks work; linear between known points.
 
-        Ranks beyond the most that are known are as slow as those: hosts are full then.
+        Beyond the last point the factor is constant, since hosts are full then.
         """
         known = sorted({1: 1.0, **dict(self.crowds)}.items())
         return float(np.interp(ranks, [count for count, _ in known], [factor for _, factor in known]))
 
     def message_s(self, places: RankLocations, source: np.ndarray, target: np.ndarray, size: float) -> np.ndarray:
-        """Seconds of messages that ranks ``source`` send to ranks ``target`` at once, of so many bytes each."""
+        """Return the seconds of simultaneous messages of ``size`` bytes from ranks ``source`` to ranks ``target``."""
         leaves = places.host[source] != places.host[target]
         travels = places.site[source] != places.site[target]
         beta = np.full(len(source), self.cores.beta_s_per_byte)
@@ -132,7 +132,7 @@ class Interconnect:
         return np.where(travels, self.travel_s(apart, places), alpha) + beta * size
 
     def travel_s(self, apart: np.ndarray, places: RankLocations) -> np.ndarray:
-        """Seconds of an empty message between sites so many places apart on their line."""
+        """Return the seconds of an empty message between sites ``apart`` places apart on their line."""
         near, far = self.between_sites.alpha_s, self.between_sites.farthest_s or self.between_sites.alpha_s
         widest = max(1, int(places.site[-1]) - 1)
         return near + (far - near) * np.maximum(apart - 1, 0) / widest
@@ -141,7 +141,7 @@ class Interconnect:
 def count_crossing_messages(
     area: np.ndarray, source: np.ndarray, target: np.ndarray, crosses: np.ndarray
 ) -> np.ndarray:
-    """For each message how many cross the border of its source's area, or its target's, in the same direction."""
+    """For each message, count those that cross the border of its source's or target's area in the same direction."""
     out = np.bincount(area[source[crosses]], minlength=area[-1] + 1)
     into = np.bincount(area[target[crosses]], minlength=area[-1] + 1)
     return np.maximum(out[area[source]], into[area[target]])
@@ -151,12 +151,12 @@ def count_crossing_messages(
 
 
 def find_interconnects(name: str) -> list[Interconnect]:
-    """The networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five.
+    """Return the networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five.
 
     Raises
     ------
     UserError
-        There is none of that name.
+        There is no network of that name.
 
     """
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
@@ -171,12 +171,12 @@ def find_interconnects(name: str) -> list[Interconnect]:
 
 
 def interconnect_names() -> list[str]:
-    """The networks that need no file."""
+    """List the networks that need no file."""
     return list(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
 def build_interconnect(name: str, content: Mapping[str, Any], sites: int) -> Interconnect:
-    """A network of the data file."""
+    """Make a network from the data file."""
     cores, hosts, between_sites = (build_hop(content[hop]) if hop in content else NO_HOP for hop in HOPS)
     title = content["title"] + (f", {sites} sites" if "sites" in content else "")
     known_as = f"{name}:{sites}" if "sites" in content else name
@@ -184,7 +184,7 @@ def build_interconnect(name: str, content: Mapping[str, Any], sites: int) -> Int
 
 
 def build_hop(content: Mapping[str, Any]) -> Hop:
-    """Microseconds and megabytes per second as seconds."""
+    """Convert microseconds and megabytes per second to seconds."""
     latency = content["latency_us"]
     near, far = latency if isinstance(latency, list) else (latency, 0)
     return Hop(near * 1e-6, 1e-6 / content["megabytes_per_s"], content["source"], far * 1e-6)
@@ -194,14 +194,14 @@ def build_hop(content: Mapping[str, Any]) -> Hop:
 
 
 def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
-    """The network that `python -m cluster check` has measured.
+    """Make a network from the measurements of `python -m cluster check`.
 
     Parameters
     ----------
     name
         Of the file.
     check
-        What it says.
+        Its content.
 
     Raises
     ------
@@ -223,6 +223,6 @@ def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
 
 
 def median_hop(links: Sequence[Link]) -> Hop:
-    """The medians over some pairs."""
+    """Return the medians over some pairs."""
     alpha, beta = median(one.alpha_s for one in links), median(one.beta_s_per_byte for one in links)
     return Hop(alpha, beta, f"measured, the median of {len(links)} pairs")

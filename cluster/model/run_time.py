@@ -1,10 +1,9 @@
 """Modelled time of a search on ranks of a network, from alpha, beta and compute rates.
 
-One iteration is what a rank computes of the work (the largest share, times gamma), what every rank does by itself, and
-what ranks say to each other. Each way of sharing is a function: neighbourhoods and walks (one word an iteration, or
-none), ants (arrays), subtrees (a counter), strips and halves of tables (messages from rank to rank). These are the
-exchanges of the suite's ranks on cores (`backends.collectives`, `core.search`); ranks begin an iteration together, so
-what a rank waits for others is the largest share and nothing else.
+An iteration has the largest part of the work (times gamma), the serial work of every rank, and communication. Each
+partition scheme is a function: neighbourhoods and walks (one word an iteration, or none), ants (arrays), subtrees (a
+counter), strips and halves of tables (messages from rank to rank). These are the exchanges of ranks on cores
+(`backends.collectives`, `core.search`). Ranks begin an iteration together, so the largest part determines its time.
 """
 
 from __future__ import annotations
@@ -20,33 +19,33 @@ from cluster.model.interconnects import Hop, Interconnect
 from core.errors import UserError
 
 WORD = 8
-"""Bytes of what ranks reduce in every iteration: the smallest key, the shortest tour and its ant."""
+"""Bytes reduced in every iteration: the smallest key, or the shortest tour and its ant."""
 SAMPLE_INTERVAL_S = 0.19
-"""Seconds of a batch of iterations, after which ranks compare where they stand: between 0.125 and 0.25."""
+"""Seconds of a batch of iterations between two comparisons of ranks: between 0.125 and 0.25."""
 
 
 class Work(NamedTuple):
-    """What a search computes and what its ranks hand each other.
+    """Computation and communication of a search.
 
     Attributes
     ----------
     way : str
-        How ranks share it, a key of `PARTITION_SCHEMES`.
+        Partition scheme, a key of `PARTITION_SCHEMES`.
     units : float
-        Of work in an iteration of all ranks together.
+        Units of work in an iteration of all ranks together.
     iterations : int
-        Of a run; subtrees, strips and halves have one.
+        Iterations of a run; 1 for subtrees, strips and halves.
     shares : int
-        Walks, climbers or ants, whole numbers of which a rank has.
+        Number of walks, climbers or ants; a rank has a whole number of them.
     reduced_bytes, gathered_bytes : int
-        Arrays that all ranks add up in each iteration, and those whose parts every host needs from all others. Of
-        strips and halves: a border of the whole table, and the last row.
+        Arrays that all ranks add up in each iteration, and arrays gathered on every host. For strips and halves:
+        a border of the whole table, and the last row.
     collected_bytes : int
-        What the first rank collects from all others in each iteration; the suite's ranks: nothing.
+        Bytes that the first rank collects from all others in each iteration; 0 for this project's ranks.
     least : float
         Units of the smallest batch, of subtrees.
     pieces : int
-        Messages in which a strip hands on its border.
+        Messages in which a strip sends its border.
     waves : int
         Parts of a table, each by its own ranks, that are computed from both ends: 1 or 2.
 
@@ -65,7 +64,7 @@ class Work(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """How fast a rank is.
+    """Speed of a rank.
 
     Attributes
     ----------
@@ -74,7 +73,7 @@ class Speed(NamedTuple):
     serial_s : float
         Seconds of an iteration that every rank spends by itself: the move, an update.
     meeting_s : float
-        Seconds that a rank's own processor takes for a meeting besides the messages: Python, between two kernels.
+        Seconds of a rank's processor for a reduction besides the messages: Python, between two kernels.
 
     """
 
@@ -97,12 +96,12 @@ class IterationTimes(NamedTuple):
 
     @property
     def communication_share(self) -> float:
-        """The part of the time in which ranks communicate, 0 to 1."""
+        """Fraction of the time spent in communication, 0 to 1."""
         return self.communication_s / self.total_s
 
 
 class ScalingPoint(NamedTuple):
-    """An iteration on so many ranks.
+    """An iteration on a number of ranks.
 
     Attributes
     ----------
@@ -123,25 +122,25 @@ class ScalingPoint(NamedTuple):
         return self.speedup / self.ranks
 
 
-# --- ways of sharing ---
+# --- partition schemes ---
 
 
 def neighbourhood(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Neighbours in equal parts; the smallest key of all ranks in each iteration, and a comparison after each batch."""
+    """Model equal parts of a neighbourhood: the smallest key in each iteration, and a comparison after each batch."""
     compute = speed.unit_s * ceil(work.units / ranks) * network.crowding(ranks)
     meetings = synchronisation_s(speed, network, ranks, WORD) + collection_s(network, ranks, work.collected_bytes)
     return add_comparison(IterationTimes(compute, speed.serial_s, meetings), speed, network, ranks)
 
 
 def walks(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Whole walks or climbs; ranks meet after each batch alone."""
+    """Model whole walks or climbs; ranks synchronise only after each batch."""
     part = ceil(work.shares / ranks) / work.shares
     compute = speed.unit_s * work.units * part * network.crowding(ranks)
     return add_comparison(IterationTimes(compute, speed.serial_s, 0.0), speed, network, ranks)
 
 
 def ants(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Whole ants; the shortest tour, the sum of deposits on all edges, and rows of weights that other hosts compute."""
+    """Model whole ants: the shortest tour, the sum of deposits on all edges, and rows of weights from other hosts."""
     part = ceil(work.shares / ranks) / work.shares
     compute = speed.unit_s * work.units * part * network.crowding(ranks)
     meetings = synchronisation_s(speed, network, ranks, WORD) + synchronisation_s(
@@ -152,9 +151,9 @@ def ants(work: Work, speed: Speed, network: Interconnect, ranks: int) -> Iterati
 
 
 def subtrees(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Batches from a counter, each a part of what is left (Polychronopoulos and Kuck, 1987), the last the smallest.
+    """Model batches from a counter, each a fraction of the rest (Polychronopoulos and Kuck, 1987).
 
-    The counter lies with rank 0; a batch takes a request and an answer over the longest way, an incumbent as much.
+    The counter is on rank 0; a batch takes a request and a reply over the longest distance, and so does an incumbent.
     """
     compute = speed.unit_s * work.units / ranks * network.crowding(ranks)
     if ranks == 1:
@@ -168,7 +167,7 @@ def subtrees(work: Work, speed: Speed, network: Interconnect, ranks: int) -> Ite
 
 
 def strips(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Columns of a table in strips, each of which hands its border on in pieces: a pipeline of as many stages.
+    """Model columns of a table in strips: a pipeline of as many stages, with borders sent in pieces.
 
     The last strip begins when all to its left have done a piece, and each piece has come to its right neighbour; from
     then on a message travels while the next piece is computed. Waves from both ends are two pipelines of half of the
@@ -188,7 +187,7 @@ def strips(work: Work, speed: Speed, network: Interconnect, ranks: int) -> Itera
 
 
 def halves(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Two ranks with a table each, of which one hands its last row to the other.
+    """Model two ranks with a table each; one sends its last row to the other.
 
     Raises
     ------
@@ -212,11 +211,11 @@ PARTITION_SCHEMES: dict[str, Callable[[Work, Speed, Interconnect, int], Iteratio
     "halves": halves,
 }
 MAX_RANKS = {"halves": 2}
-"""Of ways that more ranks cannot share."""
+"""Largest number of ranks of schemes with a limit."""
 
 
 def iteration(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """An iteration on so many ranks."""
+    """Return the times of an iteration."""
     return PARTITION_SCHEMES[work.way](work, speed, network, ranks)
 
 
@@ -224,19 +223,19 @@ def iteration(work: Work, speed: Speed, network: Interconnect, ranks: int) -> It
 
 
 def synchronisation_s(speed: Speed, network: Interconnect, ranks: int, size: int) -> float:
-    """A reduction of an array of so many bytes, and what the host does for it; nothing for one rank."""
+    """Return the seconds of a reduction of ``size`` bytes and of the host's part in it; 0 for one rank."""
     return speed.meeting_s + reduction_s(network, ranks, size) if ranks > 1 and size else 0.0
 
 
 def add_comparison(parts: IterationTimes, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """An iteration with its part of the comparison of all ranks that follows a batch: 3 words, and one of each rank."""
+    """Add an iteration's part of the comparison after a batch: 3 words, and one of each rank."""
     samples = min(1.0, parts.total_s / SAMPLE_INTERVAL_S)
     told = samples * synchronisation_s(speed, network, ranks, WORD * (3 + ranks))
     return parts._replace(communication_s=parts.communication_s + told)
 
 
 def collection_s(network: Interconnect, ranks: int, size: int) -> float:
-    """The first rank collects an array of which every rank has a part: from other hosts by the network of its own."""
+    """Return the seconds to collect an array with a part on every rank; only other hosts need the network."""
     if ranks == 1 or not size:
         return 0.0
     hop, hosts = slowest_hop(network, ranks), network.hosts_of(ranks)
@@ -245,7 +244,7 @@ def collection_s(network: Interconnect, ranks: int, size: int) -> float:
 
 
 def gathering_s(network: Interconnect, ranks: int, size: int) -> float:
-    """Every host takes from each other one its part of an array; cores of one host have it in common memory."""
+    """Return the seconds in which every host gets parts of an array from all others; cores share memory."""
     hosts = network.hosts_of(ranks)
     if hosts == 1 or not size:
         return 0.0
@@ -254,19 +253,19 @@ def gathering_s(network: Interconnect, ranks: int, size: int) -> float:
 
 
 def borders_s(network: Interconnect, ranks: int, size: float) -> float:
-    """A message from each rank to the next, one after the other."""
+    """Return the seconds of a message from each rank to the next, one after the other."""
     first = np.arange(ranks - 1)
     return float(network.message_s(network.places(ranks), first, first + 1, size).sum())
 
 
 def border_s(network: Interconnect, ranks: int, size: float) -> float:
-    """A message to the next rank, over the slowest border between two ranks."""
+    """Return the seconds of a message to the next rank over the slowest border between two ranks."""
     hop = slowest_hop(network, ranks)
     return hop.alpha_s + hop.beta_s_per_byte * size
 
 
 def slowest_hop(network: Interconnect, ranks: int) -> Hop:
-    """The slowest kind of way between two of so many ranks."""
+    """Return the slowest kind of connection between two of these ranks."""
     hosts = network.hosts_of(ranks)
     if hosts == 1:
         return network.cores
@@ -274,7 +273,7 @@ def slowest_hop(network: Interconnect, ranks: int) -> Hop:
 
 
 def longest_latency_s(network: Interconnect, ranks: int) -> float:
-    """Seconds of an empty message between the two ranks that are farthest apart."""
+    """Return the seconds of an empty message between the two most distant ranks."""
     hop = slowest_hop(network, ranks)
     return max(hop.alpha_s, hop.farthest_s)
 
@@ -283,7 +282,7 @@ def longest_latency_s(network: Interconnect, ranks: int) -> float:
 
 
 def scaling_curve(work: Work, speed: Speed, network: Interconnect, ranks: Iterable[int]) -> list[ScalingPoint]:
-    """Time, speed-up and efficiency against ranks; those that cannot share the work are left out."""
+    """Return time, speed-up and efficiency by ranks, without numbers of ranks that cannot share the work."""
     alone = iteration(work, speed, network, 1).total_s
     most = MAX_RANKS.get(work.way)
     every = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]

@@ -1,10 +1,9 @@
 """Binding of the ranks of a host to separate cores.
 
-A launcher can do that too, each in its own words. Open MPI's `--map-by slot:PE=4` ends with an error instead of sharing
-cores where they are too few, and counts cores where a container counts hardware threads; what `make venv` writes, so
-that more ranks than cores may start, leaves them unbound. So ranks that shall keep apart do it themselves: they take
-their turns of what the launcher has left to all of them: whole cores, as long as there are enough, since two threads of
-one core share it.
+Launchers can bind ranks too, each with other options. Open MPI's `--map-by slot:PE=4` ends with an error if there are
+too few cores, and counts cores where a container counts hardware threads. The settings of `make venv`, which allow more
+ranks than cores, leave ranks unbound. So ranks bind themselves: they take turns in choosing from the cores that the
+launcher allows. They get whole cores if there are enough, since two threads of a core share it.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from cluster.mpi.communicator import Communicator
 from core.errors import UserError
 
 PROCESSORS = Path("/sys/devices/system/cpu")
-"""Where Linux describes what it numbers as processors: cores, or the hardware threads of each."""
+"""Linux's description of its numbered processors: cores, or the hardware threads of each."""
 
 
 class AffinityRequest(NamedTuple):
-    """A rank's host, the processors that it may use there, those of a core together, and how many it wants of them."""
+    """A rank's host, the processors allowed there, grouped by core, and the number it needs."""
 
     host: str
     allowed: tuple[tuple[int, ...], ...]
@@ -31,28 +30,28 @@ class AffinityRequest(NamedTuple):
 
 
 def allowed_processors(described: Path = PROCESSORS) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the processors that this process may use, those of a core together, in order."""
+    """Return the numbers of the processors that this process may use, grouped by core, in order."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     of_a_core: dict[str, list[int]] = {}
     for number in allowed:
         siblings = described / f"cpu{number}/topology/thread_siblings_list"
-        # Not everything that runs Linux' programs describes its processors.
+        # Some systems that run Linux programs do not describe their processors.
         core = siblings.read_text(encoding="ascii") if siblings.exists() else str(number)
         of_a_core.setdefault(core, []).append(number)
     return tuple(map(tuple, of_a_core.values()))
 
 
 def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
-    """Keep this rank to processors that no other rank of its host keeps to; all ranks call this.
+    """Bind this rank to processors that no other rank of its host uses; all ranks call this.
 
-    What a thread may use is what threads and processes that it starts later may: call it before there are any.
+    Threads and processes started later inherit the binding, so call this before starting any.
 
     Parameters
     ----------
     ranks
         The communicator.
     wanted
-        How many cores this rank works on.
+        Number of cores of this rank.
 
     Returns
     -------
@@ -62,7 +61,7 @@ def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     Raises
     ------
     UserError
-        A host has too few cores, on all ranks the same message; or the system keeps no process to cores.
+        A host has too few cores (the same message on all ranks), or the system cannot bind processes.
 
     """
     if not hasattr(os, "sched_setaffinity"):
@@ -78,11 +77,10 @@ def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
 
 
 def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
-    """The processors of each rank: those of a host that may use the same ones take them in turn, lowest numbers first.
+    """Return the processors of each rank; ranks with the same choice take turns, lowest numbers first.
 
-    Every processor is a core of its own where there are enough; else those of a core follow each other, so that they
-    are mostly one rank's. Neighbouring numbers mostly share caches and memory. Ranks that a launcher has bound apart
-    have cores of their own already.
+    Each processor is on another core if there are enough; else those of a core are adjacent, so that one rank mostly
+    gets them all. Neighbouring numbers mostly share caches and memory. Ranks bound by the launcher keep their cores.
 
     Raises
     ------
@@ -108,12 +106,12 @@ def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
 
 
 def format_count(number: int, noun: str) -> str:
-    """A number with its noun: 1 rank, 2 ranks."""
+    """Return a number with its noun: 1 rank, 2 ranks."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def format_cores(cores: Sequence[int]) -> str:
-    """Numbers of cores as Linux writes them: 0-3,8."""
+    """Return core numbers in Linux's format: 0-3,8."""
     spans: list[list[int]] = []
     for number in cores:
         if spans and number == spans[-1][1] + 1:

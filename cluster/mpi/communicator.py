@@ -31,7 +31,7 @@ class Communicator(Protocol):
     Attributes
     ----------
     rank, size : int
-        This process's number and how many there are.
+        This process's rank and the number of ranks.
     local_rank : int
         Its number among the ranks of its host; modulo the number of devices there, it is the device's index.
     is_silent : bool
@@ -52,7 +52,7 @@ class Communicator(Protocol):
     lost: Sequence[int]
 
     def host(self) -> str:
-        """Name the host and process space that this rank lives in: the same for ranks that can share memory."""
+        """Return a name of host and process space, equal for ranks that can share memory."""
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Find the least value of all ranks and its index; of equal values the smallest index.
@@ -85,16 +85,16 @@ class Communicator(Protocol):
         """
 
     def bcast(self, item: T) -> T:
-        """Hand rank 0's object or array to all ranks; what the others pass is ignored."""
+        """Send rank 0's object or array to all ranks; arguments of other ranks are ignored."""
 
     def gather(self, item: T) -> list[T] | None:
-        """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
+        """Collect one object of each rank in order of rank; a list on rank 0, None elsewhere."""
 
     def join(self, items: np.ndarray) -> np.ndarray:
-        """Put the flat arrays of all ranks, of one dtype and any lengths, one after the other, for every rank."""
+        """Concatenate flat arrays of all ranks, of one dtype and any lengths, on every rank."""
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Combine arrays of integers of all ranks element by element, in place: every rank's holds the result.
+        """Combine the ranks' integer arrays element by element, in place; every rank gets the result.
 
         Parameters
         ----------
@@ -106,13 +106,13 @@ class Communicator(Protocol):
         """
 
     def transfer(self, messages: Sequence[Message]) -> None:
-        """Send and receive arrays at once, in place; all ranks call this, each with the messages that concern it.
+        """Send and receive arrays at once, in place; all ranks call this, each with its own messages.
 
         Messages between two ranks are in the same order on both.
         """
 
     def send(self, items: np.ndarray, to: int) -> None:
-        """Hand an array to another rank, which calls `receive`; may wait until it does."""
+        """Send an array to another rank, which calls `receive`; may wait for that call."""
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
@@ -125,10 +125,10 @@ class Communicator(Protocol):
         """
 
     def barrier(self) -> None:
-        """Wait until every rank is here."""
+        """Wait for all ranks."""
 
     def assemble(self) -> None:
-        """Wait asleep until every rank is here: for waits of a second or an hour, which leave the core to others.
+        """Wait for all ranks in sleep, which leaves the core to others; for waits of a second and more.
 
         A rank continues up to `idle_waiting.LONGEST_NAP_S` later than after `barrier`.
         """
@@ -137,14 +137,14 @@ class Communicator(Protocol):
         """Make a word that ranks share; all ranks together."""
 
     def counter(self) -> SharedCounter:
-        """Make a counter from which ranks take numbers without meeting; all ranks together."""
+        """Make a counter from which ranks take numbers without synchronisation; all ranks call this."""
 
     def least(self, value: int) -> SharedMinimum:
-        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
+        """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
 
 
 def host_name() -> str:
-    """The host and the process space of this process: processes with equal names can open each other's memory."""
+    """Return a name of host and process space; processes with equal names can open each other's memory."""
     try:
         space = os.readlink("/proc/self/ns/pid")
         with open("/proc/sys/kernel/random/boot_id") as file:
@@ -156,7 +156,7 @@ def host_name() -> str:
 
 
 def check_pair(value: int, index: int) -> None:
-    """Raise `OverflowError` for operands that `Communicator.minloc` does not take."""
+    """Raise `OverflowError` for invalid operands of `Communicator.minloc`."""
     if not LEAST_VALUE <= value <= MOST_VALUE:
         raise OverflowError(f"value {value} is outside -2^63 to 2^64 - 1")
     if not 0 <= index <= MOST_INDEX:

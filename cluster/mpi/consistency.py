@@ -1,6 +1,6 @@
-"""Ranks compare what they were asked for, once, before they work: unlike ranks would wait for each other for ever.
+"""Check that all ranks have equal arguments before they work.
 
-Or worse, they would not, and put parts of two different works together.
+Ranks with different arguments would wait for each other forever, or combine parts of different computations.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cluster.mpi.failures import liveness
 from core.errors import UserError
 
 MOST_NAMED = 4
-"""Ranks that a message names one by one."""
+"""Most ranks listed in a message."""
 
 
 def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> None:
@@ -23,7 +23,7 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
     ranks
         The communicator; a process alone agrees with itself.
     facts
-        Names and values, the most telling first: the first one that differs is reported.
+        Names and values, the most important first; the first difference is reported.
 
     Raises
     ------
@@ -41,16 +41,16 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
 
 
 def require_equal_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
-    """Compare what ranks read at their places; one rank reads what several would read at the same place.
+    """Compare the ranks' content at their places; a place shared by several ranks is read once.
 
     Parameters
     ----------
     ranks, name
         As for `require_equal_arguments`.
     place
-        Where this rank reads on its host, such as a folder's path.
+        Place that this rank reads on its host, such as a folder's path.
     content
-        Reads it, and returns what must be equal on all ranks. Nobody reads where all ranks have one place.
+        Function that reads and returns content that must be equal on all ranks. Not called if all ranks have one place.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
 
 
 def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
-    """Say which fact is not the same for all, by rank; empty if there is none."""
+    """Return a message about the first fact that differs between ranks; empty if all are equal."""
     for name in dict.fromkeys(name for facts in everyone for name in facts):
         places: dict[str, list[int]] = {}
         for rank, facts in enumerate(everyone):
@@ -84,7 +84,7 @@ def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
 
 
 def format_ranks(ranks: Sequence[int]) -> str:
-    """Ranks in words, some by their numbers."""
+    """Return ranks as text, some by their numbers."""
     names = ", ".join(map(str, ranks[:MOST_NAMED]))
     more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
     return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

@@ -13,16 +13,14 @@ from cluster.mpi.solo import Solo
 def default_communicator() -> Communicator:
     """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
 
-    Where the launcher lets ranks survive the loss of others it is `cluster.mpi.failures.survivors.FaultTolerantMpi`. A
-    process has one of them, which every call returns: MPI has few operations, windows and datatypes, and ranks make
-    them together.
+    If the launcher lets ranks survive the loss of others, it is `cluster.mpi.failures.survivors.FaultTolerantMpi`. All
+    calls return the same object: MPI limits operations, windows and datatypes, and ranks must create them together.
     """
     return _of_this_process() if launcher.launched() or launcher.survives_lost_ranks() else Solo()
 
 
 @cache
 def _of_this_process() -> Mpi:
-    """Start MPI."""
     if launcher.survives_lost_ranks():
         from cluster.mpi.failures.survivors import FaultTolerantMpi
 

@@ -1,7 +1,7 @@
-"""Waiting that leaves the processor to others: for waits that are long by nature, at the start and the end of a job.
+"""Idle waiting: long waits at the start and the end of a job that leave the processor to others.
 
-MPI waits by asking again and again, so that it hears at once what has come. 64 ranks that do so on two cores keep them
-busy while one of them loads and compiles for all. Ranks that nap wake up a little later, and cost next to nothing.
+MPI polls for messages, so that it receives them at once. 64 polling ranks keep two cores busy while one of them loads
+and compiles for all. Sleeping ranks wake up a little later, and cost almost nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from cluster.mpi import launcher
 
 FIRST_NAP_S, LONGEST_NAP_S = 1e-4, 0.05
 NAP_PER_RANK_S = 1e-3
-"""Of the ranks of a host: the longest nap of each, so that they wake up a thousand times a second together."""
+"""Longest sleep, per rank of a host, so that all ranks together wake up a thousand times a second."""
 WAITED_PER_NAP = 5
-"""A nap is the time waited so far divided by this: waiting gets longer by so much at most."""
+"""Time waited so far over the next sleep; limits the additional wait."""
 SET_TIMER_SLACK = 29
 """Of Linux's prctl, with the nanoseconds by which the thread's timers may be late; 0 is the usual 50,000."""
 SLACK_PER_RANK_NS, MOST_SLACK_NS = 300_000, 20_000_000
@@ -33,7 +33,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def coarse_timers(ranks_here: int) -> Iterator[None]:
-    """Let short sleeps of this thread inside the block last longer, the more ranks this host has.
+    """Lengthen short sleeps of this thread inside the block, in proportion to the ranks of this host.
 
     Open MPI sleeps 100 microseconds at a time while it starts and ends, and 64 ranks that wake up 10,000 times a second
     take both cores. Nothing is changed where the system has no such setting.
@@ -46,12 +46,12 @@ def coarse_timers(ranks_here: int) -> Iterator[None]:
 
 
 def timer_slack(ranks_here: int) -> int:
-    """By how many nanoseconds timers may be late while this host's ranks start or end."""
+    """Return the timer slack in nanoseconds while this host's ranks start or end."""
     return min(SLACK_PER_RANK_NS * ranks_here, MOST_SLACK_NS)
 
 
 def set_timer_slack(nanoseconds: int) -> None:
-    """Say how late this thread's timers may be; 0 is the usual value of its process."""
+    """Set this thread's timer slack; 0 is the usual value of its process."""
     import ctypes
     import sys
 

@@ -10,10 +10,10 @@ SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 ENDS_ALL_RANKS = ("PRTE_LAUNCHED",)
-"""Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
+"""Set by launchers that end all ranks as soon as one exits with a code: Open MPI's, from version 5 on."""
 
 TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
-"""Set by Slurm's `srun`, also where it tells MPI nothing of the others (`--mpi=none`)."""
+"""Set by Slurm's `srun`, even without MPI support (`--mpi=none`)."""
 
 LAUNCHERS = ("prterun", "mpirun", "prte")
 """Names of Open MPI's launcher as a process."""
@@ -21,9 +21,9 @@ DAEMON = "prted"
 """Name of the process that starts the ranks on each further host."""
 
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
-"""Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
+"""Set to 1 by Open MPI's launcher if the other ranks continue when one is killed."""
 VARIABLES = frozenset({*RANK, *SIZE, SURVIVES})
-"""Variables of which a process has one if a launcher started it."""
+"""Variables set by launchers; each launcher sets at least one."""
 
 
 def _first(names: tuple[str, ...]) -> int | None:
@@ -32,17 +32,17 @@ def _first(names: tuple[str, ...]) -> int | None:
 
 
 def ends_all_ranks() -> bool:
-    """Tell whether the launcher is known to end all ranks when one leaves with a code."""
+    """Return True if the launcher ends all ranks when one exits with a code."""
     return not survives_lost_ranks() and any(name in os.environ for name in ENDS_ALL_RANKS)
 
 
 def survives_lost_ranks() -> bool:
-    """Tell whether the launcher lets the other ranks go on when one is killed: `mpirun --with-ft ulfm`."""
+    """Return True if the other ranks continue when one is killed: `mpirun --with-ft ulfm`."""
     return os.environ.get(SURVIVES, "") == "1"
 
 
 def launched() -> bool:
-    """Tell whether an MPI launcher started this process."""
+    """Return True if an MPI launcher started this process."""
     return _first(RANK + SIZE) is not None
 
 
@@ -61,22 +61,22 @@ def rank() -> int:
 
 
 def size() -> int | None:
-    """Count the ranks of the job; None where the launcher does not say."""
+    """Return the number of ranks of the job; None if the launcher does not set it."""
     return _first(SIZE)
 
 
 def local_rank() -> int | None:
-    """Return the rank among those of this host, which picks its GPU; None where the launcher does not say."""
+    """Return the rank among those of this host, which selects its GPU; None if the launcher does not set it."""
     return _first(LOCAL_RANK)
 
 
 def local_size() -> int:
-    """Count the ranks of this host; those of the job where the launcher does not say, 1 without a launcher."""
+    """Count the ranks of this host; by default those of the job, 1 without a launcher."""
     return _first(LOCAL_SIZE) or size() or 1
 
 
 def parent_name() -> str:
-    """Return the name of the parent process; empty where the system does not tell it."""
+    """Return the name of the parent process; empty if the system does not provide it."""
     try:
         with open(f"/proc/{os.getppid()}/comm") as file:
             return file.read().strip()
@@ -85,6 +85,6 @@ def parent_name() -> str:
 
 
 def over_several_hosts() -> bool:
-    """Tell whether the job is known to have ranks on other hosts too."""
+    """Return True if the job is known to have ranks on other hosts."""
     all_ranks, of_host = size(), _first(LOCAL_SIZE)
     return all_ranks is not None and of_host is not None and of_host < all_ranks

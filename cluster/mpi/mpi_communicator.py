@@ -23,7 +23,7 @@ Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
-"""Bytes of one message at most: MPI counts in 31 bits."""
+"""Most bytes of one message: MPI counts in 31 bits."""
 ITEMS, HERE = range(2)
 """Tags of messages: arrays, and the arrival of a rank."""
 NOTHING = bytearray()
@@ -88,7 +88,7 @@ class Mpi(SharedWordFactory):
         self._liveness = self._make_liveness(mpi)
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
-        """Make what other ranks can see of this one."""
+        """Make the state of this rank that others can read."""
         return liveness.own_liveness(mpi)
 
     def host(self) -> str:
@@ -109,8 +109,8 @@ class Mpi(SharedWordFactory):
     def sum(self, summand: Summand) -> Summand:
         """Reduce in one Allreduce; see `Communicator`.
 
-        Python integers are gathered: mpi4py reduces objects by messages in a communicator of its own, in which no rank
-        hears of a lost one that it does not itself wait for.
+        Python integers are gathered: mpi4py reduces objects by messages in a separate communicator, which does not
+        report all lost ranks.
         """
         check_summand(summand)
         self._liveness.together()
@@ -122,7 +122,6 @@ class Mpi(SharedWordFactory):
         return total if isinstance(summand, np.ndarray) else total[()]
 
     def bcast(self, item: T) -> T:
-        """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
         self._liveness.together()
         is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
         header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
@@ -134,12 +133,10 @@ class Mpi(SharedWordFactory):
         return item if self.rank == 0 else words
 
     def gather(self, item: T) -> list[T] | None:
-        """Send pickled; see `Communicator`."""
         self._liveness.together()
         return self.world.gather(item)
 
     def join(self, items: np.ndarray) -> np.ndarray:
-        """Collect in one Allgatherv; see `Communicator`."""
         self._liveness.together()
         lengths = self.world.allgather(items.size)
         whole: Any = np.empty(sum(lengths), items.dtype)
@@ -152,13 +149,12 @@ class Mpi(SharedWordFactory):
         return np.asarray(whole)
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Reduce in one Allreduce, in place; see `Communicator`."""
         check_summand(items)
         self._liveness.together()
         self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
 
     def transfer(self, messages: Sequence[Message]) -> None:
-        """Send and receive in pieces that MPI can count; see `Communicator`."""
+        """Send and receive in pieces of at most `PIECE` bytes; see `Communicator`."""
         self._liveness.together()
         requests = []
         for items, source, to in messages:
@@ -172,26 +168,23 @@ class Mpi(SharedWordFactory):
         self._mpi.Request.Waitall(requests)
 
     def send(self, items: np.ndarray, to: int) -> None:
-        """Send an array as it lies in memory; see `Communicator`."""
         with self._liveness.exchange(to):
             self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to, ITEMS)
 
     def receive(self, items: np.ndarray, source: int) -> None:
-        """Receive in place; see `Communicator`."""
         with self._liveness.exchange(source):
             self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
 
     def departed(self) -> int | None:
-        """Look at what ranks leave behind; see `Communicator`."""
+        """Read the state of the other ranks; see `Communicator`."""
         return self._liveness.departed()
 
     def barrier(self) -> None:
-        """Wait for all; see `Communicator`."""
         self._liveness.together()
         self.world.Barrier()
 
     def assemble(self) -> None:
-        """Tell rank 0, and wait until it tells that all have; see `Communicator`."""
+        """Notify rank 0, and wait for its reply; see `Communicator`."""
         self._liveness.together()
         others = range(1, self.size) if self.rank == 0 else [0]
         if self.rank:
@@ -203,7 +196,7 @@ class Mpi(SharedWordFactory):
             self._mpi.Request.Waitall([self.world.Isend(NOTHING, other, HERE) for other in others])
 
     def word(self) -> Word:
-        """Make a word that lies with rank 0; see `Communicator`."""
+        """Make a word in the memory of rank 0; see `Communicator`."""
         if self.size == 1:
             return LocalWord()
         window = next((one for one in self._windows if one.free), None)
@@ -213,7 +206,7 @@ class Mpi(SharedWordFactory):
         return WindowWord(self, window)
 
     def free(self) -> None:
-        """Give back what MPI keeps for this communicator; all ranks call it together, when nothing follows."""
+        """Free MPI's resources of this communicator; all ranks call it together, after all other calls."""
         if self._mpi.Is_finalized():
             return
         for window in self._windows:

@@ -1,4 +1,4 @@
-"""Two stand-ins for a communicator: one measures the time that its calls take, one rehearses without the others."""
+"""Proxies of a communicator: one measures the time of its calls, one rehearses without the other ranks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory
 from cluster.mpi.solo import Solo
 
 PAIR = np.zeros(3, np.uint64)
-"""As long as what a rank gives for `Communicator.minloc`."""
+"""Of the size of the operands of `Communicator.minloc`."""
 WORD = np.zeros(1, np.int64)
-"""As long as an operand of a shared word."""
+"""Of the size of an operand of a shared word."""
 
 
 def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
-    """Make a method that passes a call on, times it, and counts the items that this rank sends in it."""
+    """Make a method that forwards a call, times it, and counts the sent items."""
 
     def call(self: Any, *arguments: Any) -> Any:
         return self.timed(getattr(self.wrapped, name), sent(self, *arguments), *arguments)
@@ -29,7 +29,7 @@ def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) ->
 
 
 class TimedCommunicator(SharedWordFactory):
-    """A communicator that passes every call on and adds up how long the calls take, waiting for others included.
+    """A communicator that forwards every call and adds up their time, including waiting.
 
     Parameters
     ----------
@@ -41,11 +41,10 @@ class TimedCommunicator(SharedWordFactory):
     seconds : float
         Wall-clock time inside calls since `reset`.
     calls : int
-        How many there were.
+        Number of calls.
     sent_bytes : int
-        Bytes of arrays and of numbers of fixed size that this rank gave to others since `reset`, as often as it gave
-        them: how often MPI passes them on is its own. Not counted is what is pickled, which is as long as pickling
-        makes it: Python integers in `sum`, and what `bcast` and `gather` take other than arrays.
+        Bytes of arrays and numbers of fixed size that this rank sent since `reset`, without forwarding inside MPI.
+        Pickled objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
 
     """
 
@@ -66,7 +65,7 @@ class TimedCommunicator(SharedWordFactory):
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., Any], sent: Iterable[Any], *arguments: Any) -> Any:
-        """Make a call, and add up its time and the bytes of what this rank sends in it."""
+        """Call, and add up the time and the bytes sent by this rank."""
         if self.size > 1:
             self.sent_bytes += sum(getattr(item, "nbytes", 0) for item in sent)
         began = time.perf_counter()
@@ -94,11 +93,11 @@ class TimedCommunicator(SharedWordFactory):
         return self.wrapped.host()
 
     def departed(self) -> int | None:
-        """See `Communicator`; it is no communication that a search makes, and not timed."""
+        """See `Communicator`; not timed, since searches do not communicate by it."""
         return self.wrapped.departed()
 
     def word(self) -> Word:
-        """See `Communicator`; its calls are timed too, unless nothing is said to other ranks."""
+        """See `Communicator`; its calls are timed too, except local ones."""
         word = self.wrapped.word()
         return word if isinstance(word, LocalWord) else TimedWord(word, self)
 
@@ -108,13 +107,13 @@ class TimedCommunicator(SharedWordFactory):
 
 
 class TimedWord:
-    """A word that ranks share, whose calls are added to a clock."""
+    """A shared word with calls that are added to a clock."""
 
     def __init__(self, word: Word, clock: TimedCommunicator) -> None:
         self.wrapped = word
         self.timed, self.rank = clock.timed, clock.rank
 
-    # The word lies with rank 0.
+    # The word is in the memory of rank 0.
     add = _passed_on("add", lambda self, summand: [WORD] if self.rank else [])
     lower = _passed_on("lower", lambda self, value: [WORD] if self.rank else [])
     reset = _passed_on("reset")
@@ -122,7 +121,7 @@ class TimedWord:
 
 
 class Rehearsal(Solo):
-    """A rank that knows its place in the job and answers itself, so that it can compile and warm up on its own.
+    """A rank with its place in the job but without communication, so that it can compile and warm up alone.
 
     Parameters
     ----------

@@ -1,11 +1,10 @@
 """Two numbers shared by all ranks: a counter that distributes work, and the smallest value so far.
 
-Both are one 64-bit word in the memory of rank 0, which the others change by MPI's one-sided Fetch_and_op: nobody has to
-answer. On one host the word lies in shared memory, and a call takes a microsecond or two whatever rank 0 does, running
-a kernel included (Open MPI 5.0.11, two cores). Over several hosts it depends on the network: where its cards do atomics
-no processor is needed, but over TCP rank 0's own processor answers, the next time that it is inside MPI (in `take`,
-`lower` or a method of its communicator). There calls from other hosts wait while rank 0 computes: 1.8 s for one made
-1.8 s before its end. So rank 0 should take small portions there.
+Both are one 64-bit word in the memory of rank 0, which the others change by MPI's one-sided Fetch_and_op. On one host
+the word is in shared memory, and a call takes a microsecond or two, even while rank 0 runs a kernel (Open MPI 5.0.11,
+two cores). Over several hosts it depends on the network. Cards with atomics need no processor. Over TCP the processor
+of rank 0 replies the next time that it is inside MPI (in `take`, `lower` or a method of its communicator). Calls from
+other hosts then wait while rank 0 computes, so rank 0 should take small portions.
 """
 
 from __future__ import annotations
@@ -15,54 +14,54 @@ from typing import Any, Protocol
 import numpy as np
 
 MAX_VALUE = 2**63 - 1
-"""What `SharedMinimum` begins with: no value is larger."""
+"""Default initial value of `SharedMinimum`: no value is larger."""
 WORDS, WORD_BYTES = 32, 64
-"""Words of a window, each in a cache line of its own."""
+"""Words of a window, and bytes of each: one cache line."""
 
 
 class Word(Protocol):
     """A 64-bit number that ranks share."""
 
     def add(self, summand: int) -> int:
-        """Add a number and return what was there before."""
+        """Add a number and return the previous value."""
 
     def lower(self, value: int) -> int:
-        """Keep the smaller of this value and the one that is there, and return what was there before."""
+        """Store the smaller of this value and the present one; returns the previous value."""
 
     def reset(self, value: int) -> None:
-        """Write a value: after all that came before this call, and before all that comes; every rank calls it.
+        """Write a value after all earlier calls and before all later ones; every rank calls it.
 
         Before its first reset a word has no value.
         """
 
     def close(self) -> None:
-        """Give its place back; every rank calls it, and all close their words in the same order."""
+        """Free the word; every rank calls it, and all close their words in the same order."""
 
 
 class SharedWordFactory:
-    """The part of a communicator that makes what is shared."""
+    """The part of a communicator that makes shared words."""
 
     def word(self) -> Word:
         """Make a word that ranks share; all ranks together."""
         raise NotImplementedError
 
     def counter(self) -> SharedCounter:
-        """Make a counter from which ranks take numbers without meeting; all ranks together."""
+        """Make a counter from which ranks take numbers without synchronisation; all ranks call this."""
         return SharedCounter(self.word())
 
     def least(self, value: int) -> SharedMinimum:
-        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
+        """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
         return SharedMinimum(self.word(), value)
 
 
 class Ranks(Protocol):
-    """What a word in a window needs of a communicator over MPI."""
+    """Operations of an MPI communicator that a word in a window needs."""
 
     rank: int
     world: Any
 
     def barrier(self) -> None:
-        """Wait until every rank is here."""
+        """Wait for all ranks."""
 
 
 class SharedCounter:
@@ -71,7 +70,7 @@ class SharedCounter:
     Parameters
     ----------
     word
-        What the ranks share; `Communicator.counter` makes both.
+        The shared word; `Communicator.counter` makes both.
 
     """
 
@@ -93,27 +92,27 @@ class SharedCounter:
         return self.word.add(count)
 
     def taken(self) -> int:
-        """How many numbers ranks have asked for so far, which may be more than there is work for."""
+        """Return the number of values requested so far, which may exceed the amount of work."""
         return self.word.add(0)
 
     def reset(self) -> None:
-        """Begin at 0 again; every rank calls it."""
+        """Restart at 0; every rank calls it."""
         self.word.reset(0)
 
     def close(self) -> None:
-        """Give the place back; every rank calls it, after its last `take`."""
+        """Free the word; every rank calls it, after its last `take`."""
         self.word.close()
 
 
 class SharedMinimum:
-    """Keeps the least of the values that any rank has found, such as the length of the best tour.
+    """Minimum of values from all ranks, such as the length of the best tour.
 
     Parameters
     ----------
     word
         As for `SharedCounter`; `Communicator.least` makes both.
     value
-        What it begins with, the same on every rank.
+        Initial value, the same on every rank.
 
     """
 
@@ -135,34 +134,31 @@ class SharedMinimum:
         return min(self.word.lower(_checked(value)), int(value))
 
     def reset(self, value: int = MAX_VALUE) -> None:
-        """Forget all values and begin with this one, the same on every rank; every rank calls it."""
+        """Set the value, the same on every rank; every rank calls it."""
         self.word.reset(_checked(value))
 
     def close(self) -> None:
-        """Give the place back; every rank calls it, after its last `lower`."""
+        """Free the word; every rank calls it, after its last `lower`."""
         self.word.close()
 
 
 class LocalWord:
-    """The word of a process that shares it with nobody."""
+    """The word of a single process."""
 
     def __init__(self) -> None:
         self._value = 0
 
     def add(self, summand: int) -> int:
-        """See `Word`."""
         before = self._value
         self._value += summand
         return before
 
     def lower(self, value: int) -> int:
-        """See `Word`."""
         before = self._value
         self._value = min(before, int(value))
         return before
 
     def reset(self, value: int) -> None:
-        """See `Word`."""
         self._value = int(value)
 
     def close(self) -> None:
@@ -170,9 +166,9 @@ class LocalWord:
 
 
 class WordWindow:
-    """An MPI window of rank 0 with room for some words, open to all ranks until they close it.
+    """An MPI window of rank 0 for some words, open to all ranks until they close it.
 
-    To open a window takes 0.2 to 5 ms, to lay a word into one that is open nothing.
+    Opening a window takes 0.2 to 5 ms; placing a word in an open one takes no time.
     """
 
     def __init__(self, ranks: Ranks) -> None:
@@ -180,15 +176,15 @@ class WordWindow:
 
         self.mpi = MPI
         ranks.barrier()
-        # Memory that MPI allocates itself can lie in a segment that all ranks of a host share.
+        # Memory allocated by MPI can be in a segment that all ranks of a host share.
         size = WORDS * WORD_BYTES if ranks.rank == 0 else 0
         self.memory = MPI.Win.Allocate(size, 1, comm=ranks.world)
         self.memory.Lock_all(MPI.MODE_NOCHECK)
         self.free = list(range(0, WORDS * WORD_BYTES, WORD_BYTES))
-        """Where no word lies; the same on all ranks, which make and close the same words."""
+        """Free offsets; the same on all ranks, which make and close the same words."""
 
     def close(self) -> None:
-        """Give the window back; all ranks call it together."""
+        """Free the window; all ranks call it together."""
         self.memory.Unlock_all()
         self.memory.Free()
 
@@ -204,11 +200,9 @@ class WindowWord:
         self._before = np.zeros(1, np.int64)
 
     def add(self, summand: int) -> int:
-        """See `Word`."""
         return self._fetch(summand, self._window.mpi.SUM)
 
     def lower(self, value: int) -> int:
-        """See `Word`."""
         return self._fetch(value, self._window.mpi.MIN)
 
     def reset(self, value: int) -> None:
@@ -219,7 +213,7 @@ class WindowWord:
         self._ranks.barrier()
 
     def close(self) -> None:
-        """See `Word`; the next word in this place is reset before anybody uses it, when all have closed this one."""
+        """See `Word`; when all have closed this word, the next one in its place is reset before use."""
         self._window.free.append(self._place)
 
     def _fetch(self, operand: int, operation: Any) -> int:

@@ -1,8 +1,8 @@
 """Abort of a whole job by a failing rank, so that no other rank waits for it in a reduction.
 
-An exception, or an exit with a code, on one rank leaves the rest inside MPI. MPI's Abort releases them, and so does a
-launcher that ends all ranks when one leaves with a code: then that is the way, since Open MPI words an Abort in two
-banners of 16 lines and a code in one of 7, and neither can be switched off.
+An exception, or an exit with a code, on one rank leaves the others inside MPI. MPI's Abort ends them, and so do some
+launchers when one rank exits with a code. The exit code is preferred, since Open MPI prints two banners of 16 lines for
+an Abort and one of 7 for a code, and neither can be switched off.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ HOLD_S = 2.0
 # Open MPI's launcher ends its daemons and waits for them; at the third signal it leaves, or may not.
 END_LAUNCHER = "for one in 1 2 3; do kill -TERM {0}; sleep 0.2; done; sleep 0.5; kill -KILL {0}"
 END_LOCAL_RANKS = "kill -KILL $(cat /proc/{0}/task/{0}/children); sleep 0.5"
-# A launcher may need so long to pass on what ranks have said.
+# Seconds that a launcher may need to forward the output of ranks.
 READ_S = 1
-# How long rank 0 has to name a mistake that all ranks see: on a crowded host ranks start over a second apart.
+# Seconds for rank 0 to report an error that all ranks see: on a busy host ranks start over a second apart.
 FIRST_RANK_S = 2.0
-# Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
+# Additional seconds of each further rank, so that the first report ends the job before the next one.
 NEXT_RANK_S = 0.02
-# What the launcher has not read of a message when the job ends is lost.
+# Output that the launcher has not read when the job ends is lost.
 FLUSH_S = 0.2
 _ends_without_mpi = False
 
 
 def install() -> None:
-    """From here on an uncaught exception ends all ranks: with its traceback, or as one line for a mistake."""
+    """Make an uncaught exception end all ranks, with its traceback, or one line for a user error."""
     sys.excepthook = _end_by_exception
 
 
 def handle_launcher_signal() -> None:
-    """From here on SIGUSR1 is taken for SIGTERM, unless somebody hears it already.
+    """Handle SIGUSR1 like SIGTERM from now on, unless it has a handler.
 
-    `mpirun` and `srun` pass SIGUSR1 on to the ranks of all hosts. SIGTERM they take for themselves: they end all ranks
-    within a second, which is too short to keep a state in, and with an exit code of their own.
+    `mpirun` and `srun` forward SIGUSR1 to the ranks of all hosts. On SIGTERM they end all ranks within a second, too
+    short for a checkpoint, and with another exit code.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL:
         return
@@ -52,10 +52,10 @@ def handle_launcher_signal() -> None:
 
 
 def end_job(code: int) -> None:
-    """End all ranks with this exit code; return where there is no other rank, or MPI has not started.
+    """End all ranks with this exit code; returns if there is no other rank, or MPI has not started.
 
-    A launcher ends a job itself when a process leaves with a code before MPI has started. Nothing that is registered
-    for the end of a process runs: it would wait for the others.
+    A launcher ends a job itself when a process exits with a code before MPI has started. Exit handlers do not run,
+    since they would wait for the other ranks.
     """
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
@@ -67,8 +67,8 @@ def end_job(code: int) -> None:
             hold_connections()
         os._exit(code)
     if launcher.survives_lost_ranks() and launcher.parent_name() in (*launcher.LAUNCHERS, launcher.DAEMON):
-        # Such a launcher mostly ends this rank alone (Open MPI 5.0.11), and no call of another tells of it. If it is
-        # gone, the parent is the system's first process, whose children are not of this job.
+        # Such a launcher mostly ends this rank alone (Open MPI 5.0.11), which no call of another rank reports. If the
+        # launcher is gone, the parent is the system's first process, with children that are not of this job.
         end_launcher(END_LOCAL_RANKS, END_LAUNCHER)
     mpi.COMM_WORLD.Abort(code)
 
@@ -84,7 +84,7 @@ def end_launcher(*commands: str) -> None:
 
 
 def end_without_mpi() -> None:
-    """From here on this process ends without MPI's own end, which waits now and then for ranks that were lost."""
+    """Make this process end without MPI's finalisation, which sometimes waits for lost ranks."""
     global _ends_without_mpi
     import atexit
 
@@ -94,7 +94,7 @@ def end_without_mpi() -> None:
 
 
 def leave(code: int) -> None:
-    """End this process with a code, if it ends without MPI; else return."""
+    """End this process with a code, if it ends without MPI's finalisation; else return."""
     if _ends_without_mpi:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -102,7 +102,7 @@ def leave(code: int) -> None:
 
 
 def report_user_error(message: object) -> None:
-    """Print a mistake of the user once: rank 0 at once, another only if rank 0 has not ended the job soon."""
+    """Report a user error once: rank 0 at once, another rank only if rank 0 does not end the job soon."""
     rank = launcher.rank()
     if rank:
         wait_for_first_rank()
@@ -111,7 +111,7 @@ def report_user_error(message: object) -> None:
 
 
 def flush_to_launcher() -> None:
-    """Wait until what this rank has said is on its way to the terminal; at once where no launcher listens."""
+    """Wait until this rank's output has been sent; returns at once without a launcher."""
     if launcher.launched():
         import time
 
@@ -120,7 +120,7 @@ def flush_to_launcher() -> None:
 
 
 def wait_for_first_rank() -> None:
-    """Give rank 0 the first word, on every other rank."""
+    """Let rank 0 report first; called on every other rank."""
     rank = launcher.rank()
     if rank:
         import time
@@ -145,11 +145,10 @@ def _end_by_exception(kind: type[BaseException], error: BaseException, traceback
 
 
 def hold_connections() -> None:
-    """Keep this rank's connections to other hosts open until the launcher has heard how it ended.
+    """Keep this rank's connections to other hosts open until the launcher knows its exit code.
 
-    A rank that finds a connection closed ends the job too, with a banner and an exit code of Open MPI's own, and would
-    often be the first. A child that does nothing else holds the connections; the streams it gives back, since the
-    launcher waits for their end.
+    A rank that finds a connection closed ends the job too, with Open MPI's banner and exit code, and often first. So a
+    child process holds the connections. It closes the output streams, since the launcher waits for their end.
     """
     import time
 

@@ -1,9 +1,8 @@
 """Liveness of all ranks: at the start of MPI, in collective calls, and at the end.
 
-MPI itself waits for a missing rank for ever. A rank that fails ends the job (`cluster.mpi.failures.abort`), and so does
-the launcher when a process leaves with an exit code or without a word to MPI. What is left is a rank that ends in
-order, with exit code 0, while others wait for it; and a process that never speaks MPI, which some launchers take for
-done.
+MPI itself waits for a missing rank forever. A rank that fails ends the job (`cluster.mpi.failures.abort`), and so does
+the launcher when a process exits with a code or without MPI's finalisation. This module handles the other cases: a rank
+that ends with exit code 0 while others wait for it, and a process that never starts MPI, which some launchers ignore.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.failures import abort
 
 START_S = 300.0
-"""How long a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
+"""Seconds that a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
 PAUSE_PER_RANK_S = 0.005
-"""A rank that has ended looks at the others so seldom that those who share its core hardly notice."""
+"""Pause between checks of the other ranks by a rank that has ended, in proportion to their number."""
 POLL_S = 0.25
-"""How often ranks look at each other while MPI starts."""
+"""Seconds between checks while MPI starts."""
 FORK_S = 3.0
-"""How long a launcher may take to start its ranks, once it has started one."""
+"""Seconds that a launcher may take to start its ranks after the first one."""
 EXCHANGE_S = 2.0
-"""After this time, what a rank that has ended had sent has arrived."""
+"""Seconds after which everything sent by an ended rank has arrived."""
 
 CALLS, PARTNER, EXCHANGES = range(3)
-"""Words that the others see: calls made together, the rank + 1 of an exchange that goes on, how many there were."""
+"""Words visible to other ranks: collective calls, partner rank + 1 of a pending exchange, number of exchanges."""
 ENDED = -1
-"""In place of the number of calls."""
+"""Value of `CALLS` after the end."""
 
 
 @contextmanager
 def start_deadline() -> Iterator[None]:
-    """End the job, with one line, if the ranks do not get through this block together within `START_S`."""
+    """End the job with one line if the ranks do not complete this block together within `START_S`."""
     monitor = threading.Timer(START_S, _report_late_start)
     monitor.daemon = True
     monitor.start()
@@ -61,9 +60,9 @@ def _report_late_start() -> None:
 
 @contextmanager
 def watch_local_ranks() -> Iterator[None]:
-    """End the job if a rank of this host is killed inside, where the launcher would not do so.
+    """End the job if a rank of this host is killed inside the block and the launcher would not end it.
 
-    A launcher that lets ranks survive the loss of others lets them wait for ever for one that MPI has not met yet.
+    A launcher that lets ranks survive the loss of others lets them wait forever for one that has not joined MPI yet.
     """
     if not launcher.survives_lost_ranks():
         yield
@@ -77,7 +76,7 @@ def watch_local_ranks() -> Iterator[None]:
                 complete = time.monotonic()
             elif time.monotonic() - complete > FORK_S:
                 abort.report_user_error("a rank was killed while MPI started; the job cannot continue without it")
-                # The launcher ends all that it has started.
+                # The launcher ends all ranks that it has started.
                 os.kill(os.getppid(), signal.SIGTERM)
                 return
 
@@ -89,19 +88,19 @@ def watch_local_ranks() -> Iterator[None]:
 
 
 def count_local_ranks() -> int:
-    """Count the processes of this host that the same launcher has started and that are alive."""
+    """Count the running processes of this host started by the same launcher."""
     parent = os.getppid()
     try:
         with open(f"/proc/{parent}/task/{parent}/children") as file:
             numbers = file.read().split()
     except OSError:
-        # Where the system does not tell, all are taken to be alive.
+        # If the system gives no information, all are assumed to run.
         return launcher.local_size()
     return sum(not has_ended(number) for number in numbers)
 
 
 def has_ended(process: str) -> bool:
-    """Whether a process has ended, and at most waits for its launcher to hear of it."""
+    """Return True if a process has ended, even if its launcher has not collected its exit code yet."""
     try:
         with open(f"/proc/{process}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"
@@ -110,10 +109,10 @@ def has_ended(process: str) -> bool:
 
 
 def start_mpi() -> Any:
-    """Start MPI, unless somebody has, and return mpi4py's module; raises ImportError where there is none."""
+    """Start MPI, if necessary, and return mpi4py's module; raises ImportError if it is missing."""
     import mpi4py
 
-    # Only the main thread speaks MPI, whatever threads a backend runs.
+    # Only the main thread calls MPI, whatever threads a backend runs.
     mpi4py.rc.thread_level = "funneled"
     mpi4py.rc.initialize = False
     mpi4py.rc.finalize = True
@@ -122,7 +121,7 @@ def start_mpi() -> Any:
     if not MPI.Is_initialized():
         import ctypes
 
-        # mpi4py's own call keeps the interpreter's lock, so that no thread could end it.
+        # mpi4py's call holds the interpreter lock, so that no thread could end it.
         start = ctypes.CDLL(MPI.__file__).MPI_Init_thread
         with start_deadline(), watch_local_ranks(), idle_waiting.coarse_timers(launcher.local_size()):
             start(None, None, MPI.THREAD_FUNNELED, ctypes.byref(ctypes.c_int()))
@@ -132,9 +131,9 @@ def start_mpi() -> Any:
 
 
 class Liveness:
-    """What the others see of this rank, by MPI's one-sided Get, without its help.
+    """State of this rank that other ranks read by MPI's one-sided Get.
 
-    At the end of the process it waits until all ranks have ended; if one waits for this rank instead, it ends the job.
+    At the end of the process it waits until all ranks have ended. If another rank waits for this one, it ends the job.
 
     Parameters
     ----------
@@ -159,12 +158,12 @@ class Liveness:
         atexit.register(self.leave)
 
     def together(self) -> None:
-        """Note that a call begins which all ranks make."""
+        """Record the start of a collective call."""
         self._words[CALLS] += 1
 
     @contextmanager
     def exchange(self, partner: int) -> Iterator[None]:
-        """Note that a call goes on which this rank makes with another."""
+        """Record an exchange with another rank during the block."""
         self._words[EXCHANGES] += 1
         self._words[PARTNER] = partner + 1
         yield
@@ -177,7 +176,7 @@ class Liveness:
         return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
 
     def leave(self) -> None:
-        """Wait until every rank has ended; end the job if one waits for a call that this rank will never make."""
+        """Wait until every rank has ended; end the job if one waits for a call that this rank will not make."""
         if self._mpi.Is_finalized():
             return
         calls = self._words[CALLS]
@@ -200,11 +199,11 @@ class Liveness:
             pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
         self._window.Unlock_all()
         self._window.Free()
-        # MPI itself ends after this, when Python has.
+        # MPI finalises after this, when Python has ended.
         idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
 
     def _look(self, rank: int) -> memoryview:
-        """Another rank's words."""
+        """Return another rank's words."""
         words = bytearray(24)
         self._window.Get([words, 3, self._mpi.INT64_T], rank)
         self._window.Flush(rank)
@@ -220,5 +219,5 @@ class Liveness:
 
 @cache
 def own_liveness(mpi: Any) -> Liveness:
-    """This process's one `Liveness`; all ranks make it together."""
+    """Return this process's `Liveness`; all ranks make it together."""
     return Liveness(mpi, mpi.COMM_WORLD)

@@ -1,9 +1,9 @@
 """Detection of hosts that no longer answer: the job ends with one line and an exit code.
 
-MPI waits for a host that is cut off until the system gives its connections up, which takes a quarter of an hour. Open
-MPI's launcher asks its daemons whether they are there (`cluster.setup` says how often). But when one is not it leaves
-with exit code 0, and when a rank leaves before, it waits for the lost daemon itself. So a rank on the launcher's host
-looks at the launcher's connections, in the system's own table, and ends the launcher shortly before it finds out.
+MPI waits for a disconnected host until the system closes its connections, which takes a quarter of an hour. Open MPI's
+launcher probes its daemons (`cluster.setup` has the interval). But if one is lost it exits with code 0, and if a rank
+exits before, it waits for the lost daemon. So a rank on the launcher's host watches the launcher's connections in the
+system's table, and ends the launcher shortly before it detects the loss.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 CONNECTED = "01"
 POLL_S = 1.0
 QUIET_S = 5
-"""A daemon that has said nothing for so long is asked every second whether it is there; `cluster.setup` tells them."""
+"""Seconds of silence after which a daemon is probed every second; set by `cluster.setup`."""
 MOST_UNANSWERED = 7
-"""So many questions without an answer: the host is lost. An outage of 10 s is survived."""
+"""Unanswered probes after which a host is lost. An outage of 10 s is survived."""
 MOST_REPEATED = 6
-"""What is on its way is sent again after 0.2, 0.4, 0.8 s ...: the sixth time after 13 s."""
+"""Retransmissions after which a host is lost. They follow after 0.2, 0.4, 0.8 s ...: the sixth after 13 s."""
 LOST_S = QUIET_S + MOST_UNANSWERED
 
 
 class Connection(NamedTuple):
-    """A TCP connection, as the system's table has it."""
+    """A TCP connection in the system's table."""
 
     address: str
     unanswered: int
@@ -38,12 +38,12 @@ class Connection(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing has come back for too long."""
+        """True if the peer has not answered for too long."""
         return self.unanswered >= MOST_UNANSWERED or self.repeated >= MOST_REPEATED
 
 
 def watch_hosts() -> None:
-    """Watch the other hosts from now on, if this is the rank that does: the first on the launcher's host, over several.
+    """Start watching other hosts, if this is the first rank on the launcher's host and there are several hosts.
 
     No rank does in a job that continues without lost ranks (`mpirun --with-ft ulfm`).
     """
@@ -53,7 +53,7 @@ def watch_hosts() -> None:
 
 
 def connections(table: str) -> dict[int, Connection]:
-    """The established connections of a table in the form of /proc/net/tcp, by their inodes."""
+    """Return the established connections of a table in the format of /proc/net/tcp, by their inodes."""
     found = {}
     for line in table.splitlines()[1:]:
         words = line.split()
@@ -63,7 +63,7 @@ def connections(table: str) -> dict[int, Connection]:
 
 
 def format_address(address: str) -> str:
-    """An address of the table, in which words of four bytes have the machine's order, as people write it."""
+    """Format an address of the table, in which words of four bytes have the machine's order."""
     import socket
 
     words = (address[first : first + 8] for first in range(0, len(address), 8))
@@ -88,7 +88,7 @@ def _keep_watching(process: int) -> None:
 
 
 def _connections_of(process: int) -> Mapping[int, Connection]:
-    """The TCP connections of a process of this user; none where the system does not tell."""
+    """Return the TCP connections of a process of this user; empty if the system does not list them."""
     inodes = set()
     found: dict[int, Connection] = {}
     try:
@@ -101,20 +101,20 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
                 with open(path) as file:
                     found |= connections(file.read())
     except OSError:
-        # It closes files meanwhile, or has ended: the next look will tell.
+        # It closes files meanwhile, or has ended: the next check decides.
         return {}
     return {inode: connection for inode, connection in found.items() if inode in inodes}
 
 
 def _host_at(address: str) -> str:
-    """The name of a host, which is asked for while the network is well."""
+    """Return the name of a host; resolved while the network works."""
     import socket
 
     return socket.getnameinfo((address, 0), 0)[0]
 
 
 def _end(lost: list[str]) -> None:
-    """Say which hosts are lost, and end the launcher; processes that it does not reach end themselves."""
+    """Report the lost hosts, and end the launcher; other processes end themselves."""
     verb = "has" if len(lost) == 1 else "have"
     print(
         f"error: {', '.join(lost)} {verb} not answered for {LOST_S} s, so this job ends; expected a network that joins "

@@ -1,9 +1,9 @@
 """Continuation after killed ranks, with `mpirun --with-ft ulfm` (User-Level Failure Mitigation).
 
 Bland, Bouteiller, Herault, Bosilca and Dongarra, "Post-failure recovery of MPI communication capability" (2013): a call
-that a lost rank takes part in returns an error to those who notice; whoever does revokes the communicator, so that all
-others hear of it in their next call; the survivors agree on who they are, and shrink it. Open MPI's one-sided calls are
-not made for lost ranks, so words that ranks share are messages here.
+with a lost rank returns an error on the ranks that detect it. They revoke the communicator, so that the next call of
+all other ranks fails too. The survivors agree on the remaining ranks, and shrink it. Open MPI's one-sided calls do not
+support lost ranks, so shared words use messages.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Done = TypeVar("Done")
 WORD_TAG = 2
 """The tag of messages about a shared word."""
 EPOCH, WORD, KIND, VALUE = range(4)
-"""What such a message says: since which reset, of which word, which operation, with which operand."""
+"""Fields of such a message: number of resets so far, word, operation, operand."""
 ADD, LOWER = range(2)
 
 
 class RankLost(Exception):  # noqa: N818
-    """A rank that was needed has been killed; the others can go on without it (`FaultTolerantMpi.shrink`)."""
+    """A required rank has been killed; the others can continue without it (`FaultTolerantMpi.shrink`)."""
 
 
 class FaultTolerantMpi(Mpi):
@@ -37,7 +37,7 @@ class FaultTolerantMpi(Mpi):
     Attributes
     ----------
     lost : list of int
-        Ranks, by their numbers when the job began, that others have gone on without.
+        Lost ranks, by their numbers when the job began.
 
     """
 
@@ -50,7 +50,7 @@ class FaultTolerantMpi(Mpi):
         self._guard(self.world)
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
-        """Of this rank alone: nobody looks into the memory of a rank that may be gone."""
+        """Make it for this rank alone: the memory of a lost rank cannot be read."""
         return liveness.Liveness(mpi, mpi.COMM_SELF)
 
     def _guard(self, world: Any) -> None:
@@ -59,7 +59,7 @@ class FaultTolerantMpi(Mpi):
         self._posted = WordMessages(self)
 
     def departed(self) -> int | None:
-        """See `cluster.Communicator`; here also one that was killed."""
+        """See `cluster.Communicator`; includes killed ranks."""
         failed = self.world.Get_failed()
         numbers = self._mpi.Group.Translate_ranks(failed, range(failed.size), self.world.group)
         return int(numbers[0]) if numbers else None
@@ -69,7 +69,7 @@ class FaultTolerantMpi(Mpi):
         self.world.guarded(super().transfer)(messages)
 
     def assemble(self) -> None:
-        """See `cluster.Communicator`; a rank that naps also hears that another has been lost."""
+        """See `cluster.Communicator`; a sleeping rank also detects the loss of another."""
         self.world.guarded(super().assemble)()
 
     def word(self) -> Word:
@@ -77,7 +77,7 @@ class FaultTolerantMpi(Mpi):
         return self._posted.word()
 
     def counter(self) -> SharedCounter:
-        """Not shared: a counter of this rank's own, from which it takes the items that are its own beforehand."""
+        """Make a counter of this rank alone, which takes the items assigned to the rank beforehand."""
         return SharedCounter(LocalWord())
 
     def agree(self, is_done: bool) -> bool:
@@ -89,11 +89,11 @@ class FaultTolerantMpi(Mpi):
             except self._mpi.Exception as error:
                 if not self.world.tells_of_loss(error):
                     raise
-                # Somebody was lost of whom not all knew; now they do, and can agree.
+                # A rank was lost and not all ranks knew; now they do, and can agree.
                 world.Ack_failed()
 
     def shrink(self) -> list[int]:
-        """Go on with those who are left, who all call this; returns who is not, by their numbers when the job began."""
+        """Continue with the remaining ranks, which all call this; returns the lost ones by their initial numbers."""
         world = self.world.whole
         left = world.Shrink()
         left.Set_errhandler(self._mpi.ERRORS_RETURN)
@@ -103,13 +103,13 @@ class FaultTolerantMpi(Mpi):
         return [rank for rank in self.lost if rank not in before]
 
     def find_places(self) -> None:
-        """Number the ranks of each host anew; all of them call this."""
+        """Number the ranks of each host again; all of them call this."""
         every: list[str] = self.bcast(self.gather(self.host()) or [])
         self.local_rank = every[: self.rank].count(every[self.rank])
 
 
 class GuardedCommunicator:
-    """An MPI communicator whose calls raise `RankLost` where one of its ranks is, after having told all others.
+    """MPI communicator with calls that raise `RankLost` on a lost rank, after notifying all others.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class GuardedCommunicator:
         return self.guarded(found) if callable(found) else found
 
     def guarded(self, call: Callable[..., Done]) -> Callable[..., Done]:
-        """The call, with a lost rank told by `RankLost`."""
+        """Wrap a call so that a lost rank raises `RankLost`."""
 
         def checked(*arguments: Any, **named: Any) -> Done:
             try:
@@ -149,15 +149,15 @@ class GuardedCommunicator:
         return checked
 
     def _is_whole(self) -> bool:
-        """Whether all ranks are there, as far as this one knows.
+        """Return True if this rank knows of no lost rank.
 
-        A collective call during which a rank is lost may return as if it were done, with what happened to be in its
-        buffers (Open MPI 5.0.11: an Allgather, once in eight jobs that lost ranks).
+        A collective call during which a rank is lost may return normally with arbitrary buffers (Open MPI 5.0.11: an
+        Allgather, once in eight jobs that lost ranks).
         """
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 
     def tells_of_loss(self, error: Exception) -> bool:
-        """Whether this error is how MPI tells of a rank that is lost."""
+        """Return True if this error is MPI's report of a lost rank."""
         return isinstance(error, self._mpi.Exception) and error.Get_error_class() in self._signs
 
 
@@ -167,7 +167,7 @@ class WordMessages:
     Parameters
     ----------
     ranks
-        Who shares them.
+        Communicator of the ranks that share them.
 
     """
 
@@ -183,7 +183,7 @@ class WordMessages:
         return self.words.setdefault(self.made, ReplicatedWord(self, self.made))
 
     def send(self, *news: int) -> None:
-        """Send to all others; the messages are short, so that no rank waits for them."""
+        """Send to all others; the messages are short, so the call does not wait."""
         self.sent = [one for one in self.sent if not one[0].Test()]
         words = np.array(news, np.int64)
         for other in range(self.ranks.size):
@@ -201,10 +201,10 @@ class WordMessages:
 
 
 class ReplicatedWord:
-    """A number of 64 bits of which every rank has a copy; sums and minima come out the same in whatever order.
+    """A number of 64 bits with a copy on every rank; sums and minima do not depend on the order of updates.
 
-    What another does is seen a message later: enough for a word that says that somebody has something to say, or how
-    long the best tour is, and too little for a counter from which each number is to be taken once.
+    Updates of other ranks arrive with a message's delay. That suffices for flags and the length of the best tour, but
+    not for a counter that gives out each number once.
     """
 
     def __init__(self, posted: WordMessages, number: int) -> None:
@@ -235,7 +235,7 @@ class ReplicatedWord:
         del self.posted.words[self.number]
 
     def take_over(self, kind: int, operand: int) -> None:
-        """Do what another has done."""
+        """Apply the update of another rank."""
         self.value = self.value + operand if kind == ADD else min(self.value, operand)
 
     def _up_to_date(self) -> int:
@@ -250,14 +250,14 @@ class ReplicatedWord:
 
 
 def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
-    """Run something on all ranks, and again on those who are left whenever one is lost meanwhile.
+    """Run a function on all ranks, and again on the remaining ranks whenever one is lost.
 
     Parameters
     ----------
     ranks
-        The communicator; where it is no `FaultTolerantMpi` a lost rank ends all others.
+        The communicator; unless it is a `FaultTolerantMpi`, a lost rank ends all others.
     run
-        Is called again from the beginning, and goes on from what it has kept.
+        Function to run; a repeated call resumes from its checkpoint.
 
     """
     if not isinstance(ranks, FaultTolerantMpi):
@@ -265,7 +265,7 @@ def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
     while True:
         result, is_done = None, True
         try:
-            # Another rank may be lost while those who are left find each other.
+            # Another rank may be lost during recovery.
             if ranks.lost:
                 ranks.find_places()
             result = run()
