@@ -1,4 +1,4 @@
-"""Terminal output on a page, checked against the records that it was printed from."""
+"""Figures of pages that are written by hand, checked against records."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ from reports.records.files import load
 
 LEFT_OUT = "..."
 BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\s?(?:ns|µs|ms|s|min|h|x|times)\b|×\d[\d.,]*")
+"""A time or a ratio."""
+APART = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
+"""Code, and tables that are made from records."""
+
+
+def prose_figures(page: Path, text: str) -> list[str]:
+    """Return a line for each time or ratio in the prose of a page that stands in none of its tables and blocks."""
+    recorded = "".join(APART.findall(text))
+    figures = [one for one in dict.fromkeys(FIGURE.findall(APART.sub("", text))) if one not in recorded]
+    return [f"{page}: {one}: expected a figure of a table or a block of this page" for one in figures]
 
 
 class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,7 +45,7 @@ class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
-    """Return the lines of a page's blocks that its records do not give, `...` left out.
+    """Return the lines of a page's blocks that its records do not give, `...` left out, and figures in its prose.
 
     Raises
     ------
@@ -41,9 +54,10 @@ def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
     """
     page, records = folder / one.page, folder / one.records
     try:
-        blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{page}: cannot read it: {error}") from None
+    blocks = BLOCK.findall(text)
     if not blocks:
         raise UserError(f"{page}: expected a block of text that `onekernel compare` printed, found none")
     if not records.exists():
@@ -51,4 +65,5 @@ def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
     sections = compare_records(load(records))
     given = {line for place, one in enumerate(sections) for line in terminal.lines(one, explained=place == 0)}
     lines = [line for block in blocks for line in block.splitlines() if line.strip() not in ("", LEFT_OUT)]
-    return [f"{page}: not in {records}: {line}" for line in lines if line not in given]
+    absent = [f"{page}: not in {records}: {line}" for line in lines if line not in given]
+    return absent + prose_figures(page, text)

@@ -24,6 +24,7 @@ from msgspec import structs
 from core.errors import UserError
 from reports.pages import gallery, provenance
 from reports.pages.gallery import GalleryReport, difference
+from reports.pages.printed import prose_figures
 from reports.papers.exhibits import Datum, FilledExhibit, fill_exhibit, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -433,5 +434,5 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
 
 
 def differences(page: Path, filled: FilledPage) -> list[str]:
-    """The lines in which a page is not what the records say."""
-    return difference(page, filled.before, filled.after)
+    """The lines in which a page is not what the records say, and figures outside its tables."""
+    return difference(page, filled.before, filled.after) + prose_figures(page, filled.before)

@@ -86,7 +86,7 @@ def test_each_table_gets_a_row_then_all_rows_then_ten_repetitions_then_the_full_
 def test_the_same_command_goes_on_and_then_has_nothing_left(fill, tmp_path, capsys):
     code, first = fill(budget="7s", seconds=3.0)
     assert (code, len(first)) == (0, 2)
-    assert ": made-up: " in capsys.readouterr().out
+    assert "missing: made-up: " in capsys.readouterr().out
     more = fill()[1]
     assert told(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
     assert fill() == (0, [])
@@ -134,7 +134,7 @@ def test_a_run_that_does_not_fit_is_left_out_and_a_smaller_one_taken(fill, capsy
     assert code == 0
     assert {climbers for climbers, *_ in told(started)} >= {8}
     assert 4000 not in {climbers for climbers, *_ in told(started)}
-    assert ": made-up: " in capsys.readouterr().out
+    assert "missing: made-up: " in capsys.readouterr().out
 
 
 def test_a_row_longer_than_the_budget_is_shown_at_the_quick_scale(fill):
@@ -192,7 +192,7 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     path = tmp_path / "xavier2022.jsonl"
     first = load(path)
     assert first and all(one.verified and not is_stale(one) for one in first)
-    assert ": xavier2022: " in capfd.readouterr().out
+    assert "missing: xavier2022: " in capfd.readouterr().out
     assert main(["--dry-run", *words]) == 0
     left = [shlex.split(line, comments=True) for line in capfd.readouterr().out.splitlines() if "  # " in line]
     done = {(one.instance, len(one.repetitions)) for one in first}

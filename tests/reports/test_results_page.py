@@ -150,6 +150,20 @@ def test_the_check_passes_after_the_command_and_fails_after_a_hand_has_changed_a
     assert any(line.startswith("-") and "×110 [" in line for line in told.splitlines())
 
 
+def test_a_figure_outside_the_tables_fails_the_check_unless_a_table_has_it(page, command):
+    command()
+    text = page.read_text()
+    page.write_text(text.replace("More.", "One core took 2.10 s, in `100 s`."))
+    assert "| 2.10 s" in text and command("--check")[0] == 0
+    page.write_text(text.replace("More.", "CUDA took 24.7 ms, which is 710 times as fast."))
+    code, told = command("--check")
+    assert code == 1
+    assert [line.split(": ")[1] for line in told.splitlines() if line.startswith(f"{page}: ")] == [
+        "24.7 ms",
+        "710 times",
+    ]
+
+
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
 def test_missing_records_are_named_with_the_command_that_makes_them_and_the_table_stays(page, command, arguments):
     records = page.parent / "gallery" / "oneil2011.jsonl"

@@ -154,7 +154,8 @@ class Stage(NamedTuple):
     Attributes
     ----------
     value : tuple of int
-        Steps with smaller values come first.
+        Steps with smaller values come first: rows with stale records, stage, row and place of the exhibit, so that
+        papers take turns.
     paper : str
     what : str
         Exhibit and row.
@@ -187,20 +188,20 @@ def paper_steps(
     steps: list[Stage] = []
 
     def add(stage: int, plan: ReproductionPlan) -> None:
-        for part in plan.parts:
+        for position, part in enumerate(plan.parts):
             for number, (row, cases) in enumerate(rows_of(plan, part).items()):
                 turn = stage + (stage == 0 and number > 0)
                 if turn < 2 and sum(map(held.seconds, cases)) > budget_s:
-                    add_row(turn, number, part, row, short.get((part.exhibit.name, row), []))
+                    add_row(turn, (number, position), part, row, short.get((part.exhibit.name, row), []))
                     turn = 3
-                add_row(turn, number, part, row, cases)
+                add_row(turn, (number, position), part, row, cases)
 
-    def add_row(turn: int, number: int, part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
+    def add_row(turn: int, place: tuple[int, int], part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
         # The whole row, so that what is divided was measured together.
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
         for case in around_others(cases):
             if not held.is_complete(case):
-                steps.append(Stage((first, turn, number), paper.name, f"{part.exhibit.name}, {row}", case))
+                steps.append(Stage((first, turn, *place), paper.name, f"{part.exhibit.name}, {row}", case))
 
     add(0, standard)
     add(2, plan(STANDARD, REPETITIONS))
@@ -280,13 +281,17 @@ class BudgetedRun:
 
     def show_missing(self) -> None:
         """Print what is missing by paper and stage, and its estimated time."""
-        for turn, words in enumerate(STAGES):
-            groups: dict[str, list[float]] = {}
-            for step, seconds in longest_of_each(one for one in self.missing if one[0].value[1] == turn):
-                groups.setdefault(step.paper, []).append(seconds)
-            for paper, times in groups.items():
-                runs = f"{len(times)} run{'s' * (len(times) != 1)}"
-                print(f"missing: {words}: {paper}: {runs}, about {format_estimate(sum(times))}")
+        for paper in dict.fromkeys(step.paper for step, _ in self.missing):
+            for line in describe_stages([one for one in self.missing if one[0].paper == paper]):
+                print(f"missing: {paper}: {line}")
+
+
+def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
+    """Yield the number of runs of each stage, and their estimated time together."""
+    for turn, words in enumerate(STAGES):
+        times = [seconds for _, seconds in longest_of_each(one for one in steps if one[0].value[1] == turn)]
+        if times:
+            yield f"{words}: {len(times)} run{'s' * (len(times) != 1)}, about {format_estimate(sum(times))}"
 
 
 def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
@@ -325,9 +330,9 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         steps += more
         obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
     steps.sort(key=lambda one: one.value)
-    apart = longest_of_each([(one, held[one.paper].seconds(one.case)) for one in steps])
-    total_s = sum(seconds for _, seconds in apart)
-    show(f"{len(apart)} runs are not recorded, about {format_estimate(total_s)}")
+    show("not recorded:" if steps else "all is recorded")
+    for line in describe_stages([(one, held[one.paper].seconds(one.case)) for one in steps]):
+        show(line, indent=4)
     if options.dry_run:
         for one in steps:
             seconds = held[one.paper].seconds(one.case)
