@@ -226,7 +226,7 @@ class BudgetedPlanRun(PlanRun):
 
     def time_left(self) -> str:
         """Return the rest of the budget as text."""
-        return f", {max(0.0, self.ends - time.monotonic()):.0f} s of the budget left"
+        return f", {max(0.0, self.ends - time.monotonic()):.0f} s left"
 
 
 @dataclass
