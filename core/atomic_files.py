@@ -14,9 +14,9 @@ UNFINISHED = ".unfinished"
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file inside; where that fails or the process dies, the old one, if there is one, is as it was.
+    """Write a file inside the block; after an error or the end of the process an existing file is unchanged.
 
-    Where the name is a link the file that it leads to is replaced, and keeps its permissions.
+    If the name is a link, its target is replaced, and keeps its permissions.
     """
     target = os.path.realpath(path)
     temporary = target + UNFINISHED

@@ -17,4 +17,4 @@ class LaunchRefused(UserError):
 
 
 class TeamTooLarge(LaunchRefused):
-    """The device runs smaller teams of this kernel, which needs too many registers for so many lanes."""
+    """The kernel needs too many registers for the team size; the device runs it with smaller teams."""

@@ -16,7 +16,7 @@ FORM_SUFFIX = " is"
 
 
 class Row:
-    """``a: Array[i32] = Row(9)``, ``a: Array[i32] = Row("n")``: every row of `Rows` has an array of its own.
+    """``a: Array[i32] = Row(9)``, ``a: Array[i32] = Row("n")``: every row of `Rows` has a separate array.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class RowsOf(NamedTuple):
 
 
 class BundleForm:
-    """A bundle as a launch gives it: its class, and the kind of every field. Its text decides what is compiled.
+    """Class of a bundle and kinds of its fields at a launch; its text decides which executable is used.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class BundleForm:
     kinds : tuple of (str, kind)
         By the fields' names.
     text : str
-        Both, written once: a launch looks up its executable by it.
+        Both as text, the key of executables.
     nested : bool
-        Whether a field is a bundle itself.
+        True if a field is a bundle.
 
     """
 
@@ -93,7 +93,7 @@ def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
 
 
 def bundle(cls: type) -> Any:
-    """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
+    """Decorator: make a class a bundle with its annotations as fields; a subclass has those of its bases first.
 
     A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, perhaps with a `Row`, or another bundle.
     ``Cut(weights, n)`` makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be
@@ -102,8 +102,8 @@ def bundle(cls: type) -> Any:
     Raises
     ------
     UserError
-        A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
-        is no integer of the bundle, or a bundle within itself.
+        A field that is none of these, has a default value, or has another kind than in a base class; a row with a
+        size that is no integer of the bundle; or a bundle within itself.
 
     """
     if not isinstance(cls, type):
@@ -143,7 +143,7 @@ def bundle(cls: type) -> Any:
 
 
 def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
-    """What a field's annotation says."""
+    """Return the kind of a field by its annotation."""
     text = given if isinstance(given, str) else described(given)
     if isinstance(given, str):
         names = {**frame.f_globals, **frame.f_locals}
@@ -201,7 +201,7 @@ def _text(self: Any) -> str:
 
 
 def is_bundle(given: Any) -> bool:
-    """Whether a value is the class of a bundle."""
+    """Return True for the class of a bundle."""
     return isinstance(given, type) and hasattr(given, "__fields__")
 
 
@@ -258,7 +258,7 @@ def placed(given: Any, place: str) -> Any:
 
 
 class TablePlacement:
-    """Which fields of a bundle are tables, and the forms that it has by that; one object for copies of the bundle."""
+    """Table fields of a bundle, and its forms with them; copies of the bundle share one object."""
 
     def __init__(self, kinds: dict[str, Any]) -> None:
         self.kinds = kinds
@@ -266,9 +266,9 @@ class TablePlacement:
 
 
 def form_of(given: Any, declared: Any = None, owner: str = "") -> BundleForm:
-    """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
+    """Return the form of a bundle, limited to the fields of ``declared`` if given.
 
-    A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
+    A parameter of any class is the ``owner`` of that class's `Generic` types, so that they never clash with others.
     """
     own: TablePlacement | None = given.__placed__
     cls: type = declared or type(given)
@@ -296,7 +296,7 @@ def plain_form(cls: type, owner: str = "") -> BundleForm | None:
 
 @lru_cache(maxsize=1024)
 def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
-    """One `BundleForm` for all bundles of a class whose fields are of these kinds."""
+    """Return the only `BundleForm` for bundles of a class with fields of these kinds."""
     return BundleForm(bundle, kinds)
 
 
@@ -312,13 +312,13 @@ def _owned(kind: Any, owner: str) -> Any:
 
 
 def is_bundled(kind: Any) -> bool:
-    """Whether a parameter's annotation is a bundle's or that of rows; of a `Generic`, only what is given can tell."""
+    """Return True for the annotation of a bundle or its rows; for a `Generic` only the argument can tell."""
     return isinstance(kind, RowsOf) or is_bundle(kind)
 
 
 @lru_cache(maxsize=1024)
 def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
-    """The parameters that a bundled one stands for: ``walk.cost``, of rows ``walks.count`` and ``walks[].cost``."""
+    """Return the parameters of a bundle: ``walk.cost``, and for rows ``walks.count`` and ``walks[].cost``."""
     found: dict[str, Any] = {}
     if is_rows:
         found[f"{name}.count"] = i32
@@ -375,7 +375,7 @@ def sizes_of_rows(cls: type) -> dict[str, int | str]:
 
 @lru_cache(maxsize=1024)
 def has_rows(cls: type) -> bool:
-    """Whether a bundle, or one in it, has a `Row` field."""
+    """Return True if a bundle, or one in it, has a `Row` field."""
     return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
 
 
@@ -440,7 +440,7 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
 
 @lru_cache(maxsize=256)
 def all_kinds_of(kernel: Any, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
-    """A kernel's parameters with the fields of its bundles, whose forms these are."""
+    """Return a kernel's parameters with the fields of its bundles of these forms."""
     found: dict[str, Any] = {}
     given = dict(forms)
     for name, kind in kernel.signature.items():

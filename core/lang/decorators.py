@@ -60,7 +60,7 @@ class Kernel(Source):
 
     @property
     def says(self) -> tuple[str, ...]:
-        """Which of ``assert`` and ``print`` it has, or a function that it may call."""
+        """Return ``assert``, ``print`` or both, if the function or one that it may call contains them."""
         if not self.revision or self._says is None:
             self._says = message_kinds(self)
         return self._says

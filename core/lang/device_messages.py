@@ -1,8 +1,8 @@
 """Messages of ``assert`` and ``print`` in kernels, and their output by the host.
 
-Machine code cannot raise and has no terminal. There a failed assertion leaves its number in an array that no user sees,
-a print its number and its values; the host reads that array after the launch. A number stands for a `MessageStatement`
-of the program, so that texts stay on the host. The plain-Python run does both as Python does.
+Machine code cannot raise and has no terminal. It stores the number of a failed assertion, or number and values of a
+print, in a hidden array, which the host reads after the launch. A number identifies a `MessageStatement` of the
+program, so texts stay on the host. The reference interpreter asserts and prints in Python.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 MESSAGES = "what it says"
-"""Where the `MessageSettings` of a launch stands among its types; no identifier has spaces."""
+"""Key of a launch's `MessageSettings` among its types; no identifier has spaces."""
 INTEGERS, FLOATS, PROGRAM = "said integers", "said floats", "said by"
-"""The hidden parameters: an array of i64, one of floats, and an i64 whose upper half is the program's number."""
+"""Hidden parameters: arrays of i64 and of floats, and an i64 with the program's number in its upper half."""
 FAILED, PRINTED, FIRST = 0, 1, 2
 """In the array of integers: the first failure's number, how many prints there were, and where the first of them is."""
 MOST_PRINTS = 1000
@@ -38,7 +38,7 @@ ASSERTS = opcode.opmap["LOAD_ASSERTION_ERROR"]
 
 
 class MessageSettings(NamedTuple):
-    """What machine code does: ``assert``, ``print`` or both, and the type in which it keeps floats."""
+    """Messages of machine code: ``assert``, ``print`` or both, and the type in which it stores floats."""
 
     kinds: tuple[str, ...]
     floats: Any
@@ -49,7 +49,7 @@ class MessageSettings(NamedTuple):
 
 
 class MessageStatement(NamedTuple):
-    """An ``assert``, whose one part is what its failure tells, or a ``print`` of texts and of values of these types."""
+    """An ``assert``, with its message as the only part, or a ``print`` of texts and of values of these types."""
 
     source: Source
     line: int
@@ -57,9 +57,9 @@ class MessageStatement(NamedTuple):
 
 
 def message_kinds(source: Source) -> tuple[str, ...]:
-    """Which of ``assert`` and ``print`` a function has, or one that it names; found without its source text.
+    """Return ``assert``, ``print`` or both, if a function or one that it names has them; needs no source text.
 
-    ``python -O`` leaves assertions out, and so do we: there is no instruction for them then.
+    ``python -O`` removes assertions, here too: there is no instruction for them then.
     """
     found: set[str] = set()
     seen: set[Source] = set()
@@ -81,7 +81,7 @@ def message_kinds(source: Source) -> tuple[str, ...]:
 
 
 def assertion_text(node: ast.Assert) -> str:
-    """What a failed assertion tells: its test as it is written, and its text."""
+    """Return the message of a failed assertion: its test as written, and its text."""
     import ast
 
     text = f": {node.msg.value!s}" if isinstance(node.msg, ast.Constant) else ""
@@ -94,14 +94,14 @@ def print_line(*values: Any) -> None:
 
 
 def report_messages(integers: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[], tree.Program]]) -> None:
-    """Print what launches printed, and raise what failed.
+    """Print the messages of launches, and raise failed assertions.
 
     Parameters
     ----------
     integers, floats : 1-D
         The hidden arrays.
     programs
-        Who may have said it, by the numbers that they were given, from 1 on.
+        Programs by their numbers, from 1.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def report_messages(integers: np.ndarray, floats: np.ndarray, programs: dict[int
 
 
 def printed_values(parts: tuple[Any, ...], integers: list[int], floats: list[float]) -> Iterator[Any]:
-    """What a print's texts and types stand for; its k-th value is the k-th of the integers, or of the floats."""
+    """Yield the parts of a print; its k-th value is the k-th of the integers, or of the floats."""
     k = 0
     for part in parts:
         if isinstance(part, str):

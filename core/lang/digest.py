@@ -16,7 +16,7 @@ from core.lang.source import Source, constant_text
 from core.lang.types import Generic
 
 DOCSTRING = -1
-"""Stands for the kind of a token that is a docstring, which no kind of Python's is."""
+"""Token kind of a docstring; Python has no such kind."""
 
 
 def source_digest(sources: Iterable[Source]) -> str:
@@ -40,7 +40,7 @@ def source_digest(sources: Iterable[Source]) -> str:
 
 
 def _described(source: Source, numbers: dict[Source, int]) -> str:
-    """The function's words, then what each name in it stands for; one that was met before is its number alone."""
+    """Return the function's tokens and the meaning of each name; a repeated name is only its number."""
     if source in numbers:
         return f"function {numbers[source]}"
     numbers[source] = len(numbers)
@@ -72,9 +72,9 @@ def _words(code: CodeType) -> str:
 
 
 def source_words(text: str) -> str:
-    """The tokens of a function or a module, without what changes nothing: comments, docstrings and blank lines.
+    """Return the tokens of a function or a module without comments, docstrings and blank lines.
 
-    Not its syntax tree, whose printed form differs from one version of Python to the next.
+    Syntax trees are not used, since their printed form depends on Python's version.
     """
     import io
     import tokenize

@@ -1,6 +1,6 @@
 """Free names of a kernel and of the functions that it calls: constants, functions and bundles from outside.
 
-A program translated earlier is used again only while all of them stand for the same objects.
+An earlier translation is reused only while all of them refer to the same objects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FreeNames:
     Parameters
     ----------
     source
-        A kernel or function, whose variables of outer functions are all assigned.
+        A kernel or function; all its variables of outer functions are assigned.
 
     """
 
@@ -47,7 +47,7 @@ class FreeNames:
         self.contents = tuple(map(contents, self.cells))
 
     def are_unchanged(self) -> bool:
-        """Return True if every name still stands for the object that it stood for."""
+        """Return True if every name still refers to the same object."""
         try:
             return all(all(map(is_, read(scope), values)) for scope, read, values in self.scopes) and all(
                 map(is_, map(contents, self.cells), self.contents)

@@ -15,7 +15,7 @@ from core.lang.types import BY_DTYPE, BY_NAME, Integer, boolean, f32, f64, i32, 
 
 
 class LanePosition:
-    """Where the lane that runs now stands, and the shared arrays of its team."""
+    """Position of the running lane, and the shared arrays of its team."""
 
     team_rank = 0
     team_count = 1
@@ -33,7 +33,7 @@ def team_rank() -> Any:
 
 
 def team_count() -> Any:
-    """How many teams were launched."""
+    """Number of teams of the launch."""
     return i32(current_lane.team_count)
 
 
@@ -43,7 +43,7 @@ def lane() -> Any:
 
 
 def team_size() -> Any:
-    """How many lanes a team has; a constant when the kernel is compiled."""
+    """Number of lanes of a team; a constant when the kernel is compiled."""
     return i32(current_lane.team_size)
 
 
@@ -69,7 +69,7 @@ def view(array: Any, offset: Any) -> Any:
 
 
 def unroll(*bounds: int) -> list[Any]:
-    """A ``range`` of constants whose steps are written out when the kernel is compiled."""
+    """A ``range`` of constants; its steps are unrolled when the kernel is compiled."""
     return [i32(k) for k in range(*(int(b) for b in bounds))]
 
 
@@ -146,13 +146,13 @@ sqrt, sin, cos, exp, log, pow = (  # noqa: A001
 
 
 def popcount(a: Any) -> Any:
-    """How many bits of an integer are set."""
+    """Number of set bits of an integer."""
     scalar = promoted(type_of(a))
     return i32((int(a) & ((1 << scalar.bits) - 1)).bit_count())
 
 
 def clz(a: Any) -> Any:
-    """How many leading bits of an integer are zero; the type's width for 0."""
+    """Number of leading zero bits of an integer; the type's width for 0."""
     scalar = promoted(type_of(a))
     return i32(scalar.bits - (int(a) & ((1 << scalar.bits) - 1)).bit_length())
 
@@ -188,7 +188,7 @@ class Memory:
 
 
 def poisoned(count: int, element: Any) -> np.ndarray:
-    """Memory that nobody has written: a pattern that makes a read of it show."""
+    """Return memory with a pattern that reveals reads of unwritten elements."""
     return np.full(int(count) * element.dtype.itemsize, 0xA5, dtype=np.uint8).view(element.dtype)
 
 
@@ -210,7 +210,7 @@ def _signed(arguments: list[Any]) -> Any:
 
 
 # word -> (number of arguments, rule that gives the operands' common type or None, result type or None for that type,
-#          what it needs, in words)
+#          its condition as text)
 PURE: dict[str, tuple[int, Any, Any, str]] = {
     "team_rank": (0, None, i32, ""),
     "team_count": (0, None, i32, ""),
@@ -236,5 +236,5 @@ OTHER_WORDS = ("team_size", "barrier", "unroll", "set_bits", "shared_array", "lo
 PYTHON_NAMES = ("min", "max", "abs", "pow", "range", "print")
 WORDS: dict[str, Any] = {**BY_NAME, **{name: globals().get(name) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
 
-# What a bare name means inside a kernel that runs as plain Python, where Python's own word would lose the type.
+# Meaning of a bare name inside a kernel in the reference interpreter, where Python's word would lose the type.
 PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow}

@@ -10,7 +10,7 @@ import os
 from core.errors import UserError
 
 INNERMOST, OUTERMOST = 8, 4
-"""How many calls of a long chain are told: those nearest to the mistake, and those nearest to the kernel."""
+"""Calls reported of a long chain: those nearest to the error, and those nearest to the kernel."""
 LIBRARY_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 """Folder of the suite's templates and libraries."""
 
@@ -21,8 +21,8 @@ class KernelError(UserError):
     Attributes
     ----------
     calls : list of str
-        Where the function was called, where its caller was, and so on to the kernel; a line of the message each. Of a
-        mistake outside of the suite only the callers outside of it.
+        Locations of the call, of its caller's call and so on up to the kernel, one line each. For an error outside
+        the project only callers outside of it.
 
     """
 
@@ -47,4 +47,4 @@ LOCATED_ERRORS: dict[type[Exception], type[KernelError]] = {
     kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
     for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError, AssertionError)
 }
-"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
+"""Errors of the language: Python's exception, and a `KernelError` with the kernel's line."""

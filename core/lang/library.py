@@ -64,7 +64,7 @@ def team_max(value: T, scratch: Array[T]) -> T:
 
 @function
 def pack(cost: i32, index: u32) -> u64:
-    """Cost and index in one integer whose order is that of the cost, then of the index."""
+    """Pack cost and index into one integer that is ordered by cost, then by index."""
     return (u64(u32(cost) ^ 0x80000000) << 32) | u64(index)
 
 

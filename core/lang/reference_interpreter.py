@@ -1,9 +1,8 @@
-"""The plain-Python run of a kernel: the meaning that every device is held to.
+"""Reference interpreter: runs a kernel as plain Python and defines the results of all devices.
 
-The kernel's own code runs, with these changes: literals and widened values carry the type that the language gives
-them, ``unroll`` is written out, a ``barrier()`` hands over to the next lane, and a called function is the one
-specialised for its argument types. Lanes run one after the other from barrier to barrier, in a chosen order, so two
-orders with different results show a race.
+The kernel's code runs with these changes: literals and widened values have their types of the language, ``unroll`` is
+unrolled, a ``barrier()`` switches to the next lane, and calls use functions specialised for their argument types. Lanes
+run one after the other from barrier to barrier, in a chosen order, so two orders with different results show a race.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class _Typed(ast.NodeTransformer):
 
 
 coverage_hook: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
-"""Whoever wants to see what runs may add statements to each function; the result is the names that they use."""
+"""Hook that may add statements to each function, for coverage; returns the names that they use."""
 
 
 def plain_function(function: tree.TypedFunction) -> Any:
@@ -141,7 +140,7 @@ def plain_function(function: tree.TypedFunction) -> Any:
 
 
 def typed_range(*bounds: Any) -> Any:
-    """``range`` whose steps have the type of its bounds."""
+    """Return a ``range`` with steps of the type of its bounds."""
     scalar = max((promoted(type_of(b)) for b in bounds), key=lambda s: s.bits)
     steps = range(*(int(b) for b in bounds))
     if not scalar.low <= steps.stop + steps.step <= scalar.high:
@@ -199,7 +198,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     program
         The specialised kernel.
     teams
-        How many teams to run, one after the other.
+        Number of teams, run one after the other.
     arguments
         A NumPy array for each array parameter, a number for each scalar one; ``Const`` parameters left out.
     reverse
@@ -212,7 +211,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     KernelError
         A number does not fit its parameter.
     OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError, AssertionError
-        The kernel did what the language calls an error; each is a `KernelError` too, with file, line and function.
+        An error of the language in the kernel; each is a `KernelError` too, with file, line and function.
 
     """
     kernel = program.kernel

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MOST_LEVELS = 100
-"""How deep statements, expressions and calls may nest: devices' compilers and Python's own stack end soon after."""
+"""Largest nesting of statements, expressions and calls; device compilers and Python's stack allow little more."""
 
 
 class Source:
@@ -100,7 +100,7 @@ class Source:
         return "; ".join(parts)
 
     def lookup(self, name: str) -> Any:
-        """What a free name of the function means, or None."""
+        """Return the value of a free name of the function, or None."""
         code, cells = self.python.__code__, self.python.__closure__ or ()
         for free, cell in zip(code.co_freevars, cells, strict=True):
             if free == name:
@@ -108,7 +108,7 @@ class Source:
         return self.python.__globals__.get(name)
 
     def has(self, name: str) -> bool:
-        """Whether a free name of the function means something, be it None."""
+        """Return True if a free name of the function has a value, even None."""
         return name in self.python.__code__.co_freevars or name in self.python.__globals__
 
     def annotation(self, node: Any, owner: Any) -> Any:
@@ -183,12 +183,12 @@ class Source:
         return found
 
     def _is_type(self, found: Any) -> bool:
-        """Whether a parameter may be declared so."""
+        """Return True if a parameter may be declared so."""
         return is_type(found) and (self.is_kernel or not isinstance(found, Table))
 
 
 def is_type(found: Any) -> bool:
-    """Whether something is a type that a parameter can have, of a kernel or a function."""
+    """Return True for a type that a parameter of a kernel or a function can have."""
     if isinstance(found, RowsOf):
         return is_bundle(found.bundle) or isinstance(found.bundle, Generic)
     inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
@@ -196,12 +196,12 @@ def is_type(found: Any) -> bool:
 
 
 def is_result(found: Any) -> bool:
-    """Whether something is the type of a number, which is all that functions return."""
+    """Return True for the type of a number, the only results of functions."""
     return found in SCALARS or found is boolean or isinstance(found, Generic)
 
 
 def constant_text(value: Any) -> str | None:
-    """What a constant is, the same in every process: a number, a text, None, a tuple of such, a bundle's fields."""
+    """Return a constant as text, equal in every process: a number, a text, None, a tuple of such, a bundle's fields."""
     if is_bundle(value):
         return kind_text(value)
     if isinstance(value, tuple):
@@ -245,7 +245,7 @@ def _check_decorated(given: Any) -> None:
 
 
 def _check_depth(source: Source, node: ast.FunctionDef) -> None:
-    """Refuse a function whose syntax tree is so deep that walking it by recursion would end in Python's own limit."""
+    """Refuse a function with a syntax tree too deep for recursion in Python."""
     import ast
 
     pending: list[tuple[Any, int]] = [(node, -1)]
@@ -279,9 +279,9 @@ _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}
 
 
 def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
-    """Every function of a file by first line (its first decorator's, if any) and name.
+    """Return every function of a file by first line (its first decorator's, if any) and name.
 
-    Every node has a ``number`` of its own, which its copies keep: what the front end finds out about it is filed by it.
+    Every node has a unique ``number``, which its copies keep: the key of all facts found by the front end.
     """
     import ast
     import linecache

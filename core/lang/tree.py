@@ -181,7 +181,7 @@ class Break(NamedTuple):
 
 
 class Continue(NamedTuple):
-    """Go on with the innermost loop's next step."""
+    """Continue with the innermost loop's next step."""
 
 
 class Return(NamedTuple):
@@ -191,9 +191,9 @@ class Return(NamedTuple):
 
 
 class ArrayType(NamedTuple):
-    """What an array holds and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane).
+    """Element type and place of an array: ``global``, ``shared`` (by a team) or ``local`` (to a lane).
 
-    Tables are ``fixed``, which means that nobody stores to them: ``readonly``, ``image``, or a team's ``shared`` copy.
+    Tables are ``fixed``, never written: ``readonly``, ``image``, or a team's ``shared`` copy.
     """
 
     holds: Any
@@ -219,7 +219,7 @@ class Field(NamedTuple):
 
 
 class BundleType(NamedTuple):
-    """What a function knows of a bundle: the class that it declares and its fields' types; ``rows``: many of it."""
+    """A bundle in a function: the declared class and its fields' types; ``rows`` is true for rows of it."""
 
     bundle: type
     fields: tuple[Field, ...]
@@ -229,17 +229,17 @@ class BundleType(NamedTuple):
 class TypedFunction:
     """A function or kernel specialised for its argument types, constants and team size.
 
-    ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; a bundle stands there with the
-    fields that the function uses (``walk.cost``), out of all those that it is ``offered``. ``locals`` maps scalars to
+    ``parameters`` maps names to a scalar type or an `ArrayType`, without constants; a bundle is replaced by the fields
+        that the function uses (``walk.cost``), out of those ``offered``. ``locals`` maps scalars to
     their types. ``local_bytes`` are those of its local arrays and of the functions that it calls, once for each call in
-    its text, because devices write functions out where they are called. ``copies`` names a team's copy of each shared
+    its text, because devices inline functions. ``copies`` names a team's copy of each shared
     table, ``staged`` those that are read.
 
     The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values
     their types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising``, ranges whose
     step must turn out positive, and of a kernel ``bundles``, the parameters that its bundled ones are made of, and
-    ``counts``, the elements of tables. ``truths`` are a kernel's parameters that are truth values, which it takes as
-    numbers. ``talks`` says whether it asserts or prints, or calls who does, which is no effect (``pure``).
+    ``counts``, the elements of tables. ``truths`` are a kernel's parameters that are truth values, passed as
+        numbers. ``talks`` is true if it asserts or prints, or calls a function that does; that is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
-"""What a cast takes in plain Python: no text, though Python would read numbers in it, and no None."""
+"""Arguments of casts in plain Python: no text, though Python would parse it, and no None."""
 
 
 class Integer(int):
@@ -217,7 +217,7 @@ def joined(left: Any, right: Any) -> Any:
 
 
 def widens(source: Any, target: Any) -> bool:
-    """Whether a value of ``source`` may be stored as ``target`` without a cast: same kind, no fewer bits."""
+    """Return True if ``source`` may be stored as ``target`` without a cast: same kind, no fewer bits."""
     return bool(source is target or (source.kind == target.kind and source.kind in "iu" and source.bits <= target.bits))
 
 
@@ -237,7 +237,7 @@ def type_of(value: Any) -> Any:
 
 
 def _common(left: Any, right: Any) -> Any:
-    """The operands' common type; a bare Python ``int`` stands for a literal, which takes the other's type."""
+    """Return the operands' common type; a Python ``int`` is a literal and takes the other's type."""
     a, b = (None if type(x) is int else type_of(x) for x in (left, right))
     found = joined(a or b, b or a)
     if found is None:
@@ -258,7 +258,7 @@ def _compare(operation: Any, left: Any, right: Any) -> bool:
 
 
 def fits(scalar: Any, value: Any) -> bool:
-    """Whether a number of the host, NumPy's or Python's, has a value of this type."""
+    """Return True if a number of the host, of NumPy or Python, has a value of this type."""
     if scalar is boolean:
         return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
     if issubclass(scalar, Integer):
@@ -269,7 +269,7 @@ def fits(scalar: Any, value: Any) -> bool:
 
 
 class Const:
-    """``Const[i32]``: a parameter whose value is known when the kernel is compiled, once for each value."""
+    """``Const[i32]``: a parameter with a value known at compile time, compiled once for each value."""
 
     def __init__(self, scalar: Any) -> None:
         self.scalar = scalar
@@ -289,7 +289,7 @@ class Array:
 
 
 PLACES = ("global", "readonly", "shared", "image")
-"""Where an array that kernels only read may live: as other arrays do, or as a `Table`."""
+"""Places of arrays that kernels only read: as other arrays, or as a `Table`."""
 
 
 class Table(Array):

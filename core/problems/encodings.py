@@ -19,7 +19,7 @@ MOST_CHOICES = 2**31 - 1
 
 
 class Encoding(NamedTuple):
-    """How a solution is written: ``n`` elements, each one of ``choices`` values where that is said.
+    """Representation of a solution: ``n`` elements, each with ``choices`` values if given.
 
     Make one with `Bits`, `Values`, `Permutation` or `Reals`.
     """
@@ -95,18 +95,18 @@ def _checked(encoding: Encoding) -> Encoding:
 
 
 class Neighbourhood(NamedTuple):
-    """The neighbours of a solution; `Neighbourhood.custom` makes one of your own.
+    """Neighbourhood of a solution; `Neighbourhood.custom` makes a user-defined one.
 
     Attributes
     ----------
     name : str
-        As `--neighbourhood` takes it.
+        Name in `--neighbourhood`.
     encoding : str
-        Name of the encoding that has it; empty, if it is that of every problem that lists it.
+        Name of its encoding; empty if any problem may list it.
     shape, change : int
         See `core.kernels.local_search.moves`.
     attributes : bool
-        Whether a tabu search can forbid what a move takes away, and not only the move itself.
+        True if a tabu search can forbid removed attributes, not only the move itself.
     own_size, decode, apply
         See `custom`.
 
@@ -129,7 +129,7 @@ class Neighbourhood(NamedTuple):
         decode: Function | tuple[Function, ...],
         apply: Function | str,
     ) -> Neighbourhood:
-        """A neighbourhood of your own, which a problem lists among its `Problem.neighbourhoods`.
+        """Make a user-defined neighbourhood, which a problem lists in its `Problem.neighbourhoods`.
 
         Parameters
         ----------
@@ -138,20 +138,20 @@ class Neighbourhood(NamedTuple):
         size
             From the encoding to the number of neighbours, an integer from 1 to 2^32 - 1; they have indices from 0 on.
         decode
-            Up to three functions, which find a neighbour's i, j and k by its index and those found before:
+            Up to three functions that compute a neighbour's i, j and k from its index and the preceding ones:
             ``first(index: u32, n: i32) -> i32``, ``second(index: u32, i: i32, n: i32) -> i32`` and ``third(index: u32,
             i: i32, j: i32, n: i32) -> i32``; n elements has a solution. With a named change all i, j and k are checked
             before a search begins: i and j are places from 0 to n - 1, and k, and the j of a flip, may be -1 for none;
             the j of an assignment is a value.
         apply
             ``apply(solution: Array[i32], move: Move, n: i32)``, which makes the move. All lanes of a team call it
-            between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or a
-            change that there is already, by its name: ``flip``, ``exchange``, ``assign``, ``insert`` or ``reverse``.
+            between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or the
+            name of an existing change: ``flip``, ``exchange``, ``assign``, ``insert`` or ``reverse``.
 
         Raises
         ------
         UserError
-            A name that is taken, or cannot stand among others; no function, too many, or another change.
+            The name exists or is invalid; there is no function or too many, or an unknown change.
 
         """
         text("name", name)
@@ -177,11 +177,11 @@ class Neighbourhood(NamedTuple):
 
     @property
     def functions(self) -> list[Function]:
-        """Those of its own."""
+        """Its user-defined functions."""
         return [*self.decode, *([self.apply] if self.apply is not None else [])]
 
     def size(self, encoding: Encoding, points: int = 0) -> int:
-        """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
+        """Return the number of neighbours of a solution; ``points`` if they are drawn at random."""
         n = encoding.n
         if self.own_size is not None:
             return custom_neighbourhood_size(self.name, self.own_size, encoding)
@@ -229,7 +229,7 @@ CHANGES = {
     "insert": moves.INSERT,
     "reverse": moves.SEGMENT,
 }
-"""What the moves of a neighbourhood of one's own may do without a function for it."""
+"""Changes that a user-defined neighbourhood can name instead of a function."""
 NEIGHBOURHOODS = {
     one.name: one
     for one in (
@@ -302,18 +302,18 @@ def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution:
 
 
 def make_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: np.ndarray) -> None:
-    """Make the neighbours to which listed moves lead, in NumPy, as the host sees them.
+    """Make the neighbours of listed moves, in NumPy, for use by the host.
 
     Parameters
     ----------
     change
-        What a move does: see `core.kernels.local_search.moves`; not `OWN`.
+        Effect of a move: see `core.kernels.local_search.moves`; not `OWN`.
     listed : ndarray, shape (count, 3)
         As `list_moves` returns them.
     solution : ndarray, shape (n,)
-        Where the moves begin.
+        Solution before the moves.
     out : ndarray, shape (count, n)
-        Where the neighbours go.
+        Output: the neighbours.
 
     """
     out[:] = solution

@@ -14,12 +14,12 @@ def check_permutation(values: np.ndarray, n: int, name: str = "permutation", ele
     values : array_like, shape (n,)
     n : int
     name, element : str
-        What it is called in messages, and what each of its numbers.
+        Names of the permutation and of its elements in messages.
 
     Raises
     ------
     ValueError
-        Not a permutation; says which element is missing, repeated or outside.
+        Not a permutation; the message names the missing, repeated or invalid element.
     """
     order = np.asarray(values)
     if order.shape != (n,):

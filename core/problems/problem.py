@@ -22,19 +22,19 @@ from core.problems.problem_errors import ProblemError, WrongCost, WrongData
 
 
 class Evaluation(NamedTuple):
-    """How a search comes to know what every neighbour costs: all evaluations give the same numbers, some faster.
+    """Evaluation of neighbours; all evaluations of a problem give the same costs, with different speeds.
 
-    The functions are those of `core.kernels.local_search.hooks.Hooks`. What a walk keeps for them are the rows of the
-    bundle that they take: `Problem.data_for` says which bundle that is.
+    The functions are those of `core.kernels.local_search.hooks.Hooks`. The rows of their bundle, from
+    `Problem.data_for`, are the memory of a walk.
 
     Attributes
     ----------
     delta, quick, begin, update, move, refresh, partial, value : Function or None
         There is `delta` or `value`.
     quick_for : tuple of str
-        Neighbourhoods that `quick` knows; the others are evaluated by `delta`.
+        Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
     work : int
-        About how many steps one neighbour takes; devices share out what is worth it.
+        Approximate number of steps for a neighbour; devices share large evaluations among lanes.
 
     """
 
@@ -65,22 +65,22 @@ class Problem:
     encoding
         `Bits(n)`, `Values(n, k)`, `Permutation(n)` or `Reals(n)`.
     data
-        What the kernel functions read: a `core.lang.bundle` of NumPy arrays and numbers. Its rows, if it has some, are
-        memory of every walk, and left out here. None, if the class says in `data_for` what each evaluation reads.
+        Data of the kernel functions: a `core.lang.bundle` of NumPy arrays and numbers, without rows, which are the
+        memory of a walk. None if the class overrides `data_for`.
 
     Raises
     ------
     UserError
-        Data that are no bundle, or an array that is not of its field's type.
+        The data are no bundle, or an array does not have its field's type.
 
     """
 
     delta: Function | None = None
     """Change of the cost by a move: see `core.kernels.local_search.hooks.Hooks`. None with `value` or `evaluations`."""
     value: Function | None = None
-    """What the neighbour costs to which a move leads; with `delta`, another evaluation that must agree with it."""
+    """Cost of the neighbour after a move; with `delta`, a second evaluation that must agree with it."""
     neighbourhoods: tuple[str | Neighbourhood, ...] = ()
-    """Those that `delta` and `value` know, by name or your own; empty: all that they can know."""
+    """Neighbourhoods supported by `delta` and `value`, by name or user-defined; empty for all possible ones."""
     published: str | None = None
     """The evaluation that the paper's own mapping has (see `core.search.local_search.settings`); None: the first."""
     points = 0
@@ -91,7 +91,7 @@ class Problem:
     set_digest = ""
     """The digest that a class has set; empty: none."""
     tested = False
-    """Whether the suite's tests hold this class to `cost`: see `is_tested`."""
+    """True if the project's tests compare this class with `cost`: see `is_tested`."""
 
     def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
         if not isinstance(encoding, Encoding):
@@ -106,7 +106,7 @@ class Problem:
 
     @property
     def is_tested(self) -> bool:
-        """Whether the suite's tests have tried this class, so that a search need not; subclasses do not inherit it."""
+        """True if the project's tests cover this class, so that searches skip their check; not inherited."""
         return bool(vars(type(self)).get("tested", False))
 
     def cost(self, solution: np.ndarray, /) -> int:
@@ -117,22 +117,22 @@ class Problem:
         )
 
     def costs(self, solutions: np.ndarray, /) -> np.ndarray:
-        """What `cost` says of many solutions: (number of solutions, n) -> (number of solutions,) int64.
+        """Return the costs of many solutions: (number of solutions, n) -> (number of solutions,) int64.
 
-        A search scores all its start solutions by this. A class whose arrays can be put together overrides it, since
-        one call of NumPy for many solutions takes a fraction of many calls.
+        A search scores all its start solutions by this. Override it if NumPy can score many solutions in one call,
+        which takes a fraction of the time.
         """
         return np.array([self.cost(one) for one in solutions], np.int64)
 
     def tolerance(self) -> int:
-        """By how much a search's cost may differ from `cost`: not at all, unless `delta` rounds."""
+        """Largest difference between a search's cost and `cost`: 0, unless `delta` rounds."""
         return 0
 
     def cost_range(self) -> tuple[int, int] | None:
-        """The least and the largest cost that any solution can have, or bounds on them; None: not known.
+        """Return the least and the largest cost of any solution, or bounds on them; None if unknown.
 
-        Costs and differences of costs have 32 bits. A search refuses a problem whose range does not fit before it
-        begins; where the range is not known, it ends as soon as it meets a cost of 2^30 or more.
+        Costs and differences of costs have 32 bits. A search refuses a problem with a larger range before it begins. If
+        the range is unknown, it ends at the first cost of 2^30 or more.
         """
         return None
 
@@ -149,10 +149,10 @@ class Problem:
         self.set_digest = digest
 
     def neighbourhood_names(self) -> list[str]:
-        """Names of those that it knows: what the class lists, or all of the encoding that its functions can know.
+        """Return names of neighbourhoods: those listed by the class, or all of the encoding that its functions support.
 
-        `delta` alone is taken to know flips, exchanges and assignments, `value` what `moved` knows; but not 2opt, all
-        of whose neighbours reverse has.
+        `delta` alone supports flips, exchanges and assignments, and `value` supports the moves of `moved`; but not
+        2opt, which is a subset of reverse.
         """
         if self.neighbourhoods:
             return [one if isinstance(one, str) else one.name for one in self.neighbourhoods]
@@ -161,12 +161,12 @@ class Problem:
         return [one.name for one in fitting if one.change not in unknown]
 
     def neighbourhood(self, name: str) -> Neighbourhood:
-        """The neighbourhood of that name: one of its own, or of its encoding.
+        """Return the neighbourhood of a name, defined by the problem or its encoding.
 
         Raises
         ------
         UserError
-            There is none, or it belongs to another encoding.
+            It does not exist, or belongs to another encoding.
 
         """
         own = [one for one in self.neighbourhoods if isinstance(one, Neighbourhood) and one.name == name]
@@ -185,7 +185,7 @@ class Problem:
         return self.data
 
     def with_room(self, data: Any, lanes: int, /) -> Any:
-        """The data of an evaluation, with room for what each of so many lanes side by side keeps for itself."""
+        """Return the data of an evaluation, with memory for each of ``lanes`` simultaneous lanes."""
         return data
 
     def checked_data_for(self, evaluation: str) -> Any:
@@ -194,7 +194,7 @@ class Problem:
 
     @staticmethod
     def hooks(evaluation: Evaluation, neighbourhood: str) -> Hooks:
-        """What the kernels of a neighbourhood need, with `quick` only for those that it knows."""
+        """Return the functions for kernels of a neighbourhood; `quick` only if the neighbourhood is supported."""
         is_quick = neighbourhood in evaluation.quick_for
         return Hooks(
             evaluation.delta,
@@ -231,15 +231,15 @@ def checked_problem(problem: Any) -> Problem:
 
 
 def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
-    """The bundle with flat arrays and plain numbers, or a refusal of what kernel functions could not read.
+    """Return the bundle with flat arrays and plain numbers; refuse data that kernel functions could not read.
 
     ``reader`` is one of these functions, if it is known: messages about arrays name it.
 
     Raises
     ------
     WrongData
-        Data that are no bundle; a field whose value is not of its type, or does not fit it; a bundle within a bundle; a
-        row without elements. One line names the field, what was found and what was expected.
+        The data are no bundle, a value does not have or fit the type of its field, a bundle contains a bundle, or a row
+        has no elements. One line names the field, the value found and the value expected.
 
     """
     if not is_bundle(type(data)):

@@ -97,7 +97,7 @@ def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
 
 
 def check_function(name: str, role: str, given: Any, wanted: dict[str, Any], result: Any) -> None:
-    """Refuse what is no function of these parameters and this result; ``name`` and ``role`` say whose it is."""
+    """Refuse a function without these parameters and this result; ``name`` and ``role`` identify it in the message."""
     expected = f"expected a @function {signature_text(wanted, result)}"
     if not isinstance(given, Function):
         require_function(name, role, given, expected)
@@ -126,12 +126,12 @@ def require_function(name: str, role: str, given: Any, expected: str) -> NoRetur
 
 
 def problem_type(kind: Any, meant: dict[int, Any]) -> Any:
-    """A parameter's type, with the problem's own types for what stands for any problem's."""
+    """Return a parameter's type, with the problem's types in place of generic ones."""
     return Array(meant[id(kind.element)]) if isinstance(kind, Array) else meant.get(id(kind), kind)
 
 
 def parameter_matches(declared: Any, given: Any) -> bool:
-    """Whether a parameter takes what it is given."""
+    """Return True if a parameter accepts the given type."""
     if isinstance(declared, Generic):
         return not isinstance(given, Array)
     if isinstance(given, Array):
@@ -144,7 +144,7 @@ def parameter_matches(declared: Any, given: Any) -> bool:
 
 
 def result_matches(declared: Any, wanted: Any) -> bool:
-    """Whether a function's result is what is wanted of it."""
+    """Return True if a function's result has the wanted type."""
     if wanted is None or declared not in SCALARS:
         return declared is wanted or isinstance(declared, Generic)
     return widens(declared, wanted)

@@ -80,7 +80,7 @@ class Assignments:
         return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
 
     def declare(self, node: Any, name: str, value: Any) -> Any:
-        """The value as it is stored in a local, whose type is that of its first assignment."""
+        """Return the value as stored in a local; the local has the type of its first assignment."""
         if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
             self.refuse(node, f"assignment to the array {name}; assign to its elements")
         if name in self.out.arrays or name in self.context.bundles or name in self.context.constants or name in WORDS:

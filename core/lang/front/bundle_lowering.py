@@ -22,7 +22,7 @@ class Bundles:
         self.references = references
 
     def named(self, node: Any, name: str, value: Bundle) -> list[Any]:
-        """Give a bundle a name: the statements that keep its numbers, which the name then stands for."""
+        """Give a bundle a name; returns the statements that store its numbers."""
         taken = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
         if taken is not None or name in self.context.constants or name in WORDS:
             self.refuse(node, f"{name} is a number, an array or a word; give the bundle another name")

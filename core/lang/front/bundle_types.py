@@ -1,7 +1,7 @@
-"""Bundles as the front end sees them: a field is an array or a number, and a bundle no more than their names.
+"""Bundles in the front end: a field is an array or a number, and a bundle is only their names.
 
-A bundle that a function takes stands for as many parameters as it uses fields of it; the names of those contain a dot,
-which no identifier does, so that a field's name can meet no other name.
+A bundle parameter becomes one parameter for each field that the function uses. Their names contain a dot, as no
+identifier does, so they never clash with other names.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Bundle(NamedTuple):
     Attributes
     ----------
     row, count
-        Which row of `Rows` it is, and of rows how many there are: typed expressions, or None.
+        Index of the row in `Rows`, and for rows their number: typed expressions, or None.
     is_new
-        It was made here: a name of it may stand for another one later.
+        The function made it, so its name may be assigned again.
 
     """
 
@@ -44,20 +44,20 @@ class Bundle(NamedTuple):
 def bundle_type(
     path: str, form: BundleForm, types: dict[str, Any], constants: dict[str, Any], rows: bool = False
 ) -> tree.BundleType:
-    """The type of a kernel's bundle.
+    """Return the type of a kernel's bundle.
 
     Parameters
     ----------
     path
         The bundle's name, with ``[]`` if it is rows.
     form
-        As the launch gives it.
+        The form at the launch.
     types
         The scalar type of every `Generic`, by its name.
     constants
         The value of every ``Const``, by its path.
     rows
-        Whether it is rows.
+        True for rows.
 
     """
     fields = []
@@ -88,7 +88,7 @@ def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.Bundle
 
 
 def scalars_of(declared: type, given: tree.BundleType) -> list[tuple[Any, Any]]:
-    """Every `Generic` among the fields of a class, and the scalar type that stands for it in ``given``."""
+    """Return every `Generic` among the fields of a class, with its scalar type in ``given``."""
     types = {field.name: field.type for field in given.fields}
     found = []
     for name, kind in fields_of(declared).items():
@@ -101,7 +101,7 @@ def scalars_of(declared: type, given: tree.BundleType) -> list[tuple[Any, Any]]:
 
 
 def candidate_parameters(path: str, given: tree.BundleType) -> dict[str, Any]:
-    """The parameters that a bundled parameter may stand for, in the order of the fields."""
+    """Return the parameters that a bundled parameter may become, in the order of the fields."""
     found: dict[str, Any] = {}
     if given.rows:
         found[f"{path}.count"] = i32

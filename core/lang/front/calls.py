@@ -27,9 +27,9 @@ from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promot
 
 
 def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> Any:
-    """The expression that a call stands for, or None if it must stay a call.
+    """Return the expression of an inlined call, or None if it must stay a call.
 
-    It stays one of a function that takes arrays, or of which an argument would be computed more than once.
+    A call stays if the function takes arrays, or if an argument would be computed more than once.
     """
     value = function.body[0].value if len(function.body) == 1 and isinstance(function.body[0], tree.Return) else None
     if value is None or isinstance(value, tree.Literal):
@@ -44,7 +44,7 @@ def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> An
 
 
 def names_in(value: Any) -> Any:
-    """The names of the locals in an expression, each as often as it stands there."""
+    """Yield the names of the locals in an expression, once for each occurrence."""
     if isinstance(value, tree.Local):
         yield value.name
     elif isinstance(value, tuple):

@@ -27,7 +27,8 @@ class ProgramContext:
     ----------
     team_size : int
     said : tuple of str
-        What machine code does of ``assert`` and ``print``, by the parameters `hidden` (`core.lang.device_messages`).
+        Messages that machine code supports, ``assert`` and ``print``, by the parameters `hidden`
+        (`core.lang.device_messages`).
     hidden : dict
         Types of these parameters, by name.
     statements : dict
@@ -60,17 +61,17 @@ class FunctionContext:
     constants : dict
         Values of ``Const`` parameters and of the variables of `unroll`.
     bundles : dict
-        What names of bundles stand for.
+        Values of names of bundles.
     assigned : set of str
         Names that the function stores to.
     defined : set of str, or None
-        Locals that certainly have a value here; None where no path leads.
+        Locals that certainly have a value here; None in unreachable code.
     steps : tuple of int
         Values of the variables of `unroll` around this place.
     copies : int
-        How often `unroll` repeats this place.
+        Number of copies of this place by `unroll`.
     open_loops : list
-        For every loop around this place, what was defined where it is left; None for `unroll`.
+        For every loop around this place, the locals defined at its exits; None for `unroll`.
     depth : int
         Statements around this place.
     """
@@ -148,7 +149,7 @@ class FunctionContext:
             self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
 
     def bound_type(self, name: str) -> Any:
-        """Return the scalar type that a `Generic` stands for in this function, or None."""
+        """Return the scalar type of a `Generic` in this function, or None."""
         meant = self.source.lookup(name)
         found = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
         return None if is_bundle(found) else found

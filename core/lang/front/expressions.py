@@ -238,7 +238,7 @@ class Expressions:
         return self.constant_of(given[index], node)
 
     def constants_in(self, node: Any) -> tuple[Any, ...]:
-        """The tuple of constants that a name of the module, or of the closure, stands for."""
+        """Return the tuple of constants of a name of the module or the closure."""
         found = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.context.is_free(node.id) else None
         if not isinstance(found, tuple) and self.references.is_array(node):
             self.refuse(node, f"the length of the array {ast.unparse(node)}; {LENGTH_ADVICE}")

@@ -1,6 +1,6 @@
 """Messages of kernels: ``assert`` and ``print`` become branches, stores and atomics.
 
-They are no effects: what is not heard may be left out, so both stand in functions that expressions call.
+They are no effects: messages may be dropped, so functions called in expressions may have both.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class Messages:
         holds = isinstance(test, tree.Literal) and test.value
         if holds or "assert" not in self.context.program.said:
             return []
-        line = node.test.lineno  # where Python says that it failed
+        line = node.test.lineno  # the line that Python reports as failed
         number = self.numbered(MessageStatement(self.source, line, (assertion_text(node),)))
         first = (literal(0), number)
         failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.integers(), literal(FAILED), first))
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
 
     def printed(self, node: ast.Call) -> list[Any]:
-        """``print("text", x)``: a place among the prints; if there is room, the statement's number and the values."""
+        """``print("text", x)``: reserve a place among the prints; store the statement's number and the values."""
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
         assert isinstance(node.func, ast.Name)

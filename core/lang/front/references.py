@@ -1,4 +1,4 @@
-"""Arrays and bundles that names, fields, rows and constructors of bundles stand for."""
+"""Resolution of arrays and bundles by names, fields, rows and constructors of bundles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class References:
         self.numbers = numbers
 
     def bundle(self, node: Any) -> Bundle | None:
-        """Return the bundle that an expression stands for, or None."""
+        """Return the bundle of an expression, or None."""
         if isinstance(node, ast.Name):
             found = self.context.bundles.get(node.id)
             if found is not None and self.context.defined is not None and node.id not in self.context.defined:
@@ -80,7 +80,7 @@ class References:
         return tree.Binary(i32, "mul", outer.row, self.numbers.cast(elements, i32))
 
     def array(self, node: Any) -> ArrayRef:
-        """Return the array that a name or a bundle's field stands for."""
+        """Return the array of a name or a bundle's field."""
         outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
         if outer is not None:
             value = self.member(outer, node)
@@ -212,7 +212,7 @@ class References:
         return [array]
 
     def element_type(self, node: Any) -> Any:
-        """The scalar type that a name stands for."""
+        """Return the scalar type of a name."""
         found = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
         if found is not None:
             self.context.check_word(node, self.source.lookup(node.id))
@@ -220,5 +220,5 @@ class References:
 
     @staticmethod
     def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
-        """The scalar type that an annotation stands for in this call."""
+        """Return the scalar type of an annotation in this call."""
         return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

@@ -9,14 +9,14 @@ from core.lang.types import Table, i32, i64
 
 
 def array_type(kind: Any, element: Any) -> tree.ArrayType:
-    """The type of a kernel's array parameter.
+    """Return the type of a kernel's array parameter.
 
     Parameters
     ----------
     kind
         The annotation: a `core.lang.types.Array` or one of its subclasses.
     element
-        The scalar type that its element stands for.
+        The scalar type of its elements.
 
     """
     if not isinstance(kind, Table):

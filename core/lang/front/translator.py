@@ -37,7 +37,7 @@ class Translator:
     def function(
         self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: Any, caller: FunctionContext
     ) -> tree.TypedFunction:
-        """The function for these argument types; constants stand in ``types`` by their value."""
+        """Return the function for these argument types; constants are in ``types`` by their value."""
         key = (source, types)
         if key not in self.done:
             if source in self.open:
@@ -70,7 +70,7 @@ class Translator:
     def build(
         self, source: Source, out: tree.TypedFunction, bound: dict[str, Any], bundles: dict[str, Bundle]
     ) -> tree.TypedFunction:
-        """Translate a body whose signature is settled."""
+        """Translate a body with a known signature."""
         self.open.append(source)
         out.types = bound
         context = FunctionContext(self.program, self.function, source, out, bundles)

@@ -1,7 +1,7 @@
-"""Collections of instances: who publishes their files under which addresses, and how a file is read and found again.
+"""Collections of instances: publishers, addresses of files, and their readers.
 
-What comes from an address is trusted by the digest of its parsed content alone (tsplib.tsv, qaplib.tsv), so that a
-mirror is as good as the publisher. Which instance of which collection a paper uses stands in `papers`.
+A download is trusted only by the digest of its parsed content (tsplib.tsv, qaplib.tsv), so a mirror is as good as the
+publisher. `papers` lists the instances of each paper.
 """
 
 import os
@@ -26,15 +26,15 @@ class Collection(NamedTuple):
     Parameters
     ----------
     title : str
-        Whose they are and what.
+        Publisher and content.
     addresses : tuple of str
-        Of the file of {name}, the publisher's first; what ends in .gz is packed.
+        Addresses of the file of {name}, the publisher's first; .gz files are packed.
     suffix : str
-        Of a file as it is kept here, unpacked.
+        Suffix of the stored, unpacked file.
     parse : function of a text and of `path` for messages
-        Returns an instance, whose `sha256` is compared.
+        Returns an instance; its `sha256` is compared.
     reader : InstanceReader
-        Finds and reads the file of a name that is on this machine.
+        Finds and reads the local file of a name.
     digests : function
         Returns the digest of each name's content.
     """
@@ -110,19 +110,19 @@ def site_variable(collection: str) -> str:
 
 
 def addresses(collection: str, name: str, site: str | None = None) -> tuple[str, ...]:
-    """Return where the file of an instance is published.
+    """Return the addresses of an instance's file.
 
     Parameters
     ----------
     collection, name : str
     site : str, optional
-        Stands for everything before the file's name, and for all addresses; by default the collection's
+        Replaces everything before the file's name in all addresses; by default the collection's
         `site_variable`.
 
     Raises
     ------
     InstanceError
-        A site that is no address of the web.
+        The site is no web address.
     """
     published = COLLECTIONS[collection].addresses
     option = "--url" if site else f"${site_variable(collection)}"

@@ -33,26 +33,26 @@ _LARGEST_MEMBER = 16 * 2**20
 def fetch_collection(
     collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Download instances of a collection and yield (name, what happened) for each.
+    """Download instances of a collection and yield (name, result) for each.
 
     Parameters
     ----------
     collection : str
         A key of COLLECTIONS.
     names : iterable of str
-        Names of its instances; none means all.
+        Names of its instances; by default all.
     folder : path, optional
-        Where to put the files; by default the cache. A file that is there and right is kept, and without a folder one
-        that is anywhere at hand.
+        Folder for the files; by default the cache. A correct file there is kept; without a folder, one in any
+        searched place.
     site : str, optional
-        Address that the file's name is appended to; by default the collection's own addresses, one after the other.
+        Address before the file's name; by default the collection's addresses, one after the other.
 
     Raises
     ------
     InstanceError
-        A name that the collection does not have.
+        The collection has no such name.
     FetchError
-        Instances could not be fetched: no connection, no such page, or something else than the pinned content; raised
+        Instances could not be downloaded: no connection, no such page, or another content than expected; raised
         at the end.
     """
     of_collection = COLLECTIONS[collection]
@@ -156,7 +156,7 @@ def _checked(text: str, name: str, collection: str, origin: str) -> str:
 
 def _write(text: str, path: Path) -> None:
     """Put a file in its place at once, or not at all."""
-    # ranks and users may fetch at once: each writes a draft of its own, and the last one wins
+    # ranks and users may download at once: each writes a separate draft, and the last one wins
     draft = path.with_name(f".{path.name}-{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def _download_archive(folder: str) -> Path:
     wanted.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
     command = [sys.executable, "-c", _LIMITED_PIP, str(download.LARGEST), "download", "--quiet", "--no-deps"]
     command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(wanted)]
-    here = os.environ | {"TMPDIR": folder}  # what pip leaves when it is killed goes with the folder
+    here = os.environ | {"TMPDIR": folder}  # files that a killed pip leaves are removed with the folder
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS, env=here)
     except subprocess.TimeoutExpired as error:

@@ -52,21 +52,21 @@ def instance_name(path: str | os.PathLike, suffix: str) -> str:
 
 
 def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
-    """Return the content of a regular file, unpacked where its name ends in .gz.
+    """Return the content of a regular file, unpacked if its name ends in .gz.
 
     Parameters
     ----------
     path : path
     expected : str
-        What the file should be, for messages: "a TSPLIB file".
+        Expected kind of file, for messages: "a TSPLIB file".
     largest : int
         Bytes, unpacked.
 
     Raises
     ------
     InstanceError
-        No such file; a folder, a pipe or a device, which is not opened, because that might wait for ever; not
-        readable; a damaged archive; more bytes than allowed.
+        The file does not exist or cannot be read, is a folder, pipe or device (not opened, since that might wait
+        forever), is a damaged archive, or has more bytes than allowed.
     """
     opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
     try:

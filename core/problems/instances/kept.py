@@ -27,9 +27,9 @@ _lock = threading.Lock()
 
 
 def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
-    """Return the instance of a key, made now if it is not kept yet.
+    """Return the instance of a key, made if it is not in the cache.
 
-    The instance that was not asked for longest gives way to a new one. Without a key, and for an instance larger than
+    A new instance replaces the least recently used one. Without a key, and for an instance larger than
     `MOST_BYTES`, nothing is kept.
     """
     if key is None:

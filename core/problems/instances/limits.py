@@ -11,7 +11,7 @@ LARGEST_SEED = 2**63 - 1
 
 
 def check_square(name: str, what: str, given: np.ndarray, least: int, most: int, rows: str = "rows") -> None:
-    """Make sure that a matrix is square, has so many rows, and holds integers.
+    """Check that a matrix is square, has an allowed number of rows, and holds integers.
 
     Parameters
     ----------

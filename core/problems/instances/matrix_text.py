@@ -32,23 +32,23 @@ def parse(
     name: str = "unnamed",
     source: str = "text given by the caller",
 ) -> TspInstance:
-    """Return the instance whose distances a text holds.
+    """Return the instance with the distances of a text.
 
     Parameters
     ----------
     text : str
-        Numbers apart by white space or commas; empty lines, and what follows a #, are left out.
+        Numbers separated by white space or commas; empty lines and comments after # are ignored.
     path : path
-        Stands for the text in error messages.
+        Name of the text in error messages.
     name : str
         Of the instance.
     source : str
-        Where the text came from, in words.
+        Origin of the text.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
     with errors_at(path):
@@ -92,7 +92,7 @@ def _number(word: str, path: str | os.PathLike, line: int) -> float:
 
 
 def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], *, symmetric: bool) -> np.ndarray:
-    """Return a square matrix as int64 with an empty diagonal, whatever that held.
+    """Return a square matrix as int64, with an empty diagonal whatever it contained.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], 
     values : ndarray, shape (n, n), float64
         Changed in place: its diagonal.
     lines : list of int
-        The line of each row, or none where the file has no lines.
+        The line of each row; empty if the file has no lines.
     symmetric : bool
-        Whether the way back must have the same length.
+        True if the matrix must be symmetric.
 
     Raises
     ------
     InstanceError
-        A distance that is no integer from 0 to 2**31 - 1, or another one on the way back.
+        A distance is no integer from 0 to 2**31 - 1, or the matrix is not symmetric.
     """
 
     def refuse(row: int, found: str, expected: str) -> NoReturn:

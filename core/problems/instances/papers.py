@@ -1,7 +1,7 @@
-"""The instances of the five papers, by name and collection, and which of them are at hand.
+"""The instances of the five papers, by name and collection, and their local files.
 
-Not here, since they are no named data: the Weierstrass functions of luong2013, whose sizes it does not print, and the
-random strings and knapsacks of oconnell2014.
+The Weierstrass functions of luong2013, which does not print their sizes, and the random strings and knapsacks of
+oconnell2014 are not listed, since they are no named data.
 """
 
 import os
@@ -43,7 +43,7 @@ PAPERS = tuple(_USED)
 
 
 class PaperInstance(NamedTuple):
-    """An instance that a paper uses; `source` says in words where it comes from."""
+    """An instance of a paper; `source` describes its origin."""
 
     name: str
     collection: str

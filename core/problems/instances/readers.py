@@ -22,9 +22,9 @@ class InstanceFormat(NamedTuple):
     Attributes
     ----------
     contents : str
-        What a file should be, for messages: "a QAPLIB file".
+        Expected kind of file, for messages: "a QAPLIB file".
     suffixes : tuple of str
-        Ends of its files' names.
+        Suffixes of its files' names.
     parse : function of a text, a keyword `path` for messages, and the keywords given to the reader
         Returns an instance, or raises `InstanceError`.
     """
@@ -42,7 +42,7 @@ class InstanceReader(Generic[Instance]):
     formats : InstanceFormat
         Formats of its files; the first one reads files of other suffixes, too.
     expected : str
-        What a text may be, for messages: "a file, or a generator such as random:40".
+        Allowed texts, for messages: "a file, or a generator such as random:40".
     subfolders : tuple of str
         Places of named instances in each folder of the search path; without them, names are not looked up there.
     specification : Pattern, optional

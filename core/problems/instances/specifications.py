@@ -21,9 +21,9 @@ class Quantity(NamedTuple):
     least, most : int
         Its range.
     usual : str
-        What it is where a text leaves it out; sizes are never left out.
+        Default if a text omits it; sizes are never omitted.
     decimals : int
-        Digits that may stand behind the point; 0: it is an integer.
+        Most digits after the point; 0 for an integer.
 
     """
 

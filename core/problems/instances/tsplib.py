@@ -29,22 +29,22 @@ def parse(
     name: str | None = None,
     source: str = "text given by the caller",
 ) -> TspInstance:
-    """Return the instance that a TSPLIB text describes.
+    """Return the instance of a TSPLIB text.
 
     Parameters
     ----------
     text : str
     path : path
-        Stands for the text in error messages.
+        Name of the text in error messages.
     name : str, optional
-        Of the instance, in place of the text's NAME.
+        Name of the instance; replaces the text's NAME.
     source : str
-        Where the text came from, in words.
+        Origin of the text.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     layout = scan(text, path)
     _check_type(layout)
@@ -152,7 +152,7 @@ def _check_sections(layout: TsplibLayout, n: int, axes: int, explicit: bool) -> 
 
 
 def _check_nodes(layout: TsplibLayout, section: TsplibSection, n: int, values: int) -> None:
-    """Require one line per node: its number and so many values."""
+    """Require one line per node, with its number and ``values`` values."""
     first_line: dict[int, int] = {}
     for row, line in zip(section.rows, section.lines, strict=True):
         tokens = row.split()

@@ -30,7 +30,7 @@ from core.problems.ppp.products import Products, count_products, flip_products, 
 from core.problems.problem import Evaluation
 
 LOCAL, COLUMNS, ROWS = LAYOUTS = ("local", "columns", "rows")
-"""Where the histogram of a lane lies: in its local memory; in global memory, coalesced; there, one after another."""
+"""Place of a lane's histogram: local memory; global memory, coalesced; or global memory, contiguous."""
 
 
 @bundle
@@ -53,7 +53,7 @@ class GlobalCounts(Products):
 def added_by_histogram(
     counts: Array[i32], first: i32, step: i32, solution: Array[i32], move: Move, ppp: Products
 ) -> i32:
-    """What the flips add to the cost; group g is counted at ``first + g * step``."""
+    """Return the change of cost by the flips; group g is counted at ``first + g * step``."""
     for group in range(ppp.groups):
         counts[first + group * step] = 0
     for row in range(ppp.rows):
@@ -67,21 +67,21 @@ def added_by_histogram(
 
 @function
 def added_by_local_counts(solution: Array[i32], move: Move, ppp: LocalCounts) -> i32:
-    """What the flips add to the cost, counted in the lane's local memory."""
+    """Return the change of cost by the flips, counted in the lane's local memory."""
     counts = local_array(ppp.bins, i32)
     return added_by_histogram(counts, 0, 1, solution, move, ppp)
 
 
 @function
 def added_by_columns(solution: Array[i32], move: Move, ppp: GlobalCounts) -> i32:
-    """What the flips add to the cost; a group of all lanes lies side by side."""
+    """Return the change of cost by the flips; the counts of a group are adjacent for all lanes."""
     worker = team_rank() * team_size() + lane()
     return added_by_histogram(ppp.counts, worker, team_count() * team_size(), solution, move, ppp)
 
 
 @function
 def added_by_rows(solution: Array[i32], move: Move, ppp: GlobalCounts) -> i32:
-    """What the flips add to the cost; the groups of a lane lie side by side."""
+    """Return the change of cost by the flips; the counts of a lane are adjacent."""
     worker = team_rank() * team_size() + lane()
     return added_by_histogram(ppp.counts, worker * ppp.groups, 1, solution, move, ppp)
 
@@ -95,7 +95,7 @@ def evaluation_by_histograms(layout: str, rows: int, inputs: int) -> Evaluation:
 
 
 def histogram_data(layout: str, numbers: dict[str, object]) -> LocalCounts | GlobalCounts:
-    """What the evaluation reads, of the fields of `Products`; room for lanes comes with `room_for_lanes`."""
+    """Return the data of the evaluation, of the fields of `ProductGroups`; `room_for_lanes` adds memory for lanes."""
     groups = numbers["groups"]
     if layout == LOCAL:
         return LocalCounts(**numbers, bins=groups)
@@ -103,7 +103,7 @@ def histogram_data(layout: str, numbers: dict[str, object]) -> LocalCounts | Glo
 
 
 def room_for_lanes(data: GlobalCounts, lanes: int) -> GlobalCounts:
-    """The same with a histogram for each of so many lanes.
+    """Return the data with a histogram for each of ``lanes`` lanes.
 
     Raises
     ------

@@ -28,7 +28,7 @@ NEGATIVE_WEIGHT = 30
 HISTOGRAM_WEIGHT = 1
 
 VECTOR_BLOCK = 64
-"""Vectors whose products are computed together."""
+"""Vectors with products computed together."""
 
 _SPEC = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?::seed=([0-9]{1,19}))?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -37,7 +37,7 @@ _SIGNS = {"1": 1, "+1": 1, "-1": -1}
 
 @dataclass(frozen=True, eq=False)
 class PerceptronInstance:
-    """A matrix of signs and the multiset of products that a vector of signs V shall have with its rows.
+    """A matrix of signs and the target multiset of its rows' products with a vector of signs V.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class PerceptronInstance:
     negative_weight, histogram_weight : int
         w1 and w2 of the cost, from 0 to 10**6.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
     optimum : int or None
-        0, the cost of the secret, where that is known.
+        0, the cost of the secret, if known.
     sha256 : str
         Digest of the content (matrix, targets, weights): equal for instances of any name that have the same
         costs. The secret is no part of it.
@@ -64,7 +64,7 @@ class PerceptronInstance:
     Raises
     ------
     InstanceError
-        Wrong shapes or entries, weights out of range, costs that could pass 31 bits, a secret that is none.
+        Wrong shapes or entries, weights out of range, costs that could pass 31 bits, or a wrong secret.
     """
 
     name: str
@@ -97,17 +97,17 @@ class PerceptronInstance:
 
     @property
     def m(self) -> int:
-        """Number of rows, hence of products."""
+        """Number of rows and products."""
         return len(self.matrix)
 
     @property
     def n(self) -> int:
-        """Number of columns, hence of bits of a solution."""
+        """Number of columns and bits of a solution."""
         return self.matrix.shape[1]
 
     @property
     def target_histogram(self) -> np.ndarray:
-        """H, how often each integer v from -n to n is a target: (2 n + 1,) int32, that of v at v + n."""
+        """H, the number of targets equal to each integer v from -n to n: (2 n + 1,) int32, that of v at v + n."""
         return histogram(self.targets, self.n)
 
     def _refuse(self, found: str, expected: str) -> NoReturn:
@@ -155,12 +155,12 @@ def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) ->
 def check_size(
     name: str | os.PathLike, m: int, n: int, negative_weight: int, histogram_weight: int, line: int | None = None
 ) -> None:
-    """Make sure that a size and weights are in range, and that no cost passes 31 bits.
+    """Check that a size and weights are in range, and that no cost passes 31 bits.
 
     Raises
     ------
     InstanceError
-        What is out of range, with `name` and `line` as its place.
+        A value is out of range, reported with `name` and `line`.
     """
     if m < 1 or n < 1:
         raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
@@ -198,16 +198,16 @@ def load(
         A file as `parse` reads it, which may be packed with gzip, here or in `data_folder`; or a size such as
         "73-73", "73-73:seed=5" for `generate`.
     data_folder : path, optional
-        Where to look for a file that is not found by `spec` alone.
+        Folder to search if `spec` alone names no file.
     seed : int, 0 to 2**63 - 1
-        Of a generated instance whose `spec` names none.
+        Seed of a generated instance, unless `spec` has one.
     negative_weight, histogram_weight : int
         w1 and w2 of the cost.
 
     Raises
     ------
     InstanceError
-        No such file, a name that is malformed, a size, seed or weight out of range, or an invalid file.
+        No such file, a malformed name, a size, seed or weight out of range, or an invalid file.
     """
     return READER.load(spec, data_folder, seed=seed, negative_weight=negative_weight, histogram_weight=histogram_weight)
 
@@ -215,7 +215,7 @@ def load(
 def generate(
     m: int, n: int, seed: int, negative_weight: int = NEGATIVE_WEIGHT, histogram_weight: int = HISTOGRAM_WEIGHT
 ) -> PerceptronInstance:
-    """Return a random instance whose secret is known, hence its optimum 0.
+    """Return a random instance with a known secret, so its optimum is 0.
 
     Bits come from the raw words of NumPy's Philox4x64-10 with key `seed`, the lowest bit of each first; 1 means
     +1. They fill the matrix row by row, then the secret. Rows with a negative product are negated.
@@ -270,14 +270,14 @@ def parse(
     ----------
     text : str
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
     negative_weight, histogram_weight : int
         w1 and w2 of the cost.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     rows = rows_of(text)
     if not rows:
@@ -330,13 +330,13 @@ def _parse_targets(path: str | os.PathLike, rows: list[tuple[int, list[str]]], m
 def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
     """Return w1 * sum(|Y_i| - Y_i) + w2 * sum over v from -n to n of |H_v - H'_v|, where Y = AV.
 
-    H and H' count how often v is a target and a product. 0 means that the vector solves the instance.
+    H and H' count the targets and the products equal to v. 0 means that the vector solves the instance.
 
     Parameters
     ----------
     instance : PerceptronInstance
     bits : array_like, shape (n,), 0 or 1
-        1 stands for V = +1, 0 for -1.
+        1 means V = +1, 0 means -1.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
 def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
     """Return what `cost` says of many vectors: (number of vectors, n), 0 or 1 -> (number of vectors,) int64."""
     n = instance.n
-    # A product of matrices of floats is fast, and their sums of so many ones are exact.
+    # A matrix product of floats is fast, and sums of ones are exact in them.
     matrix = instance.matrix.astype(np.float32 if n < 2**24 else np.float64)
     values = 2 * n + 1
     found = np.empty(len(bits), np.int64)
@@ -370,7 +370,7 @@ def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
 
 
 def products(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
-    """Return Y = AV for the vector V that `bits` stands for: (m,) int32.
+    """Return Y = AV for the vector V of `bits`: (m,) int32.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def products(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
 
 
 def histogram(values: np.ndarray, n: int) -> np.ndarray:
-    """Return how often each integer v from -n to n is among `values`: (2 n + 1,) int32, that of v at v + n."""
+    """Return the number of `values` equal to each integer v from -n to n: (2 n + 1,) int32, that of v at v + n."""
     return np.bincount(values + n, minlength=2 * n + 1).astype(np.int32)
 
 

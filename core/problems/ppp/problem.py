@@ -1,9 +1,9 @@
 """The permuted perceptron problem for local search: rows grouped by their product, flips counted by popcounts.
 
-A flip changes a product by -2 or +2, so what a neighbour costs depends only on how many rows of each product value go
-which way. Rows of equal value share 32-bit words ("info" and "slots"); for every column a word of "planes" holds the
-rows whose product falls when that column is flipped. The linear evaluation looks at the same rows one by one. The
-paper's own (`luong2013`, section 6.2) is in `core.problems.ppp.histograms`.
+A flip changes a product by -2 or +2, so a neighbour's cost depends only on the numbers of rows of each product value
+that rise and fall. Rows of equal value share 32-bit words ("info" and "slots"); for every column a word of "planes"
+holds the rows with products that fall when the column is flipped. The linear evaluation reads the same rows one by one.
+The paper's evaluation (`luong2013`, section 6.2) is in `core.problems.ppp.histograms`.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ from core.problems.problem import Evaluation, Problem
 LOW, HIGH, WORDS, COST_BEFORE = 0, 1, 2, 2
 SUMMARY = 6
 LAST_OF_GROUP = 64
-"""Marks the last word of a group in `info`, whose low bits count rows."""
+"""Mark of the last word of a group in `info`; its low bits count rows."""
 
 
 @bundle
 class ProductGroups(Products):
-    """The products, and the rows grouped by them, which a walk keeps too.
+    """The products, and the rows grouped by them, which are part of a walk.
 
     Attributes
     ----------
     slots, cursor
-        The rows, those of each group side by side in whole words of 32; where the next row of a group goes.
+        The rows, those of each group in adjacent whole words of 32; the place of a group's next row.
     info, summary
-        How many rows each word of slots has, + `LAST_OF_GROUP` for a group's last one; the words LOW, HIGH ... above.
+        Number of rows in each word of slots, + `LAST_OF_GROUP` for a group's last one; the words LOW, HIGH ... above.
     planes
-        For every word of slots and every column: the rows whose product falls when the column is flipped.
+        For every word of slots and every column: the rows with a product that falls when the column is flipped.
 
     """
 
@@ -219,11 +219,11 @@ def sweep_cost_part(
 
 
 def make_evaluation_functions(by_words: bool) -> tuple[Function, Function]:
-    """What flips add to the cost, whole and in parts: a word of rows at a time, or row by row."""
+    """Return functions for the change of cost by flips, whole and in parts: by words of rows, or row by row."""
 
     @function
     def added(solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
-        """What one, two or three flips add to the cost."""
+        """Return the change of cost by one, two or three flips."""
         if move.k >= 0:
             return sweep_cost(3, by_words, solution, move, ppp)
         if move.j >= 0:
@@ -248,7 +248,7 @@ added_by_planes, added_in_parts_by_planes = make_evaluation_functions(by_words=T
 
 @function
 def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: ProductGroups) -> i32:
-    """What the flips add to the cost, a word of rows at a time."""
+    """Return the change of cost by the flips, a word of rows at a time."""
     if move.k >= 0:
         return sweep_cost(3, True, solution, move, ppp)
     if move.j >= 0:
@@ -339,9 +339,9 @@ class Ppp(Problem):
     Parameters
     ----------
     instance : core.problems.ppp.perceptron.PerceptronInstance or str
-        What is solved, or its name, path or specification: see `core.problems.ppp.perceptron.load`.
+        Instance, or its name, path or specification: see `core.problems.ppp.perceptron.load`.
     layout
-        Where lanes keep their histograms if that is how they evaluate: see `core.problems.ppp.histograms`.
+        Place of lanes' histograms in the evaluation by histograms: see `core.problems.ppp.histograms`.
 
     """
 

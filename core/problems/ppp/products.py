@@ -40,7 +40,7 @@ class Products:
 
 @function
 def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
-    """What ``rows`` rows of product 2 group - inputs cost: their sign, and their difference from the target."""
+    """Return the cost of ``rows`` rows of product 2 group - inputs: of their sign, and of their number."""
     missing = max(ppp.inputs - 2 * group, 0)
     off = abs(ppp.targets[group + MARGIN] - rows)
     return 2 * ppp.negative_weight * missing * rows + ppp.histogram_weight * off

@@ -30,20 +30,20 @@ class QaplibEntry(NamedTuple):
 
 
 class QapInstance:
-    """A quadratic assignment problem with integer matrices whose costs fit in 31 bits.
+    """A quadratic assignment problem with integer matrices and costs of at most 31 bits.
 
     Parameters
     ----------
     name : str
     flows : array_like, shape (n, n), integers
-        The matrix A, which is read in place: a[i, j] flows from facility i to j. Need not be symmetric; entries
-        may be negative, and those of the diagonal count.
+        The matrix A: a[i, j] flows from facility i to j. Need not be symmetric; entries may be negative, and
+        diagonal entries count.
     distances : array_like, shape (n, n), integers
         The matrix B, which is permuted: b[k, l] from location k to l.
     best_known : int, optional
         Cost of the best permutation known. Without it, QAPLIB's for the same content, or None.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from core.problems.problem import Evaluation, Problem
 from core.problems.qap import qaplib
 
 PAIR_BLOCK = 1 << 16
-"""Pairs of facilities whose distances are looked up at a time."""
+"""Pairs of facilities in one lookup of distances."""
 
 
 @bundle
@@ -50,7 +50,7 @@ class Differences(Assignment):
 
 @function
 def added_between(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
-    """What exchanging the locations of i and j adds by the flows within and between the two."""
+    """Return the change by an exchange of the locations of i and j, of the flows within and between the two."""
     n = qap.n
     p, q = solution[i], solution[j]
     added = (qap.flows[i * n + i] - qap.flows[j * n + j]) * (qap.distances[q * n + q] - qap.distances[p * n + p])
@@ -60,7 +60,7 @@ def added_between(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
 
 @function
 def added_with(x: i32, solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
-    """What exchanging the locations of i and j adds by their flows with a third facility."""
+    """Return the change by an exchange of the locations of i and j, of their flows with a third facility."""
     n = qap.n
     p, q, r = solution[i], solution[j], solution[x]
     there = qap.distances[r * n + q] - qap.distances[r * n + p]
@@ -70,7 +70,7 @@ def added_with(x: i32, solution: Array[i32], i: i32, j: i32, qap: Assignment) ->
 
 @function
 def added_by_two(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
-    """What exchanging the locations of i and j adds to the cost (Taillard's equation 1, with diagonals)."""
+    """Return the change of cost by an exchange of i and j (Taillard's equation 1, with diagonals)."""
     added = added_between(solution, i, j, qap)
     for x in range(qap.n):
         if x != i and x != j:
@@ -80,20 +80,20 @@ def added_by_two(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
 
 @function
 def flow_moved(c: i32, d: i32, old: i32, new: i32, qap: Assignment) -> i32:
-    """What the flow from c to d adds when the distance at index ``old`` of the matrix becomes that at ``new``."""
+    """Return the change by the flow from c to d if the distance at index ``old`` becomes that at ``new``."""
     return qap.flows[c * qap.n + d] * (qap.distances[new] - qap.distances[old])
 
 
 @function
 def added_within(solution: Array[i32], c: i32, d: i32, from_c: i32, from_d: i32, qap: Assignment) -> i32:
-    """What the flow from c to d adds when they take the locations of ``from_c`` and ``from_d``."""
+    """Return the change by the flow from c to d if they get the locations of ``from_c`` and ``from_d``."""
     old = solution[c] * qap.n + solution[d]
     return flow_moved(c, d, old, solution[from_c] * qap.n + solution[from_d], qap)
 
 
 @function
 def moved_terms(x: i32, mover: i32, there: i32, old: i32, new: i32, qap: Assignment) -> i32:
-    """What a facility that moves from ``old`` to ``new`` adds by its flows with x, which stays at ``there``."""
+    """Return the change by a facility's move from ``old`` to ``new``, of its flows with x, which stays at ``there``."""
     n = qap.n
     to_x = flow_moved(mover, x, old * n + there, new * n + there, qap)
     return to_x + flow_moved(x, mover, there * n + old, there * n + new, qap)
@@ -101,7 +101,7 @@ def moved_terms(x: i32, mover: i32, there: i32, old: i32, new: i32, qap: Assignm
 
 @function
 def added_among(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
-    """What the cyclic exchange i <- j <- k <- i adds by the flows within and between the three."""
+    """Return the change by the cyclic exchange i <- j <- k <- i, of the flows within and between the three."""
     added = added_within(solution, i, i, j, j, qap) + added_within(solution, i, j, j, k, qap)
     added += added_within(solution, i, k, j, i, qap) + added_within(solution, j, i, k, j, qap)
     added += added_within(solution, j, j, k, k, qap) + added_within(solution, j, k, k, i, qap)
@@ -112,7 +112,7 @@ def added_among(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -
 
 @function
 def added_with_fourth(x: i32, solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
-    """What the cyclic exchange i <- j <- k <- i adds by their flows with a fourth facility."""
+    """Return the change by the cyclic exchange i <- j <- k <- i, of their flows with a fourth facility."""
     p, q, r, there = solution[i], solution[j], solution[k], solution[x]
     added = moved_terms(x, i, there, p, q, qap) + moved_terms(x, j, there, q, r, qap)
     added += moved_terms(x, k, there, r, p, qap)
@@ -121,7 +121,7 @@ def added_with_fourth(x: i32, solution: Array[i32], i: i32, j: i32, k: i32, qap:
 
 @function
 def added_by_three(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
-    """What the cyclic exchange i <- j <- k <- i adds to the cost."""
+    """Return the change of cost by the cyclic exchange i <- j <- k <- i."""
     added = added_among(solution, i, j, k, qap)
     for x in range(qap.n):
         if x != i and x != j and x != k:
@@ -131,7 +131,7 @@ def added_by_three(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment
 
 @function
 def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
-    """What a move adds to the cost, in O(n)."""
+    """Return the change of cost by a move, in O(n)."""
     if move.k < 0:
         return added_by_two(solution, move.i, move.j, qap)
     return added_by_three(solution, move.i, move.j, move.k, qap)
@@ -265,8 +265,8 @@ def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differe
 def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32], qap: Differences):
     """Bring kept differences up to date after an exchange: Taillard's equation 2, O(1) for all that avoid both.
 
-    Lanes stand in rows of up to 32; a worker that is no lane has rows of its own. Pairs that share i or j are computed
-    from scratch.
+    Lanes form rows of up to 32; a worker that is no lane has whole rows. Pairs that share i or j are computed from
+    scratch.
     """
     n, worker, workers = qap.n, share.worker, share.workers
     width = 1 if team_size() == 1 else min(workers, 32)
@@ -298,12 +298,12 @@ def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32
 
 
 class Qap(Problem):
-    """Assign n facilities to n locations so that the sum of flow times distance is least.
+    """Assign n facilities to n locations with the least sum of flow times distance.
 
     Parameters
     ----------
     instance : core.problems.qap.qaplib.QapInstance or str
-        What is solved, or its name, path or specification: see `core.problems.qap.qaplib.load`.
+        Instance, or its name, path or specification: see `core.problems.qap.qaplib.load`.
 
     """
 

@@ -32,14 +32,14 @@ def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) 
     ----------
     text : str
     path : path
-        Stands for the text in error messages.
+        Name of the text in error messages.
     name : str, optional
-        Of the instance; by default that of the path.
+        Name of the instance; by default that of the path.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     numbers = np.array(_numbers(text, path), dtype=np.int64)
     n = int(numbers[0])

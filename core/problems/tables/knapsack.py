@@ -1,8 +1,8 @@
 """The 0-1 knapsack problem: instances, their scorer, generators by seed and readers of the common text formats.
 
-Choose items of the largest total value whose weights do not sum above the capacity. Generators: the one of
+Choose items with the largest total value and a total weight of at most the capacity. Generators: the one of
 `oconnell2014`, section V.A.2, and the classes of D. Pisinger, "Where are the hard knapsack problems?", Computers &
-Operations Research 32 (2005), section 2, whose files (knapPI_*.csv) are read too.
+Operations Research 32 (2005), section 2; the files of that article (knapPI_*.csv) are read too.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Knapsack:
     weights, values : array_like, shape (n,), integers from 0 to 2**32 - 1
     capacity : int, 0 to 2**30 - 1
     optimum : int, optional
-        The largest value, where known.
+        The largest value, if known.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Knapsack:
     Raises
     ------
     InstanceError
-        Not as many weights as values, no items or too many, numbers that are no integers or out of range.
+        Unequal numbers of weights and values, no items or too many, or numbers that are no integers or out of range.
     """
 
     def __init__(
@@ -155,17 +155,17 @@ class Knapsack:
 def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, largest: int = RANGE) -> Knapsack:
     """Return a random instance; the same for the same arguments on every machine.
 
-    Random words are the raw output of NumPy's Philox4x64 with the seed as its key, whose sequence NumPy guarantees;
-    the upper half of a word picks a number, all in integers.
+    Random words are the raw output of NumPy's Philox4x64 with the seed as its key; NumPy guarantees its sequence. The
+    upper half of a word picks a number, all in integers.
 
     Parameters
     ----------
     kind : str
         ``paper``: weights and values from 1 to below 30 % of the capacity; or one of Pisinger's classes.
     items : int
-        How many, 1 to 1,000,000.
+        Number of items, 1 to 1,000,000.
     capacity : int, optional
-        Must be given for ``paper``; half of the weight of all items for the others.
+        Required for ``paper``; by default half of the weight of all items.
     seed : int, 0 to 2**63 - 1
     largest : int
         Pisinger's R, 1000 to 10,000,000; ``similar-weights`` and ``paper`` do not use it.
@@ -241,12 +241,12 @@ def parse(text: str, path: str | os.PathLike = "text") -> Knapsack:
     ----------
     text : str
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
 
     Raises
     ------
     InstanceError
-        Not as described; says in which line.
+        Another format; the message names the line.
     """
     lines = _Lines(text, path)
     name = escape_unprintable(os.path.basename(path))

@@ -21,7 +21,7 @@ from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
 
 LONGEST = 2**31 - 65
-"""Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
+"""Most bytes of a string: positions are integers of 32 bits, in words of 64."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
@@ -49,9 +49,9 @@ class StringPair:
     a, b : bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
     known_length : int, optional
-        Length of a longest common subsequence, where it follows from how the strings were made.
+        Length of a longest common subsequence, if known from the generator.
     source : str
-        Where they came from, in words.
+        Origin of the strings.
 
     Attributes
     ----------
@@ -117,12 +117,12 @@ class StringPair:
         return f"different letters in pair {differs.argmax()}" if differs.any() else None
 
     def most_in_common(self) -> int:
-        """An upper bound: letters that both strings have, wherever they stand."""
+        """An upper bound: the number of letters common to both strings, at any places."""
         return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
 
 
 ROWS_BETWEEN_CUTS = 32
-"""Each row may carry one bit beyond the last column; so often such bits are cut off."""
+"""Rows after which extra bits are cut off; each row may add one bit beyond the last column."""
 
 
 def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
@@ -141,7 +141,7 @@ def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
     for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
         for letter in first[begin : begin + ROWS_BETWEEN_CUTS]:
             matches = row & where[letter]
-            row = (row + matches) | (row ^ matches)  # the paper's row - matches, whose bits are all in row
+            row = (row + matches) | (row ^ matches)  # the paper's row - matches; all bits of matches are in row
         row &= everywhere
     return len(second) - row.bit_count()
 
@@ -172,9 +172,9 @@ def random_strings(
 
 
 def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Two strings whose longest common subsequences are `length // 2` long.
+    """Return two strings with a longest common subsequence of `length // 2` letters.
 
-    A subsequence of that length, of random letters A, C, G, T, stands at random places in either string; the others of
+    Both contain a subsequence of that length, of random letters A, C, G, T, at random places; the others of
     the first are drawn from B, D, E, F, those of the second from H, I, J, K.
 
     Parameters
@@ -195,7 +195,7 @@ def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:
-    """Letters by the words from `start` on, a part at a time, because a word takes eight times their room."""
+    """Return letters by the words from `start` on, in parts, since a word takes eight times their memory."""
     table = np.frombuffer(letters, np.uint8)
     drawn = np.empty(count, np.uint8)
     for first in range(0, count, _CHUNK):
@@ -257,7 +257,7 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
     Raises
     ------
     InstanceError
-        Nothing of that name, or a file that is not valid; names file, line, what was found and what was expected.
+        No such file or an invalid one; names file, line, the value found and the value expected.
     """
     if second is not None:
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
@@ -287,7 +287,7 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     ----------
     spec : str
         A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one, or
-        any other file, whose bytes are the string but for a line break at the end. Unpacked where the name ends in .gz.
+        any other file; its bytes are the string, without a line break at the end. Unpacked if the name ends in .gz.
     data : path, optional
         Folder to search first.
 
@@ -365,7 +365,7 @@ def _is_fasta(path: str, content: bytes) -> bool:
 
 
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
-    """Where a file of that name is: in the folder first."""
+    """Return the path of a file, first in the folder."""
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of files")
     return first_file(_places(name, data))

@@ -165,7 +165,7 @@ def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
     for start in range(0, n, rows):
         block = slice(start, start + rows)
         lengths = formula([axis[block, None] for axis in axes], axes)
-        # by way of int32, which processors convert to directly
+        # through int32, which processors convert to directly
         distances[block] = lengths.astype(np.int32)
     np.fill_diagonal(distances, 0)
     return distances if fits else compact(distances)

@@ -30,18 +30,18 @@ class TspInstance:
     name : str
     coordinates : ndarray, shape (n, 2) or (n, 3), float64, optional
     edge_weight_type : str
-        How coordinates become distances: a key of `core.problems.tsp.distances.FORMULAS`.
+        Distance function of coordinates: a key of `core.problems.tsp.distances.FORMULAS`.
     distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric, optional
-        The diagonal is taken as 0, whatever it holds.
+        The diagonal is taken as 0.
     display : ndarray, shape (n, 2), float64, optional
-        Where to draw the cities of an instance that is given by its distances.
+        Positions of cities in plots, for an instance given by distances.
     fixed_edges : iterable of (int, int)
         Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length`
         ignores them.
     optimum : int, optional
-        Length of a shortest tour, where known.
+        Length of a shortest tour, if known.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class TspInstance:
     Raises
     ------
     InstanceError
-        Wrong shapes, too few or too many cities, coordinates that are not finite, distances that are
-        negative, asymmetric, not integers or beyond 31 bits.
+        Wrong shapes, too few or too many cities, infinite coordinates, or distances that are negative, asymmetric,
+        not integers or beyond 31 bits.
     """
 
     def __init__(

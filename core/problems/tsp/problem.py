@@ -1,7 +1,7 @@
 """The travelling salesman problem for local search: swaps of two or three cities, and 2-opt, each in O(1).
 
-`luong2013`, section 6.4, whose neighbourhood is the swap. Distances come from a table, or from the coordinates, rounded
-in integers exactly as TSPLIB's EUC_2D demands: the largest instance of the paper has a table of 70 MB.
+The neighbourhood of `luong2013`, section 6.4, is the swap. Distances come from a table, or from the coordinates,
+rounded in integers exactly as TSPLIB's EUC_2D demands: the largest instance of the paper has a table of 70 MB.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def table_distance(a: i32, b: i32, table: DistanceTable) -> i32:
 
 @function
 def table_edge(solution: Array[i32], p: i32, move: Move, table: DistanceTable) -> i32:
-    """What the edge behind position p becomes longer by an exchange."""
+    """Return the change of the edge after position p by an exchange."""
     after = p + 1 if p + 1 < table.cities else 0
     new = table_distance(exchanged(solution, p, move), exchanged(solution, after, move), table)
     return new - table_distance(solution[p], solution[after], table)
@@ -97,7 +97,7 @@ def table_edge(solution: Array[i32], p: i32, move: Move, table: DistanceTable) -
 
 @function
 def table_swap(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """What an exchange of two or three cities adds: up to six edges change, each counted once."""
+    """Return the change of cost by an exchange of two or three cities: up to six edges, each counted once."""
     i, j, k = move.i, move.j, move.k
     before_i = i - 1 if i > 0 else table.cities - 1
     added = table_edge(solution, before_i, move, table)
@@ -116,7 +116,7 @@ def table_swap(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
 
 @function
 def table_reversal(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """What reversing positions i + 1 to j adds: two edges are replaced, if they are not neighbours."""
+    """Return the change of cost by a reversal of positions i + 1 to j: two edges, if they are not neighbours."""
     i, j, cities = move.i, move.j, table.cities
     if j == i + 1 or (i == 0 and j == cities - 1):
         return NEVER
@@ -126,7 +126,7 @@ def table_reversal(solution: Array[i32], move: Move, table: DistanceTable) -> i3
     return table_distance(a, c, table) + table_distance(b, d, table) - removed
 
 
-# --- the whole tour, whose edges lanes share (the solution level) ---
+# --- the whole tour: lanes share its edges (the solution level) ---
 
 
 @function
@@ -214,14 +214,14 @@ def reverse_cities(solution: Array[i32], move: Move, plane: CityPlane):
 
 @function
 def plane_edge(p: i32, move: Move, plane: CityPlane) -> i32:
-    """What the edge behind position p becomes longer by an exchange."""
+    """Return the change of the edge after position p by an exchange."""
     after = p + 1 if p + 1 < plane.cities else 0
     return position_distance(source_of(p, move), source_of(after, move), plane) - plane.edges[p]
 
 
 @function
 def plane_swap(solution: Array[i32], move: Move, plane: CityPlane) -> i32:
-    """What an exchange of two or three cities adds."""
+    """Return the change of cost by an exchange of two or three cities."""
     i, j, k = move.i, move.j, move.k
     before_i = i - 1 if i > 0 else plane.cities - 1
     after_j = j + 1 if j + 1 < plane.cities else 0
@@ -245,7 +245,7 @@ def plane_swap(solution: Array[i32], move: Move, plane: CityPlane) -> i32:
 
 @function
 def plane_reversal(solution: Array[i32], move: Move, plane: CityPlane) -> i32:
-    """What reversing positions i + 1 to j adds."""
+    """Return the change of cost by a reversal of positions i + 1 to j."""
     i, j = move.i, move.j
     if j == i + 1 or (i == 0 and j == plane.cities - 1):
         return NEVER
@@ -254,7 +254,7 @@ def plane_reversal(solution: Array[i32], move: Move, plane: CityPlane) -> i32:
 
 
 def evaluation(by_swap: Function, by_reversal: Function, neighbourhood: str, **more: object) -> Evaluation:
-    """The evaluation whose `delta` belongs to the neighbourhood."""
+    """Return the evaluation with the `delta` of the neighbourhood."""
     return Evaluation(by_reversal if neighbourhood == "2opt" else by_swap, **more)  # type: ignore[arg-type]
 
 
@@ -264,7 +264,7 @@ class TspTour(Problem):
     Parameters
     ----------
     instance : core.problems.tsp.Instance or str
-        What is solved, or its name, path or specification: see `core.problems.instances.sources.load`.
+        Instance, or its name, path or specification: see `core.problems.instances.sources.load`.
 
     """
 
@@ -302,13 +302,13 @@ class TspTour(Problem):
 
     @property
     def prefers_table(self) -> bool:
-        """Whether the table of distances is small enough to be read faster than coordinates."""
+        """True if the table of distances is small enough to be faster than coordinates."""
         return self.instance.n**2 * 2 <= LARGEST_TABLE
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``table`` of distances; ``coordinates`` that are integers, where distances are EUC_2D; ``full``.
+        """Return ``table`` of distances; ``coordinates``, for EUC_2D with integers; and ``full``.
 
-        The last one sums up the whole tour, whose edges the lanes of a team share at the solution level.
+        The last one sums up the whole tour; at the solution level the lanes of a team share its edges.
         """
         tours, edges = (reversed_tour, reversed_edges) if neighbourhood == "2opt" else (swapped_tour, swapped_edges)
         table = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
@@ -335,7 +335,7 @@ class TspTour(Problem):
 
 
 def plane_coordinates(instance: tsp.TspInstance) -> np.ndarray | None:
-    """Integer coordinates whose squared distances fit 31 bits, or None.
+    """Return integer coordinates with squared distances of at most 31 bits, or None.
 
     Returns
     -------

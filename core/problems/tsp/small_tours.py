@@ -19,7 +19,7 @@ MOST_CITIES_HELD_KARP = 20
 
 
 class ShortestTours(NamedTuple):
-    """What a full search finds.
+    """Result of a full search.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ShortestTours(NamedTuple):
         The lexicographically first shortest tour from city 0; with symmetric distances and n > 2 its second city
         is smaller than its last.
     optimal_tours : int
-        How many shortest tours there are. Symmetric distances: Hamiltonian cycles without direction, so 1 for n <= 3.
+        Number of shortest tours. Symmetric distances: Hamiltonian cycles without direction, so 1 for n <= 3.
         Otherwise a cycle and its reverse are two tours.
 
     """
@@ -154,7 +154,7 @@ def enumerate_tours(distances: np.ndarray) -> ShortestTours:
 def held_karp(distances: np.ndarray) -> ShortestTours:
     """Find the shortest tours by dynamic programming over subsets of cities.
 
-    rest[S, j] is the length of a shortest way that starts at city j of S, visits all of S and ends at city 0:
+    rest[S, j] is the length of a shortest path that starts at city j of S, visits all of S and ends at city 0:
     d(j, 0) if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are
     done at once.
 
@@ -181,14 +181,14 @@ def held_karp(distances: np.ndarray) -> ShortestTours:
     number = np.int32 if n * int(table.max()) < 2**30 else np.int64
     never = np.iinfo(number).max // 2 + 1
     others = n - 1
-    # bit j and column j stand for city j + 1
+    # bit j and column j mean city j + 1
     home, ways = table[1:, 0], table[1:, 1:].astype(number)
     subsets = np.arange(2**others)
     sizes = np.bitwise_count(subsets)
     rest = np.full((2**others, others), never, number)
     alone = np.arange(others)
     rest[1 << alone, alone] = home
-    # how many ways are that short, for subsets of the size before; the row of a subset is its rank within its size
+    # number of shortest paths for subsets of the size before; the row of a subset is its rank within its size
     rank = np.zeros(2**others, np.int64)
     rank[1 << alone] = alone
     counts = np.eye(others, dtype=np.int64)
@@ -210,7 +210,7 @@ def held_karp(distances: np.ndarray) -> ShortestTours:
 
 
 def _first_tour(rest: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Follow the shortest ways of `held_karp` from city 0, always to the smallest city that keeps the tour shortest."""
+    """Follow the shortest paths of `held_karp` from city 0 to the lexicographically first shortest tour."""
     subset, city, tour = len(rest) - 1, 0, [0]
     while subset:
         city = int((rest[subset] + table[city, 1:]).argmin()) + 1
@@ -245,7 +245,7 @@ def _along(neighbours: list[list[int]]) -> np.ndarray:
 
 
 def _from_city_0(order: np.ndarray) -> np.ndarray:
-    """Turn a tour so that it begins with city 0 and goes on to the smaller of that city's neighbours."""
+    """Rotate a tour to begin with city 0 and continue with the smaller of that city's neighbours."""
     turned = np.roll(order, -int((order == 0).argmax()))
     if turned.size > 2 and turned[1] > turned[-1]:
         turned[1:] = turned[:0:-1].copy()

@@ -78,7 +78,7 @@ class TsplibLayout:
         Value and line of each key; of repeated comments, the last.
     sections : dict of str to Section
     ended : bool
-        Whether the keyword EOF was there.
+        True if the keyword EOF was found.
     last_line : int
         Number of the last line that is not empty.
     """

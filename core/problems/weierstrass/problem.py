@@ -51,9 +51,9 @@ GRID = 16_777_216
 COST_UNITS = 1_048_576.0
 """Costs are whole numbers of 2^-20, rounded coordinate by coordinate."""
 FIRST_BIT, LAST_BIT = 9, 108
-"""Where the turns of 2 x and 2^100 x begin in the 192 bits of X / (2 pi)."""
+"""First bits of the turns of 2 x and 2^100 x in the 192 bits of X / (2 pi)."""
 
-# The words of a walk's state: moves made, a number of its own, the present cost.
+# The words of a walk's state: number of moves, number of the walk, present cost.
 MOVES_MADE, WALK_NUMBER, PRESENT = range(3)
 DIRECTION, RADIUS = 1, 2
 
@@ -105,10 +105,11 @@ def divide_by_turns(magnitude: u32, words: Array[u32]):
 
 @bundle
 class Surface:
-    """The function in so many dimensions, its random points, and what a walk keeps.
+    """The function with its dimensions, its random points, and the memory of a walk.
 
     Neighbour c is drawn from a crown of width ``crown`` around the solution. The words of ``state`` are `MOVES_MADE`,
-    `WALK_NUMBER` and `PRESENT`; ``costs`` is what each coordinate adds to the last, ``squares`` room for a move.
+    `WALK_NUMBER` and `PRESENT`; ``costs`` has the contribution of each coordinate to the last, ``squares`` is scratch
+    memory for a move.
     """
 
     amplitudes: Array[R]
@@ -138,7 +139,7 @@ def from_word(word: u32) -> f32:
 
 @function
 def stride(neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
-    """What the random direction is multiplied by, in steps of the grid, so that the point lies in its crown."""
+    """Return the factor of the random direction, in steps of the grid, that puts the point into its crown."""
     squares = f32(0.0)
     for k in range(surface.dimensions):
         if k % 4 == 0:
@@ -197,7 +198,7 @@ def make_evaluation(sine: Function) -> Evaluation:
 
     @function
     def added(solution: Array[R], move: Move, surface: Surface) -> i32:
-        """What point i adds to the cost: a full evaluation."""
+        """Return the change of cost by point i: a full evaluation."""
         difference = partial(0, 1, solution, move, surface)
         return difference
 
@@ -259,7 +260,7 @@ class Weierstrass(Problem):
     Parameters
     ----------
     instance : core.problems.weierstrass.scorer.WeierstrassInstance or str
-        What is solved, or its name, path or specification: see `core.problems.weierstrass.scorer.load`.
+        Instance, or its name, path or specification: see `core.problems.weierstrass.scorer.load`.
     points
         Neighbours of a solution.
     dtype
@@ -295,7 +296,7 @@ class Weierstrass(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None, **options: object) -> Weierstrass:
-        """The function in so many dimensions: ``100`` or ``weierstrass:100``; ``data`` is not used."""
+        """Return the function for a number of dimensions: ``100`` or ``weierstrass:100``; ``data`` is not used."""
         return cls(scorer.load(spec), **options)  # type: ignore[arg-type]
 
     def cost(self, solution: np.ndarray) -> int:

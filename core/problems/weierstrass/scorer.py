@@ -23,7 +23,7 @@ LARGEST_TERM = 2.995
 """No coordinate adds more than this to the value, up or down.
 
 Ten terms in a row are 2^(-i/4) g(2^i x), where g(t) is the sum over j from 0 to 9 of r^j sin(2^j t), r = 2^(-1/4),
-which is at most 2.93 for any t; over i = 1, 11, ..., 91 that sums up to less than 2.93 r / (1 - r^10) = 2.993. (With
+at most 2.93 for any t; over i = 1, 11, ..., 91 that sums up to less than 2.93 r / (1 - r^10) = 2.993. (With
 each sine taken as 1 the bound would be 5.29.)
 """
 
@@ -106,11 +106,11 @@ def load(spec: str) -> WeierstrassInstance:
 def value(x: np.ndarray) -> float:
     """Return f(x), the sum over coordinates x_k and i from 1 to 100 of 2^(-i/4) sin(2^i x_k).
 
-    2^i x_k reaches 2^100, yet no digit is lost: it is exact, as only the exponent changes, and the C library,
-    which NumPy hands large float64 arguments to, reduces them modulo pi / 2 by as many digits of pi as their
-    exponent asks for (M. H. Payne, R. N. Hanek, 1983). So the function is that of exactly these floats. Against
-    arithmetic of 150 digits a test allows 1e-15 for a sine (2^-53 is the rounding) and 5e-15 n for f. The sum is
-    rounded once, by `math.fsum`: no order of terms can change it.
+    2^i x_k reaches 2^100 without loss of digits: it is exact, as only the exponent changes, and the C library called by
+    NumPy reduces large float64 arguments modulo pi / 2 by the number of digits of pi that their exponent needs (M. H.
+    Payne, R. N. Hanek, 1983). So the function is that of exactly these floats. Against arithmetic of 150 digits a test
+    allows 1e-15 for a sine (2^-53 is the rounding) and 5e-15 n for f. The sum is rounded once, by `math.fsum`: no order
+    of terms can change it.
 
     Parameters
     ----------
