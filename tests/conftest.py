@@ -20,7 +20,7 @@ from tests.kernel_coverage import KernelCoverage
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 KINDS = (*backends.NAMES, "wide")
-# Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
+# If Intel's runtime is installed, `opencl` is Intel's, and PoCL runs only the conformance suite.
 CONFORMANCE = (*KINDS, "pocl")
 MPIRUN_S = 200
 STARTS_RANKS = {"mpirun", "hosts", "slurm"}
@@ -28,7 +28,7 @@ STARTS_RANKS = {"mpirun", "hosts", "slurm"}
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
-# Whether a test fails must not hang on luck, on what failed before, or on how busy the machine is.
+# A test's result must not depend on chance, on earlier failures, or on the load of the machine.
 hypothesis.settings.register_profile(
     "same",
     derandomize=True,
@@ -143,7 +143,7 @@ def pytest_report_header():
 
 
 def wide_state():
-    """Where `wide` is tested, or why it is not."""
+    """Return the backend that tests `wide`, or the reason why there is none."""
     try:
         device = wide().device
     except backends.Unavailable as error:
@@ -170,7 +170,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def of_conformance(test):
-    """Whether a test is one of those that show that a backend does what the language says."""
+    """Return True for a test of the conformance suite."""
     return test.module.__name__.endswith("test_conformance")
 
 
@@ -194,7 +194,7 @@ def environment():
 
 @pytest.fixture
 def mpirun(environment):
-    """Run a program on so many ranks, more than there are cores if need be."""
+    """Run a program on a number of ranks, which may exceed the number of cores."""
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
     beside = Path(sys.executable).with_name("mpirun")

@@ -1,9 +1,8 @@
-"""Which lines of the suite's kernels the plain-Python run reaches; `make test` ends with it (``--kernel-coverage``).
+"""Coverage of the project's kernels by the reference interpreter; `make test` ends with it (``--kernel-coverage``).
 
-The package `coverage` sees these lines too, for their files and numbers are the user's own. But a tracer is told of every
-call in Python, and most of a plain-Python run is calls of typed numbers' operators: the tests of `core/kernels` took 3.4
-times as long with its tracer in C. So functions mark their own lines here. Runs in other processes (drivers, ranks) are
-not counted.
+The package `coverage` could trace these lines too. But a tracer runs at every call in Python, and most calls of the
+reference interpreter are operators of typed numbers: the tests of `core/kernels` took 3.4 times as long with its tracer
+in C. So functions mark their lines here. Runs in other processes (drivers, ranks) are not counted.
 """
 
 import ast
@@ -25,7 +24,7 @@ class KernelCoverage:
     Attributes
     ----------
     reached : dict of str to bytearray
-        For every file whose functions ran, a 1 for each line that was reached.
+        For every file with executed functions, a 1 for each executed line.
 
     """
 
@@ -94,13 +93,13 @@ def lines_of_kernels(text):
 
 
 def is_ours(decorator):
-    """Whether it is ``@kernel`` or ``@function``, with or without something in parentheses."""
+    """Return True for ``@kernel`` or ``@function``, with or without arguments."""
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(named, ast.Name) and named.id in ("kernel", "function")
 
 
 def is_text(statement):
-    """Whether it is a docstring, which does nothing."""
+    """Return True for a docstring."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 

@@ -1,4 +1,4 @@
-"""A problem of one's own, as a user writes it: the lightest choice of weights. Tests copy it into folders of users."""
+"""A user-defined problem: the lightest choice of weights. Tests copy it into folders of users."""
 
 import numpy as np
 

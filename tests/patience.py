@@ -16,9 +16,9 @@ def soon(condition):
 
 
 def written(path):
-    """When a file was written, in ns; None: there is none, or nothing in it.
+    """Return the time when a file was written, in ns; None if it is missing or empty.
 
-    A program that shall write a file at its end tries first whether it could, by a file that is empty and soon gone.
+    Programs test an output file at their start by writing an empty one and removing it.
     """
     try:
         found = path.stat()

@@ -98,7 +98,7 @@ def import_graph(root: Path = ROOT) -> dict[str, set[str]]:
     graph = {}
     for path in all_sources(root):
         names = project_imports(path, root)
-        # A name that is no module belongs to one: `core.errors.UserError` stands for `core.errors`.
+        # A name that is no module belongs to one: `core.errors.UserError` means `core.errors`.
         graph[module_of(path, root)] = {
             name if name in modules else name.rpartition(".")[0] for name in names
         } & modules
@@ -123,7 +123,7 @@ def folded(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     """Return circles of imports. In each, a module is imported by the next one.
 
-    Every circle found is broken at one import before the search goes on, so few of those that overlap are listed.
+    Every circle found is broken at one import before the search continues, so few overlapping ones are listed.
     """
     rest = {module: set(imported) for module, imported in graph.items()}
     found = []
@@ -223,7 +223,7 @@ def repeated_classes(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def undocumented_packages(root: Path = ROOT) -> list[str]:
-    """Return the folders with modules whose `__init__` is missing or has no docstring."""
+    """Return the folders with modules but without an `__init__` with a docstring."""
     folders = sorted({path.parent for path in all_sources(root)})
     starts = [folder / "__init__.py" for folder in folders]
     missing = [path for path in starts if not path.exists() or not ast.get_docstring(tree_of(path))]
@@ -314,7 +314,7 @@ def test_core_names_no_device():
 
 
 def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
-    """Return the names of backends in an expression, also by way of the module's constants."""
+    """Return the names of backends in an expression, also through the module's constants."""
     found = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and part.value in backends.NAMES:

@@ -1,4 +1,4 @@
-"""What `make` installs for a goal, with a Python that only writes down what it is told."""
+"""Packages that `make` installs for a goal, with a Python that only records its arguments."""
 
 import os
 import shutil

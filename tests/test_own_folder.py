@@ -48,7 +48,7 @@ def test_an_own_problem_runs_beside_such_files(backend, python):
 
 @pytest.mark.slow
 def test_a_driver_by_its_module_runs_beside_all_others_but_drivers(python, folder):
-    """What other programs start runs there too: `test_wheel.py`."""
+    """Programs started by others run there too: `test_wheel.py`."""
     (folder / "drivers.py").unlink()
     done = python("-m", "drivers.ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
     assert done.returncode == 0, done.stderr

@@ -11,16 +11,16 @@ from cluster import Solo
 
 
 class ThreadRank(Solo):
-    """A communicator between threads, each of which has a backend of its own.
+    """A communicator between threads, each with a separate backend.
 
     Parameters
     ----------
     rank, size
-        This one, of how many.
+        This thread's rank, and the number of ranks.
     job
-        What all of them share.
+        The object that all of them share.
     hosts
-        On how many hosts they are: devices of one may share memory.
+        Number of hosts: devices of one may share memory.
 
     """
 
@@ -34,7 +34,7 @@ class ThreadRank(Solo):
         return super().host() + self.place
 
     def everything(self, item):
-        """What every rank gives, in order."""
+        """Return every rank's item, in order."""
         self.job.given[self.rank] = item
         self.job.barrier.wait()
         given = list(self.job.given)
@@ -122,7 +122,7 @@ class ThreadWord:
 
 
 class Job:
-    """What the ranks share."""
+    """State shared by the ranks."""
 
     def __init__(self, size):
         self.given = [None] * size
@@ -131,7 +131,7 @@ class Job:
 
 
 def on_ranks(size, act, *, hosts=1):
-    """What ``act(ranks)`` returns on each of so many ranks, in order; raises what the first that failed has raised."""
+    """Return the results of ``act(ranks)`` on each rank, in order; raises the error of the first rank that failed."""
     job = Job(size)
     results, failures = [None] * size, []
 
@@ -155,7 +155,7 @@ def on_ranks(size, act, *, hosts=1):
 
 LOCK = threading.RLock()
 OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
-"""What a backend does that no two threads may do at the same time; none of it waits for another rank."""
+"""Methods of a backend that only one thread may call at a time; none waits for another."""
 
 
 def twin(backend):

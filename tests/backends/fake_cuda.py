@@ -20,7 +20,7 @@ MS_A_LAUNCH = 2.0
 
 
 class Status(IntEnum):
-    """What calls return first."""
+    """Status code, the first result of each call."""
 
     SUCCESS = 0
     ERROR_INVALID_VALUE = 1
@@ -32,7 +32,7 @@ def words_at(address, count):
 
 
 class FakeDriver:
-    """The calls that `backends.cuda.backend` makes; everything is done when it is queued, and takes time on a clock of its own."""
+    """Driver calls of `backends.cuda.backend`; queued work completes at once, and takes time on a made-up clock."""
 
     def __init__(self):
         self.clock = 0.0
@@ -160,7 +160,7 @@ class FakeCuda(CudaBackend):
         return made
 
     def link(self):
-        """Nothing: its ranks meet by way of the host."""
+        """Return None: its ranks communicate through the host."""
 
     def host_array(self, count, dtype):
         return np.empty(count, dtype)

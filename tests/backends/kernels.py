@@ -254,7 +254,7 @@ class Span:
 
 @bundle
 class Part:
-    """What one of several workers keeps: rows of three types, and truth values."""
+    """Data of one of several workers: rows of three types, and truth values."""
 
     totals: Array[u64] = Row(2)
     values: Array[S] = Row("n")
@@ -279,7 +279,7 @@ class Scratch:
 
 @function
 def is_within(limits: Limits, value: S, strict: boolean) -> boolean:
-    """Whether a value is below, or not above, the limit."""
+    """Return True if a value is below the limit, or at most the limit."""
     return value < limits.most[0] or (not strict and value == limits.most[0])
 
 

@@ -67,7 +67,7 @@ def run(backend: backends.Backend, together: Collectives, recorded: bool) -> dic
         backend.launch(write, 3, 1, begin, end, 5, whole)
         together.gather(whole, bounds)
         backend.launch(add_up, 1, 1, 0, SIZE, whole, sums)
-        together.barrier()  # nobody writes again before everybody has read
+        together.barrier()  # no rank writes again before all have read
         backend.launch(write, 3, 1, begin, end, 9, halo)
         together.exchange(halo, bounds, 30)
         backend.launch(add_up, 1, 1, first, end, halo, nearby)

@@ -47,7 +47,7 @@ def climb(backend, by=None, **how):
     search.launcher.scan = by(backend, CITIES) if by else search.scan
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)
-    # How much is pruned depends on the number of lanes.
+    # The number of pruned nodes depends on the number of lanes.
     return astuple(replace(outcome, evaluations=0)), search.tour_of(1).tolist()
 
 
@@ -87,7 +87,7 @@ def published_tabu(backend, tables):
 
 
 def shared_out(backend, act):
-    """What two ranks find together."""
+    """Return the results of two ranks that run ``act`` together."""
     return on_ranks(2, lambda ranks: act(twin(backend), ranks))
 
 

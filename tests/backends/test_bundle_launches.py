@@ -1,4 +1,4 @@
-"""What backends make of bundles, and what a launch of them refuses: with the argument's and the field's name."""
+"""Launches with bundles, and their refusals, which name the argument and the field."""
 
 import numpy as np
 import pytest

@@ -32,10 +32,12 @@ DAMAGES = (
 
 
 def answers(name):
-    """What two recorded kernels compute on a backend that has compiled nothing yet."""
+    """Return the results of two recorded kernels on a backend without compiled kernels."""
     kind = backends.backend_class(name)
     backend = kind(kind.devices()[0])
-    backend.is_pocl = False  # PoCL keeps its own cache; here it stands for devices whose programs the suite keeps
+    backend.is_pocl = (
+        False  # PoCL has a separate cache; here it represents devices with programs in the project's cache
+    )
     values, sums = backend.upload(np.arange(5, dtype=np.uint32)), backend.upload(np.ones(5, np.uint64))
     with backend.record() as sequence:
         backend.launch(kernels.grow, 2, 1, values, 5, 3)
@@ -47,7 +49,7 @@ def answers(name):
 
 
 def start(folder):
-    """Start a process that launches two kernels with a cache of its own."""
+    """Start a process that launches two kernels with a separate cache."""
     environment = {**os.environ, "ONEKERNEL_CACHE": str(folder), "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([sys.executable, "-c", LAUNCH], cwd=ROOT, env=environment, text=True, **pipes)

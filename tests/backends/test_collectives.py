@@ -1,4 +1,4 @@
-"""What devices do together, on ranks that share memory, on some that do not, and on both."""
+"""Collectives of devices on ranks that share memory, on ranks that do not, and on both."""
 
 import json
 from pathlib import Path

@@ -107,7 +107,7 @@ def collatz(value, most):
 
 
 def window_numbers(window, power, doubled):
-    """What `kernels.control` computes from one window, in Python's integers."""
+    """Return the results of `kernels.control` for one window, in Python's integers."""
     low, high = min(window), max(window)
     first, last = abs(high) + 1, abs(low) + 1
     return [
@@ -239,7 +239,7 @@ CASES = {
 
 @functools.cache
 def plain(name, team_size, reverse):
-    """What plain Python computes, with lanes from first to last or from last to first."""
+    """Return the results of the reference interpreter, with lanes from first to last or from last to first."""
     return CASES[name](PythonBackend(PythonBackend.devices()[0], reverse), team_size)[0]
 
 
@@ -266,7 +266,7 @@ def three_launches(backend, values, sums):
 
 
 def replayed(backend, *times):
-    """Values and sums after a recorded sequence has run so often."""
+    """Return values and sums after ``times`` replays of a recorded sequence."""
     values, sums = backend.upload(np.arange(20, dtype=np.uint32)), backend.upload(np.zeros(20, np.uint64))
     with backend.record() as sequence:
         three_launches(backend, values, sums)
@@ -276,7 +276,7 @@ def replayed(backend, *times):
 
 
 def after(times):
-    """What `replayed` computes, by NumPy."""
+    """Compute the results of `replayed` by NumPy."""
     values, sums = np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64)
     for _ in range(times):
         values = values * np.uint32(5) + np.uint32(1)

@@ -1,4 +1,4 @@
-"""How the CUDA backend calls the driver, seen from a driver that runs kernels as plain Python; no GPU takes part."""
+"""Driver calls of the CUDA backend, with a driver that runs kernels as plain Python; needs no GPU."""
 
 import re
 

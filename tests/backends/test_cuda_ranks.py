@@ -1,4 +1,4 @@
-"""What of CUDA ranks runs without a GPU: their program, how they find each other, and what they hand over."""
+"""CUDA ranks without a GPU: their program, their connections, and their exchanged handles."""
 
 import json
 import sys

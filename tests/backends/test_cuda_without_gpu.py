@@ -70,7 +70,7 @@ print(json.dumps(found))
 
 
 def simulated(program):
-    """What a program prints that runs on numba's simulator of CUDA."""
+    """Return the output of a program that runs on numba's simulator of CUDA."""
     if importlib.util.find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed")
     done = subprocess.run(
@@ -86,7 +86,7 @@ def simulated(program):
 
 
 def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cpu):
-    """All in one process, whose start takes seconds."""
+    """Uses one process, since its start takes seconds."""
     assert json.loads(simulated(CONFORMS + SMALL)) == {
         **dict.fromkeys(QUICK, "agrees"),
         **{"readonly": True, "shared": True, "image": False, "sequence": True},
@@ -113,7 +113,7 @@ WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 def ptx():
     """`tests.backends.ptx.ptx`, if the toolkit is installed from wheels; those of CUDA 12 have a suffix."""
     installed = {str(d.metadata["Name"]).lower().removesuffix("-cu12") for d in importlib.metadata.distributions()}
-    aliases = {"nvidia-nvvm": "nvidia-cuda-nvcc"}  # where CUDA 12 keeps the compiler's library
+    aliases = {"nvidia-nvvm": "nvidia-cuda-nvcc"}  # place of the compiler's library in CUDA 12
     missing = [w for w in WHEELS if not {w, aliases.get(w, w)} & installed]
     if missing:
         pytest.skip(f"no PTX without {', '.join(missing)}; pip install 'onekernel[cuda]'")
@@ -223,7 +223,7 @@ def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
 
 @pytest.mark.slow
 def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked(ptx):
-    """Where the paper has textures, CUDA has that path here; the state of a walk, which a move changes, takes none."""
+    """Replaces the paper's textures; the state of a walk, which moves change, is not read this way."""
     gpu = FakeCuda()
     SEARCHES["tabu published"](gpu)
     SEARCHES["tabu published in global memory"](gpu)

@@ -1,4 +1,4 @@
-"""Which device a user means: an index is an index, a part of a name names one device or is refused."""
+"""Selection of a device by its index or a part of one name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the host does between recorded launches: when, in which thread, and what becomes of its errors."""
+"""Host steps between recorded launches: order, thread and errors."""
 
 import gc
 import threading
@@ -18,7 +18,7 @@ CELLS = 1000
 
 @kernel
 def add_one(cells: Array[i32]):
-    """Every cell by the team whose it is."""
+    """Increment every cell by the team that owns it."""
     for k in range(team_rank(), CELLS, team_count()):
         cells[k] += 1
 
@@ -63,7 +63,7 @@ def test_the_host_sees_all_of_the_launch_before_and_nothing_of_the_next(crowd):
     sequence, cells, unequal = recorded(crowd, step, 2)
     sequence.replay(100)
     assert seen == [[2 * turn + 1] for turn in range(100) for _ in range(2)]
-    assert threads == {threading.current_thread()}  # MPI is told that the main thread alone calls it
+    assert threads == {threading.current_thread()}  # MPI is initialised for calls by the main thread only
     assert crowd.download(unequal).tolist() == [0]
     assert set(crowd.download(cells).tolist()) == {200}
 

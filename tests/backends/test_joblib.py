@@ -64,7 +64,7 @@ def shared_bytes():
 
 
 def grown(backend, count):
-    """A buffer of so many u32, written by all workers."""
+    """Return a buffer of ``count`` u32, written by all workers."""
     values = backend.upload(np.arange(count, dtype=np.uint32))
     backend.launch(kernels.grow, backend.workers, 1, values, count, 3)
     return values
@@ -214,7 +214,7 @@ REPLAY = "sequence.replay(1 << 30)"
 
 
 def left_of(process, children):
-    """What is still there: processes, and names in the folder of semaphores and shared memory."""
+    """Return remaining processes, and names in the folder of semaphores and shared memory."""
     alive = [pid for pid in children if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
     folder = Path("/dev/shm")
     names = [path.name for path in folder.iterdir() if f"-{process.pid}-" in path.name] if folder.is_dir() else []

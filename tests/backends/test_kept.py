@@ -75,7 +75,7 @@ def nothing_idle():
 
 
 def result(backend, one, value, *more):
-    """What a kernel makes of a value."""
+    """Return a kernel's result for a value."""
     out = backend.upload(np.array([value], np.int32))
     backend.launch(one, 1, 1, out, *more)
     return int(backend.download(out)[0])

@@ -60,7 +60,7 @@ def stroll(walks: Rows[Walk], scale: i32):
 
 @pytest.fixture
 def bound(backend, monkeypatch):
-    """How often the backend has bound a launch."""
+    """Count the calls of the backend's `bind`."""
     calls = []
     bind = backend.bind
 

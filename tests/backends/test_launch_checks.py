@@ -1,4 +1,4 @@
-"""What a launch and a copy refuse: arguments that a device would cut, repeat or mix up."""
+"""Refused launches and copies: arguments that a device would cut, repeat or mix up."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def lanes_of(values: Array[i32]):
 
 @pytest.fixture
 def few_registers():
-    """A device whose largest team has 1,024 lanes, of which no kernel has more than 100."""
+    """Return a device with teams of at most 1,024 lanes, and of 100 lanes for any kernel."""
     made = PythonBackend(PythonBackend.devices()[0])
     made.most_lanes = lambda executable: 100
     return made

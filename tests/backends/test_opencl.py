@@ -1,4 +1,4 @@
-"""OpenCL's drivers: which are found and in what order, that they keep silent, tell the time and end memory in words."""
+"""OpenCL's drivers: discovery and order, output, times, and errors for missing memory."""
 
 import os
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_gpus_come_first_and_pocl_last(opencl):
     ranks = [(d.kind != "gpu", d.driver.startswith(icd.POCL)) for d in found]
     assert ranks == sorted(ranks)
     assert [d.index for d in found] == [str(k) for k in range(len(found))]
-    # Where Intel's runtime is installed, and nobody has chosen the drivers, it is one of them.
+    # Intel's runtime, if installed, is one of the drivers, unless the user chose them.
     if icd.installed_file(icd.LIBRARY, "intel-opencl-rt") and not any(os.environ.get(name) for name in icd.SET_BY_USER):
         assert [d.kind for d in found if d.driver.startswith(icd.INTEL)] == ["cores"]
         assert "OCL_ICD_VENDORS" not in os.environ

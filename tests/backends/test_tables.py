@@ -1,4 +1,4 @@
-"""Where tables live changes no result: every backend reads each place as plain memory, or says why it refuses."""
+"""Tables in all places: every backend reads them like plain memory, or refuses with the reason."""
 
 from types import SimpleNamespace
 
@@ -65,7 +65,7 @@ def shuffled(values):
 
 
 def refusal(backend, place, name):
-    """What a backend says to a table that it cannot have there, or None."""
+    """Return the backend's refusal of a table in this place, or None."""
     if place != "image":
         return None
     if backend.name != "opencl":

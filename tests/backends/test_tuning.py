@@ -1,4 +1,4 @@
-"""The tuner against a plain transcription of the paper's algorithm 3, on devices whose speed is a formula."""
+"""The tuner against a transcription of the paper's algorithm 3, on devices with speeds by a formula."""
 
 import math
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""Program of a rank of a job in which one rank after another is killed: what do the others hear, and can they go on?
+"""Program of a rank of a job in which one rank after another is killed: the others detect it and continue.
 
 mpirun --with-ft ulfm -n 11 python tests/cluster/losing.py
 """
@@ -34,7 +34,7 @@ def check_words(ranks):
     ringing.add(ranks.rank + 1)
     until(lambda: ringing.add(0) == ranks.size * (ranks.size + 1) // 2)
     ranks.barrier()
-    # What is still on its way when a word begins anew belongs to the old one.
+    # Messages sent before a reset belong to the old word.
     ringing.add(100)
     ringing.reset(3)
     assert ringing.add(0) == 3
@@ -51,12 +51,12 @@ def check_words(ranks):
 
 
 def others(ranks):
-    """A ring: everybody sends to the next."""
+    """Exchange on a ring: every rank sends to the next."""
     after, before = (ranks.rank + 1) % ranks.size, (ranks.rank - 1) % ranks.size
     return [Message(SHARED * 1, ranks.rank, after), Message(SHARED * 0, before, ranks.rank)]
 
 
-# Each of them waits for the rank that is lost, in this order: a call that only sends may go on for seconds.
+# Each of them waits for the lost rank, in this order: a call that only sends may continue for seconds.
 CALLS = {
     "add": lambda ranks: ranks.sum(1),
     "minloc": lambda ranks: ranks.minloc(ranks.rank, 7),

@@ -1,6 +1,6 @@
 """Program of a rank: measure messages, reductions, clocks and paces as if there were two hosts.
 
-Ranks 0 and 2 claim to be on one host, rank 1 on another, whose clock is an hour ahead. A step takes rank 0 a
+Ranks 0 and 2 claim to be on one host, rank 1 on another with a clock an hour ahead. A step takes rank 0 a
 millisecond and the others three, of ten units each.
 """
 

@@ -32,7 +32,7 @@ def check_counter(ranks):
 
 
 def check_least(ranks):
-    """Offer values, twice: every rank is told the least at last, and before it values that had been offered."""
+    """Offer values, twice: every rank gets the least at the end, and offered values before."""
     least = ranks.least(MAX_VALUE)
     dice = random.Random(ranks.rank)
     for low, high, start in ((-(2**63), 2**63, MAX_VALUE), (5, 5000, 4000)):

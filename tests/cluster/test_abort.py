@@ -1,4 +1,4 @@
-"""How a job of ranks ends: with one exit code, and with one line for a mistake of the user."""
+"""End of a job of ranks: one exit code, and one line for a user error."""
 
 import re
 import sys

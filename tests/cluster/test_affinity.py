@@ -1,4 +1,4 @@
-"""Which cores the ranks of a host keep to: no two of them to the same."""
+"""Binding of the ranks of a host to separate cores."""
 
 import os
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Ranks that were not started alike are told so, by the first fact that differs."""
+"""Ranks with different arguments are refused, with the first fact that differs."""
 
 import pytest
 
@@ -49,7 +49,7 @@ class One:
 
 
 def read_by(rank, places, contents):
-    """What a rank reads, if it does."""
+    """Return the content read by a rank, if it reads."""
     read = []
     one = One(rank, places, contents)
     require_equal_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])

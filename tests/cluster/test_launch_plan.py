@@ -1,4 +1,4 @@
-"""Which command starts a job: numbers of ranks, hosts, slots, bindings, environment, and the batch system's launcher."""
+"""Launch commands: ranks, hosts, slots, bindings, environment, and the batch system's launcher."""
 
 import pytest
 

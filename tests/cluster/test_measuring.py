@@ -1,4 +1,4 @@
-"""What is measured between ranks: which pairs, what is fitted to their times, intervals, clocks."""
+"""Measurements between ranks: chosen pairs, fits of their times, intervals, clocks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The cluster model: networks, reductions message by message and ways of sharing, against formulas and sums by hand."""
+"""The cluster model: networks, reductions and partition schemes, against formulas and sums by hand."""
 
 from dataclasses import replace
 from math import ceil, log, log2
@@ -102,7 +102,7 @@ def test_a_check_becomes_a_network_of_medians():
     found = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
     assert found.cores_per_host == 2 and found.cores.alpha_s == 1e-6 and found.hosts.alpha_s == 5e-5
     assert found.measured[0].seconds == 1e-4
-    # Also over hosts: whoever meets waits for the slowest, wherever it is. Of eight ranks nothing is sure.
+    # Over several hosts too, ranks wait for the slowest on any host. With eight ranks this is not certain.
     assert [found.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
 
 
@@ -137,7 +137,7 @@ def test_trees_go_through_every_host_and_between_them_twice():
 
 
 def everybody_has_all(every, ranks):
-    """Whether messages bring every rank's word to all: a set of ranks in place of a sum."""
+    """Return True if the messages bring every rank's word to all ranks; sets of ranks replace sums."""
     known = [{rank} for rank in range(ranks)]
     for source, target, _ in every:
         before = [set(one) for one in known]
@@ -224,7 +224,7 @@ def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
 
 
 def simulated_pipeline(ranks, pieces, piece_s, message_s):
-    """When the last strip is done: strip by strip, piece by piece."""
+    """Return the time at which the last strip ends, simulated strip by strip and piece by piece."""
     ready = [0.0] * pieces
     for rank in range(ranks):
         clock, done = 0.0, []

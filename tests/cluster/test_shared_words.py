@@ -16,7 +16,7 @@ SHARING = Path(__file__).with_name("sharing.py")
 
 
 class Third(Solo):
-    """The third of four ranks, whose calls reach nobody."""
+    """The third of four ranks; its calls reach no other rank."""
 
     rank, size, local_rank = 2, 4, 1
 

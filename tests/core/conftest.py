@@ -8,7 +8,7 @@ from backends.python import PythonBackend
 
 @pytest.fixture(scope="session")
 def cpu():
-    """One core, whose results the other backends are held to."""
+    """One core, the standard for results of the other backends."""
     return CpuBackend(CpuBackend.devices()[0])
 
 

@@ -48,7 +48,7 @@ def cut_off(monkeypatch):
 
 @pytest.fixture
 def mpirun(request, mpirun):
-    """Run the driver on so many ranks, which share its work however small it is; without one, any program."""
+    """Run the driver on a number of ranks, which share even small work; without a driver, any program."""
     if not hasattr(request.module, "DRIVER"):
         return mpirun
     name = request.module.DRIVER.__name__

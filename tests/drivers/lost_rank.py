@@ -1,4 +1,4 @@
-"""Program of a rank: run a driver, and lose one rank on the way; what happened when goes to a file.
+"""Program of a rank: run a driver, and lose one rank during the run; writes events and times to a file.
 
 mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B ARGUMENTS...
 
@@ -6,8 +6,8 @@ WHO is one rank, or several with commas between them. HOW is one of:
 
 before     the rank is killed while the others start
 running    it is killed a moment after its first repetition begins, or the others' first where it only waits;
-           `running:1.5` after so many seconds
-building   its device refuses the first memory that it asks for
+           `running:1.5` after 1.5 s
+building   its device refuses the first allocation
 full       its device refuses to be written to, and to repeat launches, when its first repetition begins, after all were
            made ready
 """
@@ -41,7 +41,7 @@ def kill(path, after_s):
 
 
 def refuse(path):
-    """Stand in for a method of a backend that has no memory left."""
+    """Replace a method of a backend without memory."""
     from backends.device import OutOfMemory
 
     def refusing(*arguments):

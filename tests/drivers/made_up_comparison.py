@@ -19,5 +19,5 @@ def run(folder, *arguments, devices, started=None):
 
 @pytest.fixture
 def compare(tmp_path, undrawn):
-    """Compare hill climbing in a folder of its own; returns the exit code."""
+    """Compare hill climbing in a separate folder; returns the exit code."""
     return functools.partial(run, tmp_path)

@@ -1,4 +1,4 @@
-"""A paper that nobody wrote, on machines that nobody has."""
+"""A made-up paper on made-up machines."""
 
 from drivers.experiments.presets.series import MachineResources
 from reports.papers.files import read
@@ -21,7 +21,7 @@ heading = "pruned"
 kinds = ["gpu", "cores"]
 options = { scan = "pruned" }
 """
-"""What every made-up paper begins with; series and exhibits follow."""
+"""Start of every made-up paper's file; series and exhibits follow."""
 
 FIRST, SECOND = "uniform:8:seed=1:side=10000", "uniform:9:seed=1:side=10000"
 HILLS = f"""

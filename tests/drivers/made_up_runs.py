@@ -78,7 +78,7 @@ def record_of(case, seed):
 
 @contextmanager
 def made_up_suite(*devices, started=None, command=None):
-    """A suite with these devices, whose runs are made up; `started` gets the case of each."""
+    """Return a suite with these devices and made-up runs; `started` gets the case of each."""
 
     def start(case):
         if started is not None:
@@ -90,7 +90,7 @@ def made_up_suite(*devices, started=None, command=None):
 
 
 def run_of(case, **changes):
-    """The command that stands in for a run."""
+    """Return the command that replaces a run."""
     records = [record_of(case, seed) | changes for seed in case.seeds]
     backend = case.configuration.backend
     if backend == "unequal":

@@ -61,10 +61,10 @@ def held():
 
 def main():
     """Run, count, run more and count again."""
-    # With the first reduction Open MPI makes a communicator of its own.
+    # Open MPI makes a separate communicator at the first reduction.
     start_mpi().COMM_WORLD.allreduce(1)
     begin = next_handles()
-    # What is registered first runs last.
+    # Exit handlers run in reverse order of registration.
     atexit.register(lambda: print(json.dumps({"begin": begin, "end": next_handles()}), flush=True))
     found = {}
     for name, act in WORK.items():

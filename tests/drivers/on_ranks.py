@@ -1,4 +1,4 @@
-"""Program of a rank: runs of drivers, one after the other, each of which writes its record to a file of its own.
+"""Program of a rank: runs drivers one after the other; each writes its record to a separate file.
 
 mpirun -n 3 python tests/drivers/on_ranks.py FOLDER NAME...
 """

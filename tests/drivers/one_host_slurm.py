@@ -1,4 +1,4 @@
-"""A Slurm of this host in a folder of its own: munged, slurmctld and slurmd, which end with the tests."""
+"""Slurm on this host in a separate folder: munged, slurmctld and slurmd, which end with the tests."""
 
 import os
 import shutil

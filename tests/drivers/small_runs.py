@@ -25,7 +25,7 @@ QUICK = {
     "flowshop": "--instance taillard:8:3 --iterations 1 --backend cpu",
     "linearordering": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
-"""What each driver does in no time."""
+"""Arguments of each driver for a very short run."""
 
 SAVES = {
     "ihc": "--tour",
@@ -59,7 +59,7 @@ SEARCHES = {
 """The search that each driver runs, and what its outcome claims of the solution."""
 
 FAR = 10**6
-"""How far a claimed cost of the Weierstrass function is off, which its scorer finds only roughly; the others by 1."""
+"""Error of a claimed cost: large for the Weierstrass function, which its scorer computes only roughly, else 1."""
 
 
 class Clock:
@@ -72,7 +72,7 @@ class Clock:
 
 
 class FirstOfTwo(Solo):
-    """The first of two ranks, whose other one answers as it does."""
+    """The first of two ranks; the other one gives the same replies."""
 
     size = 2
     seconds = 0.0

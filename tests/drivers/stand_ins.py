@@ -1,4 +1,4 @@
-"""Packages and programs that stand in for other people's solvers: each tries everything."""
+"""Packages and programs that replace external solvers: each enumerates all solutions."""
 
 SHORTEST = """
 import itertools

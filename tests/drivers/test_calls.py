@@ -43,7 +43,7 @@ def test_the_first_call_says_how_long_it_compiled_and_a_repeated_one_next_to_not
         return compile_(self, program)
 
     monkeypatch.setattr(CpuBackend, "compile", compile_slowly)
-    monkeypatch.setenv("ONEKERNEL_CHECKS", "1")  # a backend that nobody has used
+    monkeypatch.setenv("ONEKERNEL_CHECKS", "1")  # an unused backend
     first, again = (called(SHORT_CALLS[0]) for _ in range(2))
     assert slow
     assert first.compile_seconds >= 0.2 * len(slow) > again.compile_seconds
@@ -55,7 +55,7 @@ def test_nothing_is_left_of_repeated_calls(call):
     def alive():
         gc.collect()
         found = gc.get_objects()
-        # By `type`: `isinstance` asks weak proxies, whose objects may be gone.
+        # By `type`: `isinstance` evaluates weak proxies, and their objects may be gone.
         return [sum(issubclass(type(one), kind) for one in found) for kind in (Buffer, Kernel, Backend)]
 
     for _ in range(3):

@@ -15,7 +15,7 @@ TWO = "from core.problems.problem import Problem\nclass One(Problem): pass\nclas
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What would be run, in place of running it."""
+    """Record commands instead of running them."""
     calls = []
     monkeypatch.setattr(check.custom_problem, "run_program", lambda *given: calls.append(given) or 0)
     return calls

@@ -50,7 +50,7 @@ def found(said):
 
 @pytest.fixture
 def interrupted(drive, tmp_path, cut_off, monkeypatch):
-    """End a run when it has kept so many states; returns the file of the last one."""
+    """End a run after a number of checkpoints; returns the file of the last one."""
 
     def run(states, *more):
         cut_off(states)
@@ -71,7 +71,7 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
     (repetition,) = json.loads(record.read_text())["repetitions"]
     assert repetition["conditions"]["resume_count"] == 1
-    # What was measured of a part is not recorded as if it were the whole.
+    # Measurements of a part are not recorded as those of the whole run.
     assert "energy_j" not in repetition and "bytes_moved" not in repetition
     assert 0 < repetition["kernel_s"] <= repetition["total_s"]
 
@@ -113,7 +113,7 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
     record = tmp_path / "record"
     path = interrupted(2, "--repeats", 2, "--record", record)
     left = path.read_bytes()
-    assert drive(*RUN, "--record", record)[0] == 0  # the first repetition is done, and nobody removed its state
+    assert drive(*RUN, "--record", record)[0] == 0  # the first repetition is done, and its checkpoint was not removed
     path.write_bytes(left)
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--repeats", 2, "--record", record)
     assert code == 0 and "resumes after" not in notes and "1 of 2 repetitions are in" in said
@@ -362,7 +362,7 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeyp
 
 
 def refusing(code):
-    """Stand in for a function of the system."""
+    """Replace a function of the system by one that fails."""
 
     def refuse(*given):
         raise OSError(code, os.strerror(code))
@@ -452,7 +452,7 @@ def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environmen
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
     command = [*ranks, *LONG, "2", "--walks", "4", "--distribute", "always", "--checkpoint", str(path)]
     began = time.time()
-    # Open MPI's launcher says nothing any more then, and has an exit code of its own.
+    # Open MPI's launcher prints nothing more then, and has another exit code.
     code, _ = ended_by_sigterm(command, environment, path)
     assert code != 0
     with np.load(path) as state:

@@ -1,4 +1,4 @@
-"""The cluster model's program: calibrated by made-up records whose truth is known, and refusing what it cannot use."""
+"""The cluster model's program: calibration by made-up records with known parameters, and refusals of unusable ones."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ def core_s(instance):
 
 
 def made(instance, seconds, ranks=1, kind="core", **changes):
-    """A record of runs that took so many seconds an iteration."""
+    """Return a record of runs with ``seconds`` seconds an iteration."""
     backend = {"core": "cpu", "gpu": "cuda"}[kind]
     every = [0.999 * seconds, seconds, 1.001 * seconds]
     fields = {

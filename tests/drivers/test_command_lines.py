@@ -16,7 +16,7 @@ EVERYWHERE = [
     ("--record folder", "--record folder: cannot write there: it is a folder"),
     ("--record fifo", "--record fifo: cannot write there: it is no regular file"),
 ]
-"""What no driver takes, and a part of the line that says so."""
+"""Arguments refused by all drivers, and a part of the message."""
 
 SHARED = [
     ("--seed 1 --seeds 0..2", "--seed 1 and --seeds: expected one of them"),

@@ -1,4 +1,4 @@
-"""How a comparison ends and what it leaves, also of weak scaling, with a stub in the driver's place."""
+"""Exit codes and files of a comparison, also of weak scaling, with a stub in place of the driver."""
 
 import pytest
 
@@ -152,7 +152,7 @@ def weak(tmp_path, monkeypatch, undrawn):
 
 
 def value(arguments, flag):
-    """What is given to an option last, which is what counts."""
+    """Return the last value of an option, which takes precedence."""
     return arguments[len(arguments) - arguments[::-1].index(flag)]
 
 

@@ -111,7 +111,7 @@ def amounts(workload, *given):
 
 
 def amounts_on_its_own(workload, *given):
-    """What is left open of a comparison on an instance that the arguments name."""
+    """Return the amounts left open by a comparison on an instance in the arguments."""
     declared = get_workload(workload)
     return default_arguments(declared, given, declared.load(workload_options(declared, given), 1).problem)
 

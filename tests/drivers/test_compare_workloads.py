@@ -50,7 +50,7 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
 
 
 def test_output_is_there_as_it_is_made(tmp_path, environment):
-    """Of a comparison whose output no terminal reads, the line of the run that is on can be read."""
+    """If a comparison's output is no terminal, the line of the running case can be read."""
     work = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--repeats", "1000000"]
     places = ["--backends", "python", "--ranks", "--out", str(tmp_path)]
     command = [sys.executable, "-m", "drivers.compare", "ihc", *work, *places]

@@ -1,4 +1,4 @@
-"""Which devices, numbers of ranks and cores a comparison takes, which not and why, and what the records say of cores."""
+"""Devices, numbers of ranks and cores of a comparison, reasons for exclusions, and cores in the records."""
 
 import pytest
 

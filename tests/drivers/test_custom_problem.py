@@ -1,4 +1,4 @@
-"""A user's own problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
+"""A user-defined problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
 
 import re
 import sys
@@ -70,7 +70,7 @@ def test_options_are_the_parameters_of_the_constructor(parity):
         "name": ("parity", "work"),
     }
     assert "instance" not in declared and "data" not in declared and "peers" not in declared
-    own = type("Qap", (parity,), {})  # whose name is that of a workload of the house
+    own = type("Qap", (parity,), {})  # it has the name of a workload of the project
     assert declare_workload(own, ("x.py",)).name == "own-qap"
     assert make_problem(parity, options(n=7, heavy=True)).weights.tolist() == [3, 6, 9, 12, 15, 18, 21]
 

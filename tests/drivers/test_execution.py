@@ -1,4 +1,4 @@
-"""What the records hold of a comparison is not run again, and nothing else in the file counts."""
+"""A comparison's recorded runs are not repeated, and other content of the file is ignored."""
 
 import json
 import re
@@ -24,7 +24,7 @@ BOTH = [device("cpu"), device("threads")]
 
 RULE = 74 * "-"
 BANNERS = [RULE, "MPI_ABORT was invoked on rank 0", "", "NOTE: it kills", RULE, RULE, "prterun has exited", RULE]
-"""What Open MPI's launcher says when a rank ends the job."""
+"""Output of Open MPI's launcher when a rank ends the job."""
 
 
 def lines(folder):

@@ -27,7 +27,7 @@ from tests.patience import soon
 
 @dataclass(frozen=True)
 class MadeUpCase(Case):
-    """A case whose run writes a made-up record, or sleeps for a number of seconds that it is about."""
+    """A case with a run that writes a made-up record, or sleeps for a number of seconds."""
 
     def command(self):
         if self.about:
@@ -118,7 +118,7 @@ def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path
 
 @dataclass(frozen=True)
 class DistantCase(MadeUpCase):
-    """A case whose record names another host, and perhaps another version."""
+    """A case with a record that names another host, and perhaps another version."""
 
     def command(self):
         return run_of(self, environment=environment() | {"host": "node7"} | json.loads(self.about))

@@ -1,4 +1,4 @@
-"""How drivers end when something is wrong: contradicted results, memory that is refused, lost output, interrupts."""
+"""Exit codes of drivers after errors: contradicted results, refused memory, lost output, interrupts."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Under `mpirun --with-ft ulfm` the others do a killed rank's share: the same answer, whoever is killed and when."""
+"""Under `mpirun --with-ft ulfm` the other ranks do a killed rank's part: the same answer for any rank and time."""
 
 import json
 import random

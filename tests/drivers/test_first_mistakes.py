@@ -1,4 +1,4 @@
-"""First mistakes in a problem of one's own: one line that names the user's line and says what to write."""
+"""Typical errors in a user-defined problem: one message with the user's line and the correction."""
 
 import re
 import subprocess

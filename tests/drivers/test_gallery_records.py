@@ -1,4 +1,4 @@
-"""Records for papers within a budget: the order of the runs, what fits, what goes on, and what is recorded again."""
+"""Records for papers within a budget: order of runs, choice by time, resumed runs, and stale records."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""`--history` and `--curve`: the way to the best cost, also of runs that went on from a state."""
+"""`--history` and `--curve`: the improvements to the best cost, also of runs resumed from a checkpoint."""
 
 import argparse
 import csv

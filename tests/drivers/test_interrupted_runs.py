@@ -1,4 +1,4 @@
-"""Comparisons and reproductions that are stopped lose at most the repetition in flight, and go on when called again."""
+"""Interrupted comparisons and reproductions lose at most the current repetition, and resume when called again."""
 
 import os
 import random
@@ -42,7 +42,7 @@ def arguments(tmp_path):
 
 
 def stopped(program, how, condition, environment):
-    """Start a program in a process group of its own, as a shell does, and stop it; returns exit code and output."""
+    """Start a program in a separate process group, as a shell does, and stop it; returns exit code and output."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(program, env=environment, cwd=ROOT, start_new_session=True, **pipes)
     try:

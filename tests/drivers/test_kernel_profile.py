@@ -117,7 +117,7 @@ def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """A program `ncu` alone on PATH that notes its arguments, writes a log and ends as told."""
+    """Replace `ncu` by a program that stores its arguments, writes a log and exits with a given code."""
 
     def put(written=WRITTEN, code=0, says=""):
         told = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}

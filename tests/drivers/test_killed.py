@@ -1,4 +1,4 @@
-"""Runs that are killed at random moments, on changing backends and ranks, and go on until they are done: nothing is lost."""
+"""Runs killed at random moments, on changing backends and ranks, resume until they are done, without losses."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ RUNS = {
 """About two seconds of a core each."""
 SHORT = "--instance taillard:12:seeds=1,2 --walks 4 --iterations 60000"
 WAYS = (("cpu", 1), ("threads", 1), ("cpu", 2), ("cpu", 3))
-"""Backends and numbers of ranks on which a run goes on in turn."""
+"""Backends and numbers of ranks of the successive parts of a run."""
 LONGEST_S = 120.0
 
 
@@ -35,9 +35,9 @@ class Killed:
     Attributes
     ----------
     kills : int
-        How many have hit.
+        Number of kills during a run.
     longest_wait_s : float
-        Longest time from the first state to a kill.
+        Longest time from the first checkpoint to a kill.
 
     """
 
@@ -49,7 +49,7 @@ class Killed:
         self.draw, self.kills = random.Random(driver), 0
 
     def command(self, backend, ranks):
-        """The driver's command line, of so many ranks."""
+        """Return the driver's command line on a number of ranks."""
         mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
         share = ["--distribute", "always"] if ranks > 1 else []
         keeping = [
@@ -65,7 +65,7 @@ class Killed:
         return [*mpirun, sys.executable, "-m", f"drivers.{self.driver}", *self.work, *share, *repeated, *keeping]
 
     def once(self, way, spared):
-        """Start or go on, and kill everything at a random moment unless `spared`; True if the run has ended before."""
+        """Start or resume, and kill everything at a random moment unless `spared`; True if the run has ended before."""
         before = written(self.state)
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
         process = subprocess.Popen(self.command(*way), env=self.environment, **pipes)
@@ -81,7 +81,7 @@ class Killed:
         return True
 
     def wait(self, process, before):
-        """Wait for a random moment, mostly one after the run has kept a state of its own."""
+        """Wait for a random moment, mostly after the run has written a checkpoint."""
         until = time.monotonic() + (LONGEST_S if self.draw.random() < 0.8 else 0.0)
         while process.poll() is None and written(self.state) == before and time.monotonic() < until:
             time.sleep(0.005)
@@ -99,7 +99,7 @@ class Killed:
         assert soon(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in every))
 
     def until(self, kills, ways, expected):
-        """Run and kill until so many kills have hit, and then until what was begun is done."""
+        """Run and kill until ``kills`` kills have hit, and then until all started work is done."""
         for way in itertools.cycle(ways):
             enough = self.kills >= kills
             if not self.once(way, spared=enough):
@@ -115,7 +115,7 @@ class Killed:
 
 @pytest.fixture
 def killed(drive, environment, tmp_path):
-    """Kill a run so many times, on these backends and ranks in turn."""
+    """Kill a run a number of times, on these backends and ranks in turn."""
 
     def run(driver, work, kills, ways):
         record = tmp_path / "undisturbed.jsonl"

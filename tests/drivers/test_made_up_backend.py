@@ -1,4 +1,4 @@
-"""A backend is one file and a line: one that nobody knows runs through drivers, reports, auto and bench rightly."""
+"""A new backend of one file and one line works in drivers, reports, auto and bench."""
 
 import sys
 from types import ModuleType, SimpleNamespace

@@ -1,4 +1,4 @@
-"""How options are declared and read, which of them all drivers share, what errors end with, and the progress bar."""
+"""Declaration and parsing of options, options common to all drivers, exit codes of errors, and the progress bar."""
 
 import argparse
 import subprocess

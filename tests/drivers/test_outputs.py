@@ -1,4 +1,4 @@
-"""Where files can be written and where not: asked before a search, without changing anything."""
+"""Output files are checked before a search, without changing any file."""
 
 import os
 from dataclasses import replace
@@ -75,7 +75,7 @@ def test_what_the_disk_refuses_while_writing_is_one_line():
 
 
 def refusing(error):
-    """Stand in for a function that writes."""
+    """Replace a function that writes."""
 
     def refuse(*_, **__):
         raise error

@@ -14,7 +14,7 @@ from tests.drivers.test_compare_workloads import SMALL
 
 @pytest.fixture
 def overview(tmp_path, undrawn):
-    """Make an overview of `ihc` and `lcs` in a folder of its own: the exit code, and what was started."""
+    """Make an overview of `ihc` and `lcs` in a separate folder; returns the exit code, and the started commands."""
 
     def run(*arguments, backends=("cpu", "threads")):
         started = []

@@ -111,7 +111,7 @@ def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
 
 
 class Disturbed:
-    """A search whose numbered calls take 300 times as long."""
+    """A search with some calls that take 300 times as long."""
 
     def __init__(self, one, calls):
         self.one, self.calls, self.made = one, calls, 0

@@ -111,7 +111,7 @@ def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_in
     assert {name for name, row in rows.items() if row.proved} == {"ortools", "held-karp", "concorde"}
     assert (rows["fast-tsp"].version, rows["elkai"].version, rows["LKH"].version) == ("0.2.2", "9.9", "")
     assert json.loads(json.dumps([row._asdict() for row in rows.values()]))[0]["cost"] == best
-    # A program is measured as a whole process, and its own clock is told.
+    # A program is measured as a whole process, and its reported time is shown too.
     for name, clock in (("concorde", 0.25), ("LKH", 0.5)):
         row = rows[name]
         assert (row.reported_s, row.in_process) == (clock, False)

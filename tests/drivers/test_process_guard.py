@@ -1,4 +1,4 @@
-"""A command ends with the program that started it, and until then behaves as if nobody stood between them."""
+"""A command ends with the program that started it, and until then has its streams and signals."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from cluster.launch.commands import find_mpirun as launcher
 from drivers.experiments.executors import guard
 from tests.patience import PATIENCE_S, soon
 
-# Says which processes it is, in a file each, and goes on for ever.
+# Writes its process numbers to a file each, and runs forever.
 ENDLESS = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w'); time.sleep(600)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + ENDLESS
 PROGRAM = "import os, sys; from drivers.experiments.executors import guard; guard.run_guarded(sys.argv[1:], os.environ)"

@@ -1,4 +1,4 @@
-"""What programs have in common: results, mistakes in a line, wrong results, bars, repetitions, other solvers."""
+"""Common behaviour of programs: results, errors in one line, wrong results, bars, repetitions, reference solvers."""
 
 import re
 from dataclasses import replace
@@ -202,7 +202,7 @@ def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, t
 
 @pytest.fixture
 def verdict(drive, tmp_path, monkeypatch):
-    """Run a program whose search finds what is given; returns the end of its line and the other solvers' part."""
+    """Run a program with a given search result; returns the end of its line and the reference solvers' part."""
     square = saved(tmp_path / "square.txt", SQUARE)
 
     def run(driver, search, outcome, arguments="", optimum=None):

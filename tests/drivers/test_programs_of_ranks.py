@@ -22,7 +22,7 @@ IHC = ("-m", "drivers.ihc", "--instance", "uniform:20:seed=1", "--climbers", "20
 def test_ranks_that_were_not_started_alike_do_nothing(second, told, mpirun):
     done = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *second)
     assert (done.returncode, done.stdout) == (2, "")
-    # mpirun's own lines may stand on the same line.
+    # mpirun's output may be on the same line.
     assert re.findall("error.*?expected the same|error|Traceback", done.stderr) == [f"error: {told}, expected the same"]
 
 

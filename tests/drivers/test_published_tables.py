@@ -14,7 +14,7 @@ CELLS = {
     knapsack: (["--items", "20", "--capacity", "500", "--seed", "1"], 4 * 20 * 501),
     heldkarp: (["--instance", "uniform:9:seed=1"], 4 * 8 * 2**7),
 }
-"""What a program is asked, and bytes of the cells of its table."""
+"""Arguments of a program, and bytes of the cells of its table."""
 every_table = pytest.mark.parametrize("driver", CELLS, ids=lambda driver: driver.__name__.partition(".")[2])
 
 

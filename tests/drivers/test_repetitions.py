@@ -1,4 +1,4 @@
-"""What is the same for the repetitions of every workload: their times over ranks, and the line's words."""
+"""Repetitions of all workloads: their times over ranks, and the text of the result line."""
 
 from types import SimpleNamespace
 
@@ -35,7 +35,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
 
 
 def of_ranks(*spent):
-    """What ranks gather that spent these times and shares of them in communication."""
+    """Return the gathered data of ranks with these times and fractions of communication."""
     return lambda own: [(RepetitionTimes(*times), share, own[2]) for times, share in spent]
 
 

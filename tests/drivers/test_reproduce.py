@@ -28,7 +28,7 @@ def out(tmp_path):
 
 @pytest.fixture
 def reproduce(tmp_path, out, undrawn):
-    """Reproduce a made-up paper in a folder of its own; returns the exit code and what was started."""
+    """Reproduce a made-up paper in a separate folder; returns the exit code and the started commands."""
 
     def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None):
         started = []

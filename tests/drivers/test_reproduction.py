@@ -1,4 +1,4 @@
-"""Which runs a paper's tables need on a machine: rows, columns, series, devices, and what cannot run and why."""
+"""Runs for a paper's tables on a machine: rows, columns, series, devices, and reasons for missing ones."""
 
 import json
 

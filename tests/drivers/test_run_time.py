@@ -1,4 +1,4 @@
-"""What a run computes is foretold without a device as the search itself tells it, and said where it takes long."""
+"""The amount of work is estimated without a device, equal to the search's report, and announced if it takes long."""
 
 from types import SimpleNamespace
 

@@ -27,7 +27,7 @@ ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations",
 
 
 def repeated(given, size, verdicts, record, repeats=1):
-    """The record of a run over thread ranks whose rehearsals have these outcomes, one after another."""
+    """Return the record of a run over thread ranks with these successive outcomes of rehearsals."""
     workload = get_workload(given[0])
     words = [*given[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
 

@@ -1,4 +1,4 @@
-"""Programs of tables that are ended or killed, and go on from their state to the answer of an undisturbed run."""
+"""Interrupted or killed programs of tables resume from their checkpoint to the answer of an undisturbed run."""
 
 import random
 import re
@@ -45,7 +45,7 @@ def hash_of(capsys):
 
 @pytest.fixture
 def ended(environment):
-    """Start a run and send it a signal so many seconds after it has begun to keep states; the process that ended."""
+    """Start a run and send it a signal some seconds after its first checkpoint; returns the process that ended."""
 
     def run(driver, state, number, *more, seconds=0.0):
         command = [sys.executable, "-m", f"drivers.{driver}", *arguments(driver, "--checkpoint", state, *more)]

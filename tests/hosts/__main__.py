@@ -1,7 +1,7 @@
 """A command on hosts of this machine: `python -m tests.hosts cow 4 -- mpirun -n 8 python -m drivers.ppp`.
 
-The command runs on the first of so many hosts, which are called host1, host2, ...; Open MPI's `mpirun` finds them all,
-takes `--slots` of each before it takes more, and needs no `--host`. The network is one of lan, cow,
+The command runs on the first host; hosts are called host1, host2, ... Open MPI's `mpirun` finds them all, uses
+`--slots` of each before more, and needs no `--host`. The network is one of lan, cow,
 grid (three sites) and grid2 to grid7.
 """
 

@@ -1,11 +1,11 @@
-"""Runs a command in a host, as `ssh` would: Open MPI's launch agent, and how `Hosts.run` gets there.
+"""Run a command in a host, as `ssh` would: Open MPI's launch agent, also used by `Hosts.run`.
 
 python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
 python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
 
-FOLDER has a socket HOST.socket, at which the host's first process (`host.py`) waits. It is a file and not an address,
-so that who calls may be in another host: `nsenter` could not get from one into another, since a process may only enter
-a process space below its own.
+The host's first process (`host.py`) listens at the socket HOST.socket in FOLDER. It is a file and not an address, so
+that the caller may be in another host: `nsenter` cannot enter another host, since a process may only enter a process
+space below the present one.
 """
 
 import json
@@ -16,11 +16,11 @@ import sys
 from pathlib import Path
 
 LOGIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL": "/bin/sh"}
-"""What `sshd` gives a command: whatever else ranks need has to be handed on by their launcher."""
+"""Environment of a command under `sshd`; launchers must pass all other variables."""
 
 
 def main() -> int:
-    """Hand over the command and the three streams, wait, and return its exit code."""
+    """Send the command and the three streams, wait, and return its exit code."""
     words = sys.argv[1:]
     exactly = words[0] == "--exactly"
     folder, host, *command = words[exactly:]
@@ -35,7 +35,7 @@ def main() -> int:
             "folder": os.getcwd() if exactly else "/",
             "environment": dict(os.environ) if exactly else {**LOGIN, "HOME": os.environ.get("HOME", "/")},
         }
-        # Who is asked to end hangs up, and so ends the command.
+        # A signal closes the connection, and so ends the command.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
         socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
         answer = connection.recv(64)

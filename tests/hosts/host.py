@@ -1,15 +1,14 @@
-"""The first process of a host: sets its name spaces up, starts what it is told to, and takes all of it along at its end.
+"""The first process of a host: sets up its name spaces, starts commands, and ends them all at its end.
 
 python -S host.py INDEX ADDRESS CONTROL SHARED...    under `unshare --net --uts --pid --ipc --mount --fork`
 
-It gives the host its name, its own /proc, /tmp and /dev/shm, and a network device that only the wire leads out of; the
+It gives the host its name, separate /proc, /tmp and /dev/shm, and a network device connected only to the wire; the
 device's file descriptor goes to CONTROL, a socket, and so does the process's number outside. SHARED folders are seen by
-all hosts, as over a network file system, although they may lie below /tmp. From then on it is the host's sshd: who
-connects to the Unix socket at ADDRESS (`agent.py`) hands over a command with its three streams, and hears its exit
-code.
+all hosts, as over a network file system, although they may lie below /tmp. From then on it acts as the host's sshd: a
+client of the Unix socket at ADDRESS (`agent.py`) sends a command with its three streams, and receives its exit code.
 
-It ends when CONTROL is closed, also because whoever held it was killed; the system then kills whatever runs in its
-process space. It imports nothing but Python's own, since it must be there in no time.
+It ends when CONTROL is closed, also by the end of its owner; the system then kills all processes in its process space.
+It imports only the standard library, for a fast start.
 """
 
 import array
@@ -28,11 +27,11 @@ import sys
 NETWORK, DEVICE = "10.77.0.{}", "eth0"
 MOST_REQUEST = 1 << 17
 TO_END_S = 1.0
-"""A command whose caller has gone is asked to end, and killed after this time."""
+"""Seconds between the signal to a command without a caller and its kill."""
 TUNSETIFF, TUNSETOFFLOAD = 0x400454CA, 0x400454D0
 IFF_TUN, IFF_NO_PI, IFF_VNET_HDR = 0x1, 0x1000, 0x4000
 CHECKSUMS_AND_SEGMENTS = 0x1 | 0x2
-"""TUN_F_CSUM and TUN_F_TSO4: TCP hands over up to 64 KB at once, as to a network card."""
+"""TUN_F_CSUM and TUN_F_TSO4: TCP passes up to 64 KB at once, as to a network card."""
 SIOCSIFADDR, SIOCSIFNETMASK, SIOCSIFFLAGS, SIOCSIFTXQLEN = 0x8916, 0x891C, 0x8914, 0x8943
 IFF_UP, QUEUE = 0x1, 10_000
 MS_BIND = 0x1000
@@ -86,7 +85,7 @@ def network(index: int) -> int:
 
 
 def started(request: dict, streams: list[int]) -> int:
-    """Start a command in a session of its own; returns its process."""
+    """Start a command in a separate session; returns its process."""
     process = os.fork()
     if process:
         return process
@@ -104,7 +103,7 @@ def started(request: dict, streams: list[int]) -> int:
 
 
 class Commands:
-    """The commands that go on, by process and by the connection of who asked for them."""
+    """Running commands, by process and by the connection of the caller."""
 
     def __init__(self) -> None:
         self.callers: dict[int, socket.socket] = {}
@@ -118,7 +117,7 @@ class Commands:
             os.close(stream)
 
     def reap(self) -> None:
-        """Tell callers of what has ended; whoever else has lost its parent is only buried."""
+        """Report ended commands to their callers; other orphans are only reaped."""
         while True:
             try:
                 process, status = os.waitpid(-1, os.WNOHANG)
@@ -133,7 +132,7 @@ class Commands:
                 caller.close()
 
     def hang_up(self, gone: socket.socket) -> None:
-        """End the command of a caller who has gone, as a closed connection does."""
+        """End the command of a caller that has disconnected."""
         process = next(one for one, caller in self.callers.items() if caller is gone)
         del self.callers[process]
         gone.close()
@@ -183,7 +182,7 @@ def main() -> None:
     os.close(tun)
     os.chdir("/")
     serve(listener, control)
-    # At once: children that end now would be told of to a socket that is closed.
+    # At once: children that end now would be reported to a closed socket.
     os._exit(0)
 
 

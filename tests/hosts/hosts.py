@@ -1,10 +1,10 @@
 """Hosts on one machine: name spaces of the kernel, joined by a wire with the delay and rate of a network.
 
-A host has its own network, name, processes, shared memory, /tmp and /dev/shm; the checkout, `.venv` and the caches are
-shared, as over a network file system. Ranks of two hosts cannot share memory (`cluster.mpi.communicator.host_name`), and
-talk over TCP through `wire.c`. That is the one way on every kernel, although some have `tc netem`: many machines (CI's,
-too) have a kernel without it, and a way that is not taken where the tests run is not tested. It needs root,
-/dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor ssh.
+A host has a separate network, name, process space, shared memory, /tmp and /dev/shm; the checkout, `.venv` and the
+caches are shared, as over a network file system. Ranks of two hosts cannot share memory
+(`cluster.mpi.communicator.host_name`), and communicate over TCP through `wire.c`, on every kernel: many machines, CI's
+too, have a kernel without `tc netem`. It needs root, /dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor
+ssh.
 
     with Hosts(profile("cow"), 4) as hosts:
         done = hosts.mpirun(8, "-m", "drivers.ppp", "--walks", "1")
@@ -37,12 +37,12 @@ START_S = 20.0
 OWN = (Path("/tmp"), Path("/dev/shm"))
 """Of which every host has its own."""
 HANDED_ON = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
-"""What ranks need of the environment besides Open MPI's own words, which it hands on itself."""
+"""Environment variables for ranks that Open MPI does not pass itself."""
 LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
 OVER_THE_WIRE = {
     "PRTE_MCA_prte_if_include": NETWORK.format(0) + "/24",
     "OMPI_MCA_btl_tcp_if_include": NETWORK.format(0) + "/24",
-    # What `make venv` writes for users, also where this environment was made by an earlier version.
+    # The settings that `make venv` writes for users, even if an earlier version made this environment.
     **{f"PRTE_MCA_{setting.key}": setting.value for setting in setup.LAUNCHER},
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -63,24 +63,25 @@ def obstacle() -> str | None:
 
 
 def _refused() -> str | None:
-    """What the system says to new name spaces; None: it makes them."""
+    """Return the system's refusal of new name spaces; None if it allows them."""
     tried = subprocess.run(["unshare", *NAMESPACES, "true"], capture_output=True, text=True)
     return f"no name spaces: {tried.stderr.strip()}" if tried.returncode else None
 
 
 class Hosts:
-    """So many hosts on a network; a context manager, at whose end all of their processes are gone.
+    """Hosts on a network; a context manager that ends all their processes.
 
-    They are gone too when this process is killed: hosts and wire end when their sockets are closed.
+    They also end when this process is killed: hosts and wire end when their sockets are closed.
 
     Parameters
     ----------
     profile
         The network.
     count
-        How many hosts; they are called host1, host2, ...
+        Number of hosts; they are called host1, host2, ...
     shared
-        Folders below /tmp or /dev/shm that all hosts see, such as a test's; the checkout and the environment are seen.
+        Folders below /tmp or /dev/shm that all hosts share, such as a test's; checkout and environment are always
+        shared.
 
     """
 
@@ -143,7 +144,7 @@ class Hosts:
         shutil.rmtree(self.folder)
 
     def name(self, host: int) -> str:
-        """What a host calls itself: host1 is the one with index 0."""
+        """Return the name of a host: host1 is the one with index 0."""
         return f"host{host + 1}"
 
     def command(self, host: int, command: Sequence[object]) -> list[str]:
@@ -159,7 +160,7 @@ class Hosts:
         host
             Its index, from 0.
         command
-            What is run.
+            The command.
         more
             As for `subprocess.run`; output is captured as text unless they say otherwise.
 
@@ -180,7 +181,7 @@ class Hosts:
         return kept | {"PYTHONPATH": str(ROOT)} | OVER_THE_WIRE | agent | dict(more)
 
     def mpirun_command(self, ranks: int, *arguments: object) -> list[str]:
-        """The `mpirun` that starts a Python program on so many ranks, one host after the other, around and around."""
+        """Return the `mpirun` command of a Python program on ``ranks`` ranks, assigned to the hosts in turn."""
         beside = Path(sys.executable).with_name("mpirun")
         slots = -(-ranks // self.count)
         where = ",".join(f"{self.name(host)}:{slots}" for host in range(self.count))
@@ -189,7 +190,7 @@ class Hosts:
         return [*map(str, [beside, *options, sys.executable, *arguments])]
 
     def mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
-        """Run a Python program on so many ranks, started from the first host; `more` is as for `run`."""
+        """Run a Python program on ``ranks`` ranks, started from the first host; `more` is as for `run`."""
         return self.run(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
 
     def start_mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.Popen[str]:
@@ -197,7 +198,7 @@ class Hosts:
         return self.start(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
 
     def cut(self, host: int) -> None:
-        """Pull the cable out of a host: from now on nothing gets through, and nobody is told."""
+        """Disconnect a host: from now on all packets are lost, without an error."""
         self._carry(host, False)
 
     def mend(self, host: int) -> None:
@@ -210,7 +211,7 @@ class Hosts:
         self.wire.carry(host, carrier)
 
     def running(self, host: int) -> list[str]:
-        """The command lines of what runs in a host, less its first process and who asks."""
+        """Return the command lines of all processes in a host, except its first one and the caller."""
         listed = self.run(host, [sys.executable, "-S", "-c", LISTING])
         return listed.stdout.splitlines()
 

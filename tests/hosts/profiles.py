@@ -17,11 +17,11 @@ class Profile(NamedTuple):
     Attributes
     ----------
     name : str
-        What tests and the command line call it.
+        Name in tests and on the command line.
     round_trip_s : float
         Between two hosts of a site.
     bits_per_s : float
-        Of a host's line, in each direction.
+        Bandwidth of a host's line, in each direction.
     between_sites_s : tuple of tuple of float
         Round trips between sites, row by row; one site has one row.
 
@@ -33,11 +33,11 @@ class Profile(NamedTuple):
     between_sites_s: tuple[tuple[float, ...], ...] = ((0.0,),)
 
     def site(self, host: int, count: int) -> int:
-        """The site of one of so many hosts: neighbours share a site, and sites differ by one host at most."""
+        """Return the site of a host: neighbours share a site, and sizes of sites differ by at most one host."""
         return host * len(self.between_sites_s) // count
 
     def round_trips(self, count: int) -> list[list[float]]:
-        """Seconds between each pair of so many hosts."""
+        """Return the seconds between each pair of ``count`` hosts."""
         sites = [self.site(host, count) for host in range(count)]
         return [[self.between_sites_s[a][b] if a != b else self.round_trip_s for b in sites] for a in sites]
 
@@ -55,7 +55,7 @@ FURTHEST_MS = (
 
 
 def grid(sites: int) -> Profile:
-    """The first so many of the seven sites; inside a site it is `cow`."""
+    """Return the first ``sites`` of the seven sites; inside a site it is `cow`."""
     apart = tuple(tuple(ms * MS for ms in row[:sites]) for row in FURTHEST_MS[:sites])
     return Profile(f"grid{sites}", 0.1 * MS, 1 * GBIT, apart)
 

@@ -1,9 +1,9 @@
-"""Slurm on hosts of this machine: its controller on the first, a node's daemon on each, nothing of the system's own.
+"""Slurm on hosts of this machine: its controller on the first, a node's daemon on each, without system services.
 
-Debian's `slurm-wlm` runs so without cgroups, systemd or munge: processes are found by their group, tasks are not bound,
-and users are believed to be who they say (`auth/none`). Its `srun --mpi=pmix` wants Debian's libpmix2 besides, which pip's
-Open MPI does not bring as a library of its own; `mpirun` in an allocation starts its daemons through `srun` and needs
-neither.
+Debian's `slurm-wlm` runs here without cgroups, systemd or munge: processes are found by their group, tasks are not
+bound, and users are not authenticated (`auth/none`). Its `srun --mpi=pmix` also needs Debian's libpmix2, which pip's
+Open MPI does not contain as a separate library; `mpirun` in an allocation starts its daemons through `srun` and
+needs neither.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Slurm:
     hosts
         The started hosts, which are its nodes.
     cores
-        What each node says that it has.
+        Cores of each node in the configuration.
 
     """
 
@@ -110,16 +110,16 @@ class Slurm:
         script
             Its text, with its `#SBATCH` lines.
         options
-            Of `sbatch`; they count before the script's.
+            Options of `sbatch`, which override the script's.
         longest_s
-            How long the job may take, with the time in which it waits for its nodes.
+            Longest duration of the job in seconds, including the wait for its nodes.
         more
             As for `Hosts.run`, such as `cwd`, where the job runs.
 
         Returns
         -------
         CompletedProcess
-            `returncode` is the job's, `stdout` what it said on both streams, `stderr` what `sbatch` did.
+            `returncode` is the job's, `stdout` its output on both streams, `stderr` that of `sbatch`.
 
         """
         number = len(os.listdir(self.folder))

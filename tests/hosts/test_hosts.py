@@ -35,7 +35,7 @@ def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environmen
 
 @pytest.mark.parametrize("network", PROFILES)
 def test_a_round_trip_takes_what_the_profile_states(network, hosts):
-    """A host connects to another one at which nobody listens."""
+    """A host connects to a port without a listener on another host."""
     two, stated_s = hosts(network, 2), profile(network).round_trips(2)[0][1]
     asked = [sys.executable, "-S", "-c", REACH, two.name(1)]
     # The wire takes its own 2 x 22 us off what packets wait. Some packets find a busy machine idle.

@@ -25,11 +25,11 @@ LONG = {
     "exact": "--instance uniform:19:seed=1 --bound none",
     "lcs": "--instance random:2000000 --no-trace",
 }
-"""Work of minutes, whose ranks meet in each iteration, or take from a counter, or pass on rows."""
+"""Minutes of work for ranks that reduce in each iteration, take from a counter, or send rows."""
 
 
 class Job:
-    """A run over hosts whose words go to files, so that `mpirun` ends for us when it does, whoever else holds a stream."""
+    """A run over hosts with its output in files, so that no other process delays the end of `mpirun`."""
 
     def __init__(self, hosts, ranks, arguments, folder, more):
         self.hosts = hosts
@@ -57,7 +57,7 @@ class Job:
         return ended
 
     def errors(self):
-        """What it said besides its results."""
+        """Return its output without results."""
         return self.said[1].read_text()
 
 
@@ -105,7 +105,7 @@ def test_records_of_earlier_repetitions_are_in_the_file(hosts, tmp_path):
     job.until(lambda: path.exists() and path.read_text().count("\n") > 3)
     ends_well(job, 1, "host2 has")
     records = [json.loads(line) for line in path.read_text().splitlines()]
-    # A repetition is told before it is recorded.
+    # A repetition is printed before it is recorded.
     told = job.said[0].read_text().count("best cost")
     assert len(records) >= told - 1 > 2 and len({record["hash"] for record in records}) == 1
 

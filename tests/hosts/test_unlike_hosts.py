@@ -48,6 +48,6 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
     done = two.mpirun(2, *words_for("ppp"), "--repeats", 1000, "--record", path)
     assert only_error(done).startswith(f"error: {path}: ")
     whole = two.run(0, ["cat", path]).stdout.splitlines()[:-1]
-    # The repetition for which there was no room is told, so that not even that one is lost.
+    # The repetition without space in the file is printed, so that no result is lost.
     assert len(whole) == done.stdout.count("best cost") - 1 > 3
     assert len({json.loads(line)["hash"] for line in whole}) == 1

@@ -1,4 +1,4 @@
-"""Every workload over several hosts walks the way that it walks in one process: the same hash, over real TCP."""
+"""Every workload over several hosts follows the trajectory of one process: the same hash, over real TCP."""
 
 import re
 import subprocess

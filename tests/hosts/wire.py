@@ -1,4 +1,4 @@
-"""The wire between hosts: compiled once, a process of its own, cut and mended by a word (`wire.c` says what it does)."""
+"""The wire between hosts: compiled once, a separate process, controlled by commands (see `wire.c`)."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Wire:
     Parameters
     ----------
     profile
-        What it is like.
+        Its delays and bandwidths.
     devices
         File descriptors of the hosts' network devices, which this process need not keep.
     folder
-        Where the wire finds its delays.
+        Folder of the file with its delays.
 
     """
 

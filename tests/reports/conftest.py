@@ -16,7 +16,7 @@ from tests.reports.pictures import illegible
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
-"""What the devices of some backends are; those of others are all cores."""
+"""Kinds of devices of some backends; devices of all others are cores."""
 
 MACHINE = {"commit": "0123abc", "python": "3.11.7", "os": "Linux", "cpu_model": "Test CPU", "cores": 2, "host_count": 1}
 
@@ -181,7 +181,7 @@ def legible(monkeypatch):
 
 @pytest.fixture(scope="session")
 def make_exact(make_record):
-    """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
+    """Return a function for records of exact search on gr17; the default `bound` is 1-trees."""
 
     def make(bound="one-tree", peers=None, **changes):
         settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "native"}

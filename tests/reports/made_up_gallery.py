@@ -1,4 +1,4 @@
-"""A gallery of records that nobody measured: hill climbing of O'Neil et al., and two workloads of an overview."""
+"""A gallery of made-up records: hill climbing of O'Neil et al., and two workloads of an overview."""
 
 import hashlib
 from pathlib import Path

@@ -10,7 +10,7 @@ from reports.records.schema import Repetition
 
 @pytest.fixture
 def seeds_of(make_record):
-    """A function that makes runs of several seeds; each costs so much and is there after so many seconds."""
+    """Return a function for runs of several seeds with given costs and times."""
 
     def make(costs, seconds=1.0, ended=(9.0, 1000), **changes):
         runs = []

@@ -1,4 +1,4 @@
-"""What a report warns of, each with the figure that says how much."""
+"""Cautions of a report, each with its figure."""
 
 import pytest
 from msgspec.structs import replace
@@ -85,7 +85,7 @@ def test_a_run_of_ours_shortly_before_explains_the_load(make_record, warned, min
 
 
 def test_what_only_some_repetitions_met_is_counted(make_record, warned):
-    """A GPU that was throttled, a run that went on from a state, and ranks that were killed."""
+    """A throttled GPU, a run resumed from a checkpoint, and killed ranks."""
     conditions = (
         {"throttled": True, "throttled_by": ["temperature", "power limit"]},
         {"throttled": False, "resume_count": 2},

@@ -1,4 +1,4 @@
-"""`python -m reports`: every command once, and what the user is told of a mistake."""
+"""`python -m reports`: every command once, and messages of user errors."""
 
 import os
 import subprocess

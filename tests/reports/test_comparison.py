@@ -1,4 +1,4 @@
-"""Which records enter a comparison, and what their rows say."""
+"""Records that enter a comparison, and the text of their rows."""
 
 import pytest
 

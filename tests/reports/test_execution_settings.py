@@ -1,4 +1,4 @@
-"""Ways to do a work decide its speed alone: they set runs apart, and never keep equal hashes from being compared."""
+"""Execution settings decide only the speed: they separate runs, but equal hashes stay comparable."""
 
 import pytest
 

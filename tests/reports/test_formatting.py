@@ -1,4 +1,4 @@
-"""How reports word rates, shares, costs and lists."""
+"""Formats of rates, fractions, costs and lists in reports."""
 
 import math
 

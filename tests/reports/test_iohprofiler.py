@@ -13,7 +13,7 @@ HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 
 @pytest.fixture
 def run(make_record):
-    """A function that makes a record with a history, whose costs are larger by the seed."""
+    """Return a function for records with a history; costs grow with the seed."""
 
     def make(seed=0, history=HISTORY, repetitions=1, **changes):
         rows = None if history is None else [[*row[:3], row[3] + seed] for row in history]

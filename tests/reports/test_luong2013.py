@@ -132,7 +132,7 @@ def test_seconds_times_speedup_is_the_same_time_of_one_core_but_for_known_disagr
 
 
 def test_both_halves_of_tables_7_and_8_are_over_one_time_of_one_core(published):
-    """What `plain` rests on: the paper's speed-ups with and without an experiment have one baseline."""
+    """The basis of `plain`: the paper's speed-ups with and without an experiment have one baseline."""
     for number, columns in ((7, (6, 7)), (8, (1, 2))):
         rows = [line for line in lines_of(table(published, number)) if all(len(line.figures[c]) == 2 for c in columns)]
         agree = 0

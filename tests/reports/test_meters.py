@@ -1,4 +1,4 @@
-"""What is read before and after a repetition, from folders like those of Linux and from a made-up NVML."""
+"""Readings before and after a repetition, from folders like those of Linux and from a made-up NVML."""
 
 import itertools
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ def package(number, microjoules, name=None, capacity=CAPACITY):
 
 
 class RefusedError(Exception):
-    """What the made-up NVML raises."""
+    """Error raised by the made-up NVML."""
 
 
 def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
@@ -63,7 +63,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 
 
 def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
-    """A meter over a made-up machine, and a clock on which every repetition takes so many seconds."""
+    """Return a meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
     clock = itertools.count()
     return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
 
@@ -133,7 +133,7 @@ def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_
 def test_a_counter_is_read_over_times_that_it_resolves_and_in_which_600_watts_do_not_fill_it(
     tmp_path, seconds, recorded
 ):
-    """What is not known is not recorded, rather than as 0."""
+    """Unknown values are absent from the record and not 0."""
     write(tmp_path, package(0, 1))
     energy = measured(meter_in(tmp_path, seconds=seconds), lambda: write(tmp_path, package(0, 1_000_001)))["energy_j"]
     assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)

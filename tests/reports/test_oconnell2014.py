@@ -1,4 +1,4 @@
-"""What O'Connell and Mumford 2014 state in numbers, against their text."""
+"""Figures of O'Connell and Mumford 2014, against their text."""
 
 import re
 import tomllib

@@ -28,7 +28,7 @@ def test_the_best_tours_are_the_papers_and_not_what_the_released_program_prints_
     (table,) = published.chosen("table", "1")
     longer = {line.key: f"{100 * (line.figures[1][0] / line.figures[0][0] - 1):.2f}" for line in table.lines}
     assert longer == {"kroA100": "0.00", "kroB100": "0.00", "kroC100": "0.00", "kroD100": "0.00", "kroE100": "0.07"}
-    # What this search, the oracle's trajectories, finds for the paper's climbers too (README).
+    # The result of this search, by the reference interpreter, for the paper's climbers too (README).
     assert table.line("kroE100").figures[1] == (22084,)
     assert "climber 16,941" in table.note and "climber 33,188" in table.note
     assert "15,625" not in table.note and "20,272" not in table.note

@@ -73,7 +73,7 @@ def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, make_record, fa
     text = draw(of_climbs(*runs), tmp_path, NAME)[0].read_text()
     cells = re.findall(r'style="fill: #([0-9a-f]{6})"', text.partition('id="matplotlib.axis_')[0])[: len(runs)]
     red, green, blue = (int(cells[0][at : at + 2], 16) for at in (0, 2, 4))
-    assert min(red, green, blue) > 240  # one core is white, wherever the others are
+    assert min(red, green, blue) > 240  # one core is white for any values of the others
     ends = {"2d004b", "7f3b08"}  # the darkest purple and the darkest orange
     furthest = cells[1] if faster[0] == 0.01 else cells[2]
     assert ends & set(cells) == {furthest} == {"2d004b" if faster[0] == 0.01 else "7f3b08"}

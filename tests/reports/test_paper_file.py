@@ -1,4 +1,4 @@
-"""Papers' files: what is read, and how whoever writes one is told what is wrong."""
+"""Papers' files: accepted content, and error messages for their authors."""
 
 import pytest
 

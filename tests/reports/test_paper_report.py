@@ -1,4 +1,4 @@
-"""The report of a paper: what stands in it, in which words, and what becomes of records that fit nowhere."""
+"""The report of a paper: its content and text, and records that fit no exhibit."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rank tests of pairs, Holm's correction, and how large a difference is."""
+"""Rank tests of pairs, Holm's correction, and effect sizes."""
 
 import math
 from itertools import combinations
@@ -17,7 +17,7 @@ def test_holms_correction_of_a_worked_example():
 
 
 def exact_p(one, other):
-    """Two-sided p by looking at every way to deal the values out."""
+    """Return the two-sided p by enumerating all assignments of the values."""
     pooled = sorted([*one, *other])
     ours = sum(a > b for a in one for b in other)
     extreme = max(ours, len(one) * len(other) - ours)

@@ -1,4 +1,4 @@
-"""What further ranks bring: works in pairs, their ratio, and the share of communication."""
+"""The benefit of further ranks: paired runs, their ratio, and the fraction of communication."""
 
 import pytest
 from msgspec.structs import replace
@@ -10,14 +10,14 @@ from reports.records.files import Repetition, UnequalWorkError, append
 
 @pytest.fixture
 def pair(make_record):
-    """A run of one rank, and one of two whose repetitions communicated for parts of their times."""
+    """Return a run of one rank, and one of two with these fractions of communication."""
     shares = {1.0: 0.5, 1.25: 0.1, 4.0: 0.2}
     samples = tuple(Repetition(0.0, 0.0, time, time, communication_share=share) for time, share in shares.items())
     return [make_record((3.0, 1.9, 2.0)), make_record(ranks=2, repetitions=samples)]
 
 
 def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_golden):
-    other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # nobody did this alone
+    other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # no run on one rank alone
     found = ranks.rank_gains([*pair, other])
     assert len(found) == 1
     assert found[0].speedup.value == pytest.approx(2.0 / 1.25)

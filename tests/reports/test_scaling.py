@@ -25,7 +25,7 @@ def strong_of(make_record):
 
 @pytest.fixture
 def weak_runs(make_record):
-    """A function that makes runs whose work grows with their ranks."""
+    """Return a function for runs with work that grows with their ranks."""
 
     def run(ranks, time):
         own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}

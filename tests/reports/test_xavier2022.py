@@ -33,7 +33,7 @@ def row_of(line):
 
 
 def follows(line):
-    """Whether a printed speed-up can be the ratio of the two times that are printed with it."""
+    """Return True if a printed speed-up can be the ratio of the two printed times."""
     (own_low, own_high), (peer_low, peer_high), (low, high) = (interval(figure[0]) for figure in line.figures[1:])
     most = peer_high / own_low if own_low else Decimal("Infinity")
     return low <= most and high >= peer_low / own_high

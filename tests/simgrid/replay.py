@@ -1,11 +1,11 @@
-"""Runs under the system's Python, which has SimGrid: builds a platform, lets actors exchange, prints how long they took.
+"""Program for the system's Python, which has SimGrid: builds a platform, simulates exchanges of actors, prints times.
 
 Reads JSON from standard input: `hosts` and `sites` (of each rank), `cores`, `between_hosts` and `between_sites` (each
 [latency in s, bytes per s]; the last with a latency for each pair of sites), `exchange` (a name below), `bytes`,
 `compute_s`, `pieces`, `iterations`. Prints when the last actor was through each of the iterations.
 
-SimGrid's own constants are set to what they stand for: `network/model:CM02` with factors of 1, no TCP window (gamma),
-no traffic against the stream. Short messages are taken at once (a mailbox that has its receiver), as MPI does.
+SimGrid's correction factors are switched off: `network/model:CM02` with factors of 1, no TCP window (gamma), no
+cross-traffic. Short messages are received at once (a mailbox with a receiver), as in MPI.
 """
 
 import json
@@ -41,7 +41,7 @@ def link(zone, name, latency, bandwidth, shared=True):
 
 
 def build(asked):
-    """Every rank a host of SimGrid's, whose routes pass the network card of its machine and the line of its site."""
+    """Make a host of SimGrid for every rank; routes pass the network card of its machine and the line of its site."""
     zone = NetZone.create_full_zone("all")
     places = list(zip(asked["hosts"], asked["sites"], strict=True))
     hosts = [zone.create_host(f"rank{rank}", FLOPS) for rank in range(len(places))]
@@ -79,7 +79,7 @@ def build(asked):
 
 
 class Rank:
-    """An actor: sends and receives by mailboxes of its own, one for each message that it may get."""
+    """An actor: sends and receives by separate mailboxes, one for each message that it may get."""
 
     def __init__(self, asked, number):
         self.asked, self.number, self.size = asked, number, len(asked["hosts"])
@@ -91,7 +91,7 @@ class Rank:
             self.prefix = str(iteration)
             EXCHANGES[self.asked["exchange"]](self)
             ended.setdefault(iteration, []).append(Engine.clock - READY_S)
-        Comm.wait_all(self.sent)  # what an actor sends is lost when it leaves
+        Comm.wait_all(self.sent)  # messages of an actor are lost when it ends
 
     def compute(self, seconds):
         this_actor.execute(seconds * FLOPS)

@@ -65,7 +65,7 @@ def agrees(modelled, simulated):
 
 
 def words_exchange(network, ranks):
-    """Which exchange `cluster.model.allreduce` says that ranks take for a word."""
+    """Return the exchange of `cluster.model.allreduce` for a word."""
     is_regular = ranks % network.cores_per_host == 0 and ranks > network.cores_per_host
     return "hosts first" if is_regular and network.algorithm != DOUBLING else "doubling"
 

@@ -12,7 +12,7 @@ def near_lists(distances, most=NEAR):
 
 
 def move_of(tour, way, city, other):
-    """The positions whose next edges a move replaces."""
+    """Return the positions of the edges that a move replaces."""
     return [(tour.index(c) - way) % len(tour) for c in (city, other)]
 
 

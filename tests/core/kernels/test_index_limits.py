@@ -336,7 +336,7 @@ def held_karp_arguments(elements):
 
 
 def layer_of(count, size, rows, first=0, start=0):
-    """So many rows of paths that are as long as may be, but those of some sets, which have the lengths told."""
+    """Return ``rows`` rows of paths of the greatest length, except for sets with given lengths."""
     cells = {start + (number - first) * size + p: length for number, length in rows.items() for p in range(size)}
     return held_karp.Layer(virtual(start + count * size, WIDE, fill=(1 << 30) - 1, held=cells), start, first)
 

@@ -125,7 +125,7 @@ def test_lanes_that_shift_a_run_together_do_not_race(kind, reverse):
 
 @bundle
 class Log:
-    """What a scan asked for: how many moves, then i and j of each."""
+    """Moves requested by a scan: their number, then i and j of each."""
 
     seen: Array[i32]
 
@@ -179,6 +179,6 @@ def test_a_scan_walks_through_the_last_insertions_that_32_bits_count(cpu):
 
 @pytest.mark.parametrize(("n", "lanes"), [(2, 3), (4, 2), (4, 11), (5, 4), (5, 8)])
 def test_lanes_walk_through_insertions_side_by_side(python, n, lanes):
-    """Every lane takes every so many, over more rows than one at a step where there are more lanes than columns."""
+    """Every lane takes every n-th move, over more than one row at a step if there are more lanes than columns."""
     seen = looked_at(python, INSERTIONS, INSERT, n, (n - 1) ** 2, lanes=lanes)
     assert sorted(seen) == sorted(insertions(n))

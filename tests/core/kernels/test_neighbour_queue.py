@@ -16,7 +16,7 @@ def padded(lists, width=NEAR):
 
 
 def run(backend, distances, tours, lists=None, *, teams=1, team_size=1):
-    """What the kernel makes of tours, as lists; nothing of it may be left over in the ticket."""
+    """Return the kernel's tours as lists; the ticket must be empty afterwards."""
     lists = near_lists(distances) if lists is None else lists
     tours = np.array(tours, np.uint16)
     on_device = backend.upload(tours.reshape(-1))

@@ -98,7 +98,7 @@ FORMS = {
         ),
     ],
 }
-"""Expressions of integers, floats, any numbers and truth values; `Draft.part` says what stands for a letter."""
+"""Expressions of integers, floats, any numbers and truth values; `Draft.part` replaces the letters."""
 
 ONLY = {"u32": ["rotated({x}, {c})", "(EVERY_BIT - 1)"], "u64": ["widened({p}, {q})"]}
 
@@ -137,7 +137,7 @@ class Draft:
         return str(self.pick(*(e for e in edges if scalar.low <= e <= scalar.high)))
 
     def part(self, letter, kind, depth):
-        """What stands for a letter of a form: an expression of some type, a literal, or the name of the type."""
+        """Return the replacement of a letter in a form: an expression, a literal, or the name of a type."""
         match letter:
             case "k":
                 return kind
@@ -161,7 +161,7 @@ class Draft:
         return re.sub(r"\{(\w)\}", lambda found: self.part(found[1], kind, depth - 1), self.pick(*forms))
 
     def exact(self, kind, depth):
-        """An expression whose type is ``kind`` of 32 or 64 bits."""
+        """Return an expression of type ``kind`` with 32 or 64 bits."""
         if depth <= 0 or self.pick(*range(6)) == 0:
             same = self.variables(*(k for k in narrower(kind) if k == kind or kind in ("i32", "u32")))
             return self.pick(*same, *same, f"{kind}({self.literal(kind)})")
@@ -267,7 +267,7 @@ def rows(number):
 
 
 def is_refused(kind, text):
-    """Whether a program is refused, which may only be for a constant expression that is an error."""
+    """Return True if a program is refused, which is allowed only for a constant expression with an error."""
     kernel, _ = packed([(kind, text)])
     try:
         kernel.specialise({}, 1)
@@ -296,7 +296,7 @@ def packed(texts):
 
 
 def expected(kernel, texts, columns):
-    """What plain Python computes: which results are no error, the integers (as u64) and the floats."""
+    """Compute by plain Python: the valid results, the integers (as u64) and the floats."""
     functions = {f.source.name: reference_interpreter.plain_function(f) for f in kernel.specialise({}, 1).functions}
     n = len(columns["a"])
     valid = np.zeros(len(texts) * n, np.uint8)
@@ -319,7 +319,7 @@ def expected(kernel, texts, columns):
 
 
 def launched(backend, team_size, kernel, columns, valid):
-    """What a backend computes, in the form of `expected`; any not-a-number is the same."""
+    """Return a backend's results in the form of `expected`; all not-a-numbers are equal."""
     n = len(columns["a"])
     whole, real = backend.upload(np.zeros(valid.size, np.uint64)), backend.upload(np.zeros(valid.size, np.float64))
     given = [backend.upload(v) for v in columns.values()]

@@ -1,4 +1,4 @@
-"""What the kernel language does not have is refused, with file, line, function and what to write instead."""
+"""Constructs outside the kernel language are refused with file, line, function and a replacement."""
 
 import pytest
 
@@ -106,7 +106,7 @@ def refusal(folder, text):
     """The message with which a module's kernel is refused, and its file."""
     module = loaded(folder, text)
     messages = []
-    for _ in range(2):  # what is refused once is refused again
+    for _ in range(2):  # a repeated refusal is the same
         with pytest.raises(KernelError) as found:
             module.k.specialise({}, 4, getattr(module, "TYPES", {}))
         messages.append(str(found.value))

@@ -1,4 +1,4 @@
-"""What bundles, absent functions, tuples and truth values do not allow is refused, with its line and advice."""
+"""Wrong uses of bundles, absent functions, tuples and truth values are refused with line and advice."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A web server on this machine that stands for the sites of all collections, and a user without instances."""
+"""A web server on this machine that replaces the sites of all collections, and a user without instances."""
 
 import gzip
 import http.server

@@ -61,7 +61,7 @@ def perceptrons(dice):
 
 
 def tour(dice):
-    """Cities at integers, some of them equal; the widest are the last whose squared distances fit 31 bits."""
+    """Return cities at integer coordinates, some of them equal; the largest squared distances just fit 31 bits."""
     n, largest = dice.integers(3, 9), dice.choice([2, 50, 23_170])
     points = np.column_stack([dice.integers(-largest, largest + 1, n), dice.integers(0, 3, n)]).astype(float)
     table = [[int(np.hypot(*(a - b)) + 0.5) for b in points] for a in points]

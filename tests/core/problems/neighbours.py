@@ -1,4 +1,4 @@
-"""What every neighbour of a solution costs: by the kernel functions of a problem, and by rescoring each with NumPy."""
+"""Costs of all neighbours of a solution: by a problem's kernel functions, and by rescoring each with NumPy."""
 
 import itertools
 

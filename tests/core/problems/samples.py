@@ -1,4 +1,4 @@
-"""Small TSPLIB texts, one per way in which TSPLIB describes an instance."""
+"""Small TSPLIB texts, one for each TSPLIB format of an instance."""
 
 EUCLIDEAN = """\
 NAME : five

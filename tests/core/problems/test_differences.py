@@ -1,4 +1,4 @@
-"""What a neighbour costs, by a problem's functions and by rescoring it: at the start of a walk and behind it."""
+"""Costs of neighbours by a problem's functions and by rescoring, at the start of a walk and later."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
 
 
 def line(n):
-    """Cities whose gaps are powers of two, so that tours of different edges differ in length."""
+    """Return cities with gaps that are powers of two, so that tours of different edges differ in length."""
     return TspTour(tsp.TspInstance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
 
 

@@ -28,7 +28,7 @@ def published(name, collection, shared_data):
     path = catalogue.COLLECTIONS[collection].reader.find(name, shared_data)
     text = path.read_text()
     if collection == "burkardt":
-        # beside the checkout p01 is a TSPLIB file, whose matrix is that of p01_d.txt
+        # in the shared folder p01 is a TSPLIB file with the matrix of p01_d.txt
         return text.partition("EDGE_WEIGHT_SECTION\n")[2].removesuffix("EOF\n")
     if name == "dj38":
         # as on the site: a comment in several lines, and no EOF
@@ -138,7 +138,7 @@ def test_what_is_wrong_cut_or_not_there_is_not_installed(site, shared_data, tmp_
 
 
 def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
-    spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # which is the same instance
+    spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # the same instance
     site.pages["/tsplib/five.tsp.gz"] = spaced.encode()
     site.unpacks.add(site.hold("house", samples.EUCLIDEAN))
     site.pages["/tsplib/home.tsp.gz"] = gzip.compress(samples.EUCLIDEAN.encode())[:-20]

@@ -45,7 +45,7 @@ def slow_headers(page):
 
 
 def outcome():
-    """What `fetch` says of an instance that does not come."""
+    """Return the message of `fetch` for an instance that does not arrive."""
     return next(iter(fetch.fetch_collection("tsplib", [NAME])))[1]
 
 
@@ -53,7 +53,7 @@ def test_an_endless_file_is_given_up_at_the_largest_size(site, monkeypatch):
     monkeypatch.setattr(download, "LARGEST", 2**18)
     site.answer = endless
     assert outcome().endswith(f"{NAME}.tsp.gz sent more than 262144 bytes, expected a smaller file")
-    assert site.sent < 2**24  # what the system's buffers held, and no more
+    assert site.sent < 2**24  # the content of the system's buffers and no more
 
 
 def test_a_file_that_is_announced_to_be_too_large_is_not_loaded(site):

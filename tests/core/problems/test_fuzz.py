@@ -187,7 +187,7 @@ def check_symmetric(instance: Any, expected: np.ndarray) -> None:
 
 
 class Reader(NamedTuple):
-    """How a kind of files ends, good ones, and what reads them and checks what was read."""
+    """A kind of files: its suffix, valid examples, and the function that reads and checks them."""
 
     suffix: str
     good: list[bytes]
@@ -281,7 +281,7 @@ def damaged(text: str, draw: random.Random) -> str:
 def damaged_file(name: str, k: int) -> bytes:
     """Return the content of file `k` of a reader, with one to four damages."""
     draw = random.Random(f"{name} {k}")
-    # Bytes are characters below 256, and a character beyond stands for those of its UTF-8.
+    # Bytes are characters below 256; a character above represents its UTF-8 bytes.
     text = draw.choice(READERS[name].good).decode("latin-1")
     for _ in range(draw.randint(1, 4)):
         text = damaged(text, draw)
@@ -314,7 +314,7 @@ def read_damaged_files(name: str, folder: Path, numbers: range) -> set[str]:
         except Exception as error:
             error.add_note(f"damaged_file({name!r}, {k}) is {content[:400]!r}")
             raise
-        # the processor's time, and far more of it than any file takes, so that a busy machine fails nobody
+        # processor time, and much more than any file takes, so that no test fails on a busy machine
         assert time.process_time() - begin < 10.0
     return outcomes
 

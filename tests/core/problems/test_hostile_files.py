@@ -131,7 +131,7 @@ def test_devices_sockets_and_links_to_nowhere_are_refused_and_not_opened(tmp_pat
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, name):
-    # of this process's memory, whose first bytes nobody may read
+    # this process's memory; its first bytes cannot be read
     path = tmp_path / f"memory{READERS[name].suffix}"
     path.symlink_to("/proc/self/mem")
     with pytest.raises(InstanceError, match=r"memory\S+: found unreadable content \(Input/output error\), expected"):

@@ -17,9 +17,9 @@ def nothing_at_hand(tmp_path, monkeypatch):
 
 
 def named(paper):
-    """Instances that the rows of the paper's tables and figures name, but the Weierstrass functions, which are numbers.
+    """Return the instances named by rows of the paper's tables and figures, without the Weierstrass functions.
 
-    A row that we chose ourselves has neither figures nor series of its own.
+    Rows chosen by this project have neither published figures nor separate series.
     """
     exhibits = [one for one in load(paper).exhibits if one.row_by == INSTANCE and one.workload != "weierstrass"]
     return {line.key for one in exhibits for line in one.lines if line.figures or line.series}

@@ -1,4 +1,4 @@
-"""What every problem of local search says of itself: which costs it can have, and a digest of what is searched."""
+"""Properties of all local search problems: the range of costs, and a digest of the data."""
 
 import os
 import subprocess
@@ -53,7 +53,7 @@ def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     with pytest.raises(UserError, match=r"far: costs from 0 to \d{10} are possible: expected .* below 2147483647"):
         Plan.make(far_apart(14, 357_000_000), HillClimbing(), "exchange2")
     Plan.make(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
-    # cities up to 46,340 apart, whose table is never computed
+    # cities up to 46,340 apart, without a table of distances
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
     wide = TspTour(tsp.TspInstance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
@@ -98,7 +98,7 @@ class Satisfied(Problem):
 
 
 class SatisfiedBy(Satisfied):
-    """Another class with a function of its own."""
+    """Another class with a separate function."""
 
     delta = weighted.forgets_the_third
 

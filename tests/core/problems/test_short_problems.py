@@ -1,4 +1,4 @@
-"""The problems that show how little a problem of one's own takes stay as short as that."""
+"""The example problems stay as short as the documentation promises."""
 
 import ast
 from pathlib import Path

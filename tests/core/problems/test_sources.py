@@ -1,4 +1,4 @@
-"""Where a name leads to, in which order."""
+"""Resolution of instance names, and the order of places."""
 
 import gzip
 import os
@@ -13,7 +13,7 @@ from tests.core.problems import samples
 
 @pytest.fixture(autouse=True)
 def places(tmp_path, monkeypatch):
-    """Play a user without TSPLIB, who has not asked for a download."""
+    """Set up a user without TSPLIB and without downloads."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 

@@ -41,7 +41,7 @@ def nearest_root(square):
 
 
 def around_every_half():
-    """Sides whose squares lie as near as sides allow to d (d + 1), where the rounded root grows, for large d."""
+    """Return sides with squares as near as possible to d (d + 1), where the rounded root grows, for large d."""
     pairs = []
     for d in (1, 2, 5, 181, 2_896, 4_095, 5_792, 11_585, 23_170, 32_767, 40_000, 46_339, 46_340):
         for square in (d * d - 1, d * d, d * d + 1, d * (d + 1) - 1, d * (d + 1), d * (d + 1) + 1):

@@ -78,7 +78,7 @@ def test_function_is_odd_and_does_not_depend_on_the_order(point):
     x = np.array(point)
     assert weierstrass.value(-x) == -weierstrass.value(x) == -weierstrass.value(x[::-1])
     assert weierstrass.cost(np.zeros(3)) == 0
-    single = x.astype(np.float32)  # whose coordinates are taken as they are
+    single = x.astype(np.float32)  # its coordinates are taken exactly
     assert weierstrass.value(single) == weierstrass.value([float(coordinate) for coordinate in single])
 
 

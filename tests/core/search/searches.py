@@ -22,21 +22,21 @@ from core.search.tours import IteratedThreeOpt
 
 
 class Kind(NamedTuple):
-    """A search, how it is made, and what a driver is asked for the same.
+    """A search, its arguments, and the equivalent command line.
 
     Attributes
     ----------
     search : type
     problem : tuple
-        What follows backend and communicator.
+        Arguments after backend and communicator.
     settings : dict
     stop : Stop or None
     command : str
         The driver's name and arguments.
     endless : tuple, optional
-        Another problem, settings and stop of a search that takes long; None: its callback ends nothing.
+        Another problem, settings and stop of a long search; None if its callback ends nothing.
     shared : bool
-        Whether ranks can share it.
+        True if ranks can share it.
 
     """
 

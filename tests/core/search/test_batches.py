@@ -13,7 +13,7 @@ from core.search.batches import Batches
 
 
 class Shared:
-    """A word that all ranks of a process see; whoever resets it first speaks for all."""
+    """A word seen by all ranks of a process; the first reset counts for all."""
 
     def __init__(self):
         self.value, self.is_new = 0, True
@@ -31,7 +31,7 @@ class Shared:
 
 
 class Job:
-    """Ranks that take batches at virtual times, each working at a speed of its own."""
+    """Ranks that take batches at virtual times, each with its speed."""
 
     def __init__(self, monkeypatch, size):
         self.size, self.now = size, 0.0
@@ -46,7 +46,7 @@ class Job:
         return SimpleNamespace(rank=0, size=self.size, survives=False, **shared)
 
     def run(self, items, ranks):
-        """Let ranks with (seconds that so many items take, options) share the items; when the last is done, and who did what."""
+        """Let ranks with (seconds per item, options) share the items; returns the last end, and each rank's items."""
         iterators = [iter(Batches(self.ranks(), items, **options)) for _, options in ranks]
         queue = [(0.0, rank) for rank in range(self.size)]
         taken, ends = [], [0.0] * self.size
@@ -66,7 +66,7 @@ def at(speed):
 
 
 def each_once(taken, items):
-    """Whether the batches are all items, each once."""
+    """Return True if the batches contain every item once."""
     taken = sorted(taken)
     return [begin for begin, _, _ in taken] == [0, *(end for _, end, _ in taken[:-1])] and taken[-1][1] == items
 
@@ -120,7 +120,7 @@ def test_batches_shrink_and_do_not_leap(monkeypatch):
 @settings(max_examples=60)
 @given(st.data())
 def test_nothing_is_left_behind_however_speeds_change(data):
-    """Speeds leap at every batch, so that everybody may seem the slowest."""
+    """Speeds change at every batch, so that any rank may seem the slowest."""
     size = data.draw(st.integers(1, 4))
     items = data.draw(st.integers(1, 300))
     drawn = st.floats(1e-3, 1e6)

@@ -1,4 +1,4 @@
-"""A search goes on from any of its states, on any backend and number of ranks, to what it would have found undisturbed."""
+"""A search resumes from any checkpoint, on any backend and number of ranks, with the result of an undisturbed run."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def other():
 
 
 def impatient(search):
-    """Look up often, so that small searches have many states, and hand on what is left of their items."""
+    """Check often, so that small searches have many checkpoints, and redistribute the rest of their items."""
     method = getattr(search, "method", None)
     if method is not None:
         for name, value in (("patience", 7), ("patience_kept", 7), ("slice_seconds", 1e-9)):
@@ -135,7 +135,7 @@ def run(kind, backend, ranks, checkpointer=None):
 
 
 def said(found):
-    """What must not depend on where and how often a run stood still."""
+    """Return the results that must not depend on place and number of interruptions."""
     # The host sees climbs between launches, so which improvements it sees depends on when it looks.
     history = (
         None if found.history is None or isinstance(found, Climbs) else [(row[0], row[3]) for row in found.history]
@@ -177,7 +177,7 @@ def kept_states(name, backend):
 
 
 def some(states, most=4):
-    """At most so many of them, the first and the last among them."""
+    """Return at most ``most`` checkpoints, including the first and the last."""
     return [states[k] for k in sorted({round(x) for x in np.linspace(0, len(states) - 1, most)})] if states else []
 
 

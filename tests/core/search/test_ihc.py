@@ -66,7 +66,7 @@ def plain_climb(distances, tour):
 
 
 def alike(outcome):
-    """What every mapping finds: all but the number of moves evaluated."""
+    """Return the results common to all mappings: all but the number of moves evaluated."""
     return replace(outcome, evaluations=0)
 
 
@@ -229,7 +229,7 @@ def test_tours_of_more_cities_than_a_byte_tells_apart(cpu, python):
     search = HillClimbing(cpu, Solo(), distances, **STATIC)
     assert search.tour_of(3).tolist() == plain_climb(distances, paper_start(n, 3))[0].tolist()
     assert alike(search.run(Iterations(4), trace=False)) == climbed(cpu, distances, 4)
-    # Where all tours are equally long, one step looks at every move in vain: that is little enough for the oracle.
+    # With equal lengths of all tours, one step evaluates every move: few enough for the reference interpreter.
     equal = np.full((n, n), 7, np.uint16) - 7 * np.eye(n, dtype=np.uint16)
     search = HillClimbing(python, Solo(), equal, **STATIC)
     search.scan.team_size = 1

@@ -99,7 +99,7 @@ class Keeping:
 
 
 class Long(Waves):
-    """So many waves of so many cells."""
+    """A table with a given number of waves and cells."""
 
     data = {}
     cell = staticmethod(lambda: None)

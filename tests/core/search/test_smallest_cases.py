@@ -37,7 +37,7 @@ from tests.core.search.test_ihc import plain_climb
 
 
 def oracle(lanes):
-    """The oracle as a device with teams of so many lanes: kernels and shapes are chosen for one lane, or for many."""
+    """Return the reference interpreter with a team size; kernels and shapes depend on one lane or many."""
     made = PythonBackend(PythonBackend.devices()[0])
     made.capabilities = made.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
     return made

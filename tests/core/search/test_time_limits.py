@@ -74,8 +74,8 @@ def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(lim
 def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
     """A local search whose launches move the clock.
 
-    A walk's iteration takes ``seconds`` if it evaluates all neighbours or makes all draws; it does the part
-    ``work_of(iterations)`` of that after these iterations.
+    A walk's full iteration takes ``seconds``; after a number of iterations it does the part ``work_of(iterations)`` of
+    it.
     """
     one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
     launcher = one.launcher
@@ -112,7 +112,7 @@ def even(made):
 
 
 def ever_more(made):
-    """The work of annealing as it cools, or of a first improvement on the way to a local optimum."""
+    """Return the work of annealing as it cools, or of a first improvement on the way to a local optimum."""
     return min(1.0, 0.01 + made / 500)
 
 
@@ -179,7 +179,7 @@ def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
 
 @pytest.mark.parametrize("bound", ["edges", "none"])
 def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bound, cpu):
-    """A lane alone with a large item looks up where a time limit is given, and hands on what is left of it."""
+    """A single lane with a large item checks the time limit, and redistributes the rest of its item."""
     one = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
     launches = []
     launch = one.method.launch

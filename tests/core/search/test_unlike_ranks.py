@@ -20,7 +20,7 @@ def run(mpirun, works, times):
         alone, everything, _ = unlike_ranks.KINDS[kind](unlike_ranks.SlowBackend(1), Solo(), count)
         assert outcome == json.loads(json.dumps(alone)), kind
         assert steps == expected_steps  # of the bar, which the first rank shows
-        # How many nodes a bound leaves depends on when an incumbent came.
+        # The number of nodes left by a bound depends on the time of the incumbent.
         assert kind == "subtrees" or sum(shares) == everything == count
         shares_of[kind] = shares
     return shares_of

@@ -1,7 +1,7 @@
 """Program of a rank among fast and slow ones: climbers, walks and subtrees, and what each rank had of them.
 
-Every rank sleeps after each launch, as if its core were so many times as slow as the number that stands for it in the
-arguments says; equal numbers are devices of one kind.
+Every rank sleeps after each launch, as if its core were slower by its factor in the arguments; equal factors mean
+devices of one kind.
 """
 
 import json
@@ -20,7 +20,7 @@ from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
 
 class SlowBackend(CpuBackend):
-    """A core that is so many times as slow, and says so."""
+    """A core slowed down by a factor, which its name contains."""
 
     def __init__(self, times):
         device = CpuBackend.devices()[0]

@@ -1,4 +1,4 @@
-"""What tests of the benchmark measure with: one core, and rows that take no time."""
+"""Fixtures of benchmark tests: one core, and rows that take no time."""
 
 import pytest
 

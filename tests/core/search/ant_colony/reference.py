@@ -15,7 +15,7 @@ PRECISION = 32
 """Bits behind the point of the fixed rates."""
 
 SHORTEST_DISTANCE = 0.5
-"""What a distance of zero counts as where it is divided by."""
+"""Replacement of a zero distance in divisions."""
 
 LEAST_HEURISTIC = np.float32(2.0**-64)
 """So that a row's best weight cannot vanish, whatever the exponents."""
@@ -128,7 +128,7 @@ def weights_of(pheromone, eta, alpha_fixed):
 
 
 def first_beyond(running, drawn):
-    """Per row of running sums, the first place whose sum exceeds the drawn part of the total."""
+    """Return for each row of running sums the first place with a sum above the drawn part of the total."""
     target = drawn * running[:, -1] >> np.uint64(32)
     return np.argmax(running > target[:, None], axis=1)
 
@@ -252,7 +252,7 @@ class Colonies:
         self.tours = []
 
     def deposit(self, length):
-        """What an ant adds to an edge: equation 3's 1 / L in units of pheromone."""
+        """Return an ant's deposit on an edge: equation 3's 1 / L in units of pheromone."""
         return self.quantity // max(int(length), self.lower_bound)
 
     def trail_limits(self, length):

@@ -1,4 +1,4 @@
-"""What an ant colony refuses, in one line that says what was found and what was expected."""
+"""Refusals of an ant colony: one line with the value found and the value expected."""
 
 from types import SimpleNamespace
 
@@ -45,7 +45,7 @@ def one_of(ranks):
 
 
 def with_memory(backend, memory_bytes):
-    """The same backend on a device of so much memory."""
+    """Return the same backend on a device with this amount of memory."""
     backend.device = backend.device._replace(memory_bytes=memory_bytes)
     return backend
 

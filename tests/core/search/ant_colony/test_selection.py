@@ -54,9 +54,9 @@ def sample(request):
 
 
 def p_value(counts, probabilities):
-    """How likely it is that counts differ this much from probabilities, both (groups, choices).
+    """Return the p-value of counts against probabilities, both (groups, choices).
 
-    Every group's total is given, so it costs a degree of freedom. Rare choices of a group are one class together.
+    Every group's total is fixed, so it costs a degree of freedom. Rare choices of a group are one class together.
     """
     stats = pytest.importorskip("scipy.stats")
     observed, expected, groups = [], [], 0
@@ -73,14 +73,14 @@ def p_value(counts, probabilities):
 
 
 def seconds(tours):
-    """How often city j came second after city i: (n, n)."""
+    """Count the tours with city j right after city i at the start: (n, n)."""
     counts = np.zeros((N, N))
     np.add.at(counts, (tours[:, 0], tours[:, 1]), 1)
     return counts
 
 
 def thirds(tours):
-    """How often city k came third after i and j: (n * n, n), and the pairs (i, j): (n * n, 2)."""
+    """Count the tours with city k third after i and j: (n * n, n), and the pairs (i, j): (n * n, 2)."""
     counts = np.zeros((N, N, N))
     np.add.at(counts, tuple(tours[:, :3].T), 1)
     pairs = np.stack(np.divmod(np.arange(N * N), N), axis=1)

@@ -1,6 +1,6 @@
 """Ants make the same tours on every backend, with every strategy and shape of a launch, and on several ranks.
 
-What they should make is the plain reference's, and the local search by neighbour lists that of its own plain model.
+They are compared with the plain reference, and the local search by neighbour lists with a separate plain model.
 """
 
 import functools
@@ -75,7 +75,7 @@ def distances_of(name):
 
 @functools.cache
 def expected(name, iterations, changes):
-    """What the reference finds; ``changes`` as a tuple of pairs."""
+    """Return the reference's result; ``changes`` is a tuple of pairs."""
     colonies = Reference(distances_of(name), SEED, **dict(changes)).run(iterations)
     winner = colonies.winner
     who = (winner.length, winner.colony, winner.ant, winner.iteration)

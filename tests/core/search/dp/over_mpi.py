@@ -2,7 +2,7 @@
 
 mpirun -n 3 python tests/core/search/dp/over_mpi.py BACKENDS HOSTS
 
-Ranks take turns over the backends, which commas separate, and say that they are on so many hosts.
+The backends, separated by commas, are assigned to ranks in turn; HOSTS is the number of hosts that ranks claim.
 """
 
 import json
@@ -32,7 +32,7 @@ def tours(backend, ranks):
 
 
 def refusals(backend, ranks):
-    """What every rank says if rank 1 has a byte too little."""
+    """Return every rank's error if rank 1 has one byte too little."""
     search = HeldKarp(backend, ranks, random_distances(13, 6, 9, False), room=bytes_needed(13, 2, False))
     search.halves.room -= ranks.rank == 1
     try:

@@ -42,7 +42,7 @@ def lengths_of(distances, tours):
 
 
 def found(distances, k, start, backend=CPU, **options):
-    """What the search finds, after a look at its tour."""
+    """Return the result of the search after checking its tour."""
     one = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
     assert one.tour.dtype == np.uint16
     assert one.tour[0] == 0

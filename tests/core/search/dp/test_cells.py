@@ -71,7 +71,7 @@ def knapsack_by_diagonals(backend, ranks, instance, team_size=None):
 
 
 def every_cell(backend, problem, lanes):
-    """The result of a run whose cells are on the host."""
+    """Return the result of a run with its cells on the host."""
     shape = None if lanes is None else (lanes,)
     return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
 
@@ -117,7 +117,7 @@ def test_every_cell_is_that_of_numpy_wherever_lanes_stand(oracle):
 
 
 def lanes_of(backend):
-    """How many lanes a team shall have: few where they run one after the other in Python; None: by default."""
+    """Return the lanes of a team: few in the reference interpreter, else None for the default."""
     return 4 if backend.device.driver == "simulated" or backend.name == "python" else None
 
 
@@ -243,7 +243,7 @@ def test_tours_of_few_cities(in_order, n, directed):
 
 @pytest.fixture
 def late(monkeypatch):
-    """A core whose copies to the host happen when somebody waits for them, and not before."""
+    """Return a core that copies to the host only when the copy is waited for."""
     made = CpuBackend(CpuBackend.devices()[0])
     at_once, waiting = made.stream_out, []
 
@@ -275,7 +275,7 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
 
 
 def by_diagonals(backend, **options):
-    """A search whose cells have 19,200 bytes."""
+    """Return a search with cells of 19,200 bytes."""
     return lcs_by_diagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 

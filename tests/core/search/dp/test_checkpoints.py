@@ -1,4 +1,4 @@
-"""States of tables: from wherever a run was ended it goes on, by whatever device and ranks, to the same answer."""
+"""Checkpoints of tables: a run resumes from any of them on any device and ranks, with the same answer."""
 
 from typing import Any, NamedTuple
 
@@ -86,7 +86,7 @@ SMALL = {
 
 
 def copied(kept):
-    """What appends a state to a list, as a file would have it."""
+    """Return a function that appends a checkpoint to a list, as a file would store it."""
     return lambda state: kept.append({name: np.array(rows) for name, rows in state.items()})
 
 
@@ -139,7 +139,7 @@ def test_states_go_on_on_every_backend(name, device, cpu):
 
 @EVERY
 def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypatch):
-    monkeypatch.setattr(held_karp_checkpoint, "PART", 1 << 20)  # what is computed of a layer is lost
+    monkeypatch.setattr(held_karp_checkpoint, "PART", 1 << 20)  # the computed part of a layer is lost
     kind = KINDS[name]
     for size in (1, 2):
         earlier, lives = [None], 0
@@ -202,7 +202,7 @@ ITEMS = st.lists(st.tuples(WEIGHTS, st.integers(0, 60)), min_size=1, max_size=16
 
 
 def through(kind, backend, lives):
-    """The answer of a run that goes on from life to life, and then to its end."""
+    """Return the answer of a run that resumes after each of ``lives``."""
     earlier = None
     for size, pause in lives:
         kept = []

@@ -1,4 +1,4 @@
-"""Rows of decisions: all come back, whatever their room; what does not fit is said before anything is lost."""
+"""Rows of decisions: all come back with any amount of memory; too little memory is reported before any loss."""
 
 import numpy as np
 import pytest

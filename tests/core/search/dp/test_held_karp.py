@@ -24,7 +24,7 @@ OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14"
 
 
 def checked(backend, distances, **options):
-    """What a search finds, after a look at its tour."""
+    """Return the result of a search after checking its tour."""
     found = HeldKarp(backend, Solo(), distances, **options).run()
     tour = found.tour.tolist()
     assert sorted(tour) == list(range(len(distances))) and tour[0] == 0

@@ -1,4 +1,4 @@
-"""Held and Karp's recursion over ranks: shares of layers, where they lie, and the same tour whoever computes them."""
+"""Held and Karp's recursion over ranks: parts of layers, their places, and the same tour for any distribution."""
 
 import json
 from math import comb
@@ -55,7 +55,7 @@ def test_shares_are_every_set_once(ranks, at_elements):
 
 
 class InTurn:
-    """What a rank of several does together with the others, when they compute one after the other in one memory."""
+    """Collectives of ranks that compute one after the other in one memory."""
 
     is_silent = False
 
@@ -86,7 +86,7 @@ class InTurn:
 
 
 def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
-    """The least key of tours that so many ranks find, each step by one rank after the other."""
+    """Return the least key of tours of several ranks, each step by one rank after the other."""
     arrays, every = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
@@ -151,7 +151,7 @@ def together_of(size, rank=0, **said):
 
 
 def together_in(room, sizes, rank):
-    """Return a stand-in for one of two ranks, whose `minloc` checks and gives the memory that is left on a device."""
+    """Return a proxy for one of two ranks with a `minloc` that checks and returns a device's remaining memory."""
     kinds = iter((True, False))
 
     def minloc(value, index):

@@ -111,7 +111,7 @@ def test_halves_take_as_long_and_have_all_items():
         assert np.array_equal(np.concatenate([first.items.numbers, second.items.numbers]), items)
         for k in (0, 1, len(items) - 1, len(items)):
             some, others = split_at(instance, items, np.uint32, capacity, k)
-            # What one half leaves of the capacity is what the other wants to know.
+            # The capacity left by one half is an argument of the other.
             assert (some.lowest + others.highest, some.highest + others.lowest) == (capacity, capacity)
 
 

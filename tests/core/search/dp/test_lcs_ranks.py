@@ -1,4 +1,4 @@
-"""Longest common subsequences over ranks: the same lengths and pairs as alone, whoever has which part of the table."""
+"""Longest common subsequences over ranks: the same lengths and pairs for any partition of the table."""
 
 import numpy as np
 import pytest
@@ -137,7 +137,7 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
             more[piece, k], less[piece, k] = step > 0, step < 0
     assert next(bits, None) is None
     packed = (np.packbits(one, axis=1, bitorder="little").view(np.uint64).ravel() for one in (more, less))
-    # What cancels is left out above, so the right end's sum is not known from these bits: shift by it.
+    # Cancelled terms are left out above, so the sum at the right end cannot be found from these bits: shift by it.
     found = StairPieces(stair).largest_sum(*packed)
     assert found - sums_end(more, less, kinds) == max(sums) - sums[-1]
 
@@ -148,7 +148,7 @@ def sums_end(more, less, kinds):
 
 
 def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):
-    """As on a GPU whose lanes are never all busy, where the way from strip to strip counts."""
+    """As on a GPU with idle lanes, where the latency between strips dominates."""
     shape = LcsLaunchShape(32, 1, 489, 8)
     alone = LcsTableLayout(shape, 31_250).launches
     stair = Stair.sharing(489, 32, 31_250, shape.delay * shape.steps, 1, 1)

@@ -31,7 +31,7 @@ ALL = names_in(grid, waves)
 # Those that gave wrong answers once, and a parameter, a field, a word and a type.
 SOME = ["above", "c", "corner", "data", "i32", "lane", "left", "near", "step", "wave", "window"]
 
-# A recurrence whose every cell is another one if a datum has not the value 100, 101 ... that it was given.
+# A recurrence in which every cell changes if a datum does not have its value 100, 101 ...
 TEXT = """
 from core.lang import Array, bundle, function, i32, u32
 from core.search.dp import Near
@@ -55,7 +55,7 @@ def edge({i}: i32, {j}: i32, {data}: Data) -> i32:
 
 
 def functions(folder, names, **parameters):
-    """The module of a user whose data have these names; his functions' own parameters are called as he likes."""
+    """Return a user's module with data of these names; parameters of the functions have any names."""
     called = {own: own for own in ("i", "j", "near", "choice", "data")} | parameters
     fields = "\n".join(f"    {name}: i32" for name in names)
     checks = "\n".join(

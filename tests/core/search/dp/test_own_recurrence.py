@@ -1,4 +1,4 @@
-"""A recurrence of a user's own, edit distance of examples/, by tiles and by diagonals, on every backend."""
+"""A user-defined recurrence, the edit distance of examples/, by tiles and by diagonals, on every backend."""
 
 import functools
 import importlib.util

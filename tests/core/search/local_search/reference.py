@@ -32,7 +32,7 @@ def word(seed, stream, step, attempt=0):
 
 
 def below(bound, seed, stream, step):
-    """A uniform integer below ``bound`` (Lemire 2019): products whose low half is too small are drawn again."""
+    """Return a uniform integer below ``bound`` (Lemire 2019): products with too small a low half are drawn again."""
     for attempt in itertools.count():
         product = word(seed, stream, step, attempt) * bound
         if product % 2**32 >= 2**32 % bound:
@@ -40,7 +40,7 @@ def below(bound, seed, stream, step):
 
 
 def random_start(encoding, n, seed, walk):
-    """Where a walk begins: the top bits of a word each, or Fisher and Yates' shuffle from the end."""
+    """Return the start of a walk: the top bits of a word each, or Fisher and Yates' shuffle from the end."""
     if encoding == "bits":
         return tuple(word(seed, walk, p) >> 31 for p in range(n))
     order = list(range(n))
@@ -117,7 +117,7 @@ class Walk:
 
     @property
     def seen(self):
-        """What a search tells, and where it stands."""
+        """Return the reported progress and position of a search."""
         return self.best_cost, self.best, self.best_at, self.iteration, self.evaluations, self.current
 
 

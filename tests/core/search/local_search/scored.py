@@ -1,4 +1,4 @@
-"""Problems of one's own that are scored as a whole, by one function for all neighbourhoods, and by a delta too."""
+"""User-defined problems scored as a whole, by one function for all neighbourhoods, and by a delta too."""
 
 import numpy as np
 
@@ -85,7 +85,7 @@ ADJACENT = Neighbourhood.custom("adjacent", lambda encoding: encoding.n - 1, (le
 
 @bundle
 class Gains:
-    """What is lost if the second of two comes before the first: a square matrix."""
+    """Loss if the second of two comes before the first: a square matrix."""
 
     gains: Array[i32]
     n: i32
@@ -130,7 +130,7 @@ class Ordering(Problem):
 
 @bundle
 class Sequence:
-    """How long a sequence is."""
+    """Length of a sequence."""
 
     n: i32
 

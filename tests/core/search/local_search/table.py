@@ -126,7 +126,7 @@ MOVES = [
 """Every problem with each of its neighbourhoods and evaluations."""
 DIAGONAL = [(*moves, list(ALGORITHMS)[k % len(ALGORITHMS)], {}) for k, moves in enumerate(MOVES)]
 QUICK_DIAGONAL = [DIAGONAL.pop(27), DIAGONAL.pop(2)]
-"""Moves of one's own, and what forbids exchanges of three elements."""
+"""User-defined moves, and the case that excludes exchanges of three elements."""
 CROSS = [(*moves, algorithm, {}) for moves in MOVES for algorithm in ALGORITHMS]
 ITERATIONS = 8
 

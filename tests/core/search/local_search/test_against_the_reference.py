@@ -14,7 +14,7 @@ from tests.core.search.local_search import rules
 from tests.core.search.local_search.reference import Annealing, Descent, Ruled, Tabu, random_start
 from tests.core.search.local_search.scored import Ordering
 
-# What the engine is asked for, and how the reference does it.
+# Settings of the search, and the corresponding ones of the reference.
 ALGORITHMS = {
     "hill": (local_search.HillClimbing(), Descent, {}),
     "first": (local_search.HillClimbing(first=True), Descent, {"first": True}),

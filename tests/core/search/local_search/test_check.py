@@ -1,4 +1,4 @@
-"""`check` finds every kind of mistake that a problem of one's own may have, and says so in the user's words."""
+"""`check` finds every kind of error in a user-defined problem, and reports it in the user's terms."""
 
 import importlib
 import itertools
@@ -49,7 +49,7 @@ def along(problem, name, bench):
 
 
 def said_of(mistake, problem, *asked, **how):
-    """What `check` says of a problem that has this mistake: one line."""
+    """Return the one-line report of `check` for a problem with this error."""
     with pytest.raises(ProblemError) as found:
         check(problem, *asked, **how)
     assert type(found.value) is getattr(local_search, mistake)
@@ -58,7 +58,7 @@ def said_of(mistake, problem, *asked, **how):
 
 
 def said_by(device, mistake, problem, name):
-    """What a device alone says of it, without plain Python before it."""
+    """Return the report of a device alone, without the reference interpreter before it."""
     with pytest.raises(getattr(local_search, mistake)) as found:
         along(problem, name, DeviceExecutor(device, problem, name, "only", 1))
     return str(found.value)

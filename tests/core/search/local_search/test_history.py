@@ -25,7 +25,7 @@ WALKS = [  # problem, neighbourhood, algorithm, walks, exchange
     ("qap6", "exchange2", "tabu", 5, 0),
     ("qap6", "exchange2", "tabu", 5, 7),
     ("qap6", "exchange2", "hill", 4, 0),
-    ("ppp9-11", "flip1", "hill", 6, 3),  # walks rest and go on
+    ("ppp9-11", "flip1", "hill", 6, 3),  # walks wait at local optima and continue
     ("ppp9-11", "flip1", "ils", 5, 9),
     ("qap6", "exchange2", "annealing-cold", 5, 0),
 ]  # of several walks the first alone settles a temperature that is not given, which plain walks do not know
@@ -38,7 +38,7 @@ def made(name):
 
 
 def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
-    """A search that keeps a history, launched in a way of one's own."""
+    """Return a search that records a history, with special launch settings."""
     problem, _ = made(name)
     asked = ALGORITHMS[algorithm][0]
     one = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)

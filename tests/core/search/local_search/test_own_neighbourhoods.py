@@ -1,4 +1,4 @@
-"""Neighbourhoods of a user's own: what they look like, what is refused, and that they are searched like the others."""
+"""User-defined neighbourhoods: their form, refusals, and searches with them."""
 
 import itertools
 import re

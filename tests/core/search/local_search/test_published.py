@@ -49,7 +49,7 @@ def published(backend, row, **how):
 
 @pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 9, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
-    """Where the host selects, it may also make the neighbours."""
+    """If the host selects moves, it may also make the neighbours."""
     expected = found(made(cpu, row))
     assert found(published(backend, row)) == expected
     assert row[3] == "device" or found(published(backend, row, generate="host")) == expected
@@ -134,7 +134,7 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 
 def copied_bytes(cpu, **how):
-    """What five iterations copy between host and device."""
+    """Return the bytes copied between host and device in five iterations."""
     one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
     one.walks.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes

@@ -37,7 +37,7 @@ def history(row, how, backend, ranks):
 
 
 def refused(delta, backend, ranks):
-    """What is said of a problem with a wrong function."""
+    """Return the refusal of a problem with a wrong function."""
     problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
     with pytest.raises((ProblemError, Unconfirmed)) as raised:
         LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))

@@ -1,4 +1,4 @@
-"""What local search refuses, in one line that says what was found and what was expected."""
+"""Refusals of local search: one line with the value found and the value expected."""
 
 import re
 

@@ -111,7 +111,7 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
 def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
-    """The second rank's clock is years ahead, so it breaks off the first iteration; nobody waits for it."""
+    """The second rank's clock is years ahead, so it breaks off the first iteration; no rank waits for it."""
 
     def ahead_on_the_second(launcher, *given):
         slices = slicing.slices_for(launcher, *given)

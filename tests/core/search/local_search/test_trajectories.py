@@ -94,7 +94,7 @@ def test_lanes_do_not_race(python, row):
 
 
 def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypatch):
-    """Walks that rest at a local optimum go on from the best of all, whenever the host looked at them."""
+    """Walks at a local optimum continue from the best of all, at any interval of the host's checks."""
     outcomes = []
     for batch in (1, 5, 16, 64):
         monkeypatch.setattr(search_module, "FIRST_BATCH", batch)

@@ -1,4 +1,4 @@
-"""What a problem's functions say is held to its scorer: by `check`, before a search, and after it."""
+"""A problem's functions are compared with its scorer: by `check`, before a search, and after it."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def searched(problem, python, name="flip1", **how):
 
 @pytest.fixture
 def tried_first(monkeypatch):
-    """What is tried while a test runs."""
+    """Return the checks that run during a test."""
     tried = []
     run = evaluation.EvaluationCheck.run
 

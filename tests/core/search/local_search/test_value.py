@@ -1,4 +1,4 @@
-"""A problem that is scored as a whole makes the search that its delta makes, in every way that a search may go."""
+"""A problem scored as a whole has the same search as with its delta, with all settings."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A problem of one's own that every bit has a weight, with each function an extension may have, right and wrong."""
+"""A user-defined problem of weighted bits, with each optional function, right and wrong."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Cache(Weights):
 
 @function
 def term(solution: Array[i32], p: i32, data: Weights) -> i32:
-    """What flipping bit p adds."""
+    """Return the change by a flip of bit p."""
     return data.weights[p] * (1 - 2 * solution[p]) if p >= 0 else 0
 
 

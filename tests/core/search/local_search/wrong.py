@@ -1,4 +1,4 @@
-"""A cut of a ring of weighted edges, with the mistakes that a problem of one's own may have."""
+"""A cut of a ring of weighted edges, with typical errors of user-defined problems."""
 
 import numpy as np
 
