@@ -15,9 +15,9 @@ from typing import Any
 from core.search.partition import equal_part
 
 GROWTH = 8
-"""A batch is at most so many times as large as the one before: the speed of a small one says little of a large one."""
+"""Largest growth factor from one batch to the next: a small batch predicts little of a large one."""
 SHARE_GROWTH = 2
-"""The same in an equal share, whose batches end soon for a callback or a time limit alone."""
+"""The same in an equal share, with batches that end soon only for a callback or a time limit."""
 UNITS = 1000
 """Ranks tell their speeds in thousandths of an item per second."""
 MOST_SPEED = 1 << 46
@@ -30,7 +30,7 @@ class TimedBatches:
     Parameters
     ----------
     least
-        Items of a batch, if so many are left.
+        Least number of items of a batch, except the last.
     seconds
         Longest duration of a batch; the caller may change it after each.
 
@@ -70,7 +70,7 @@ class EqualShare(TimedBatches):
     items
         Number of items of all ranks.
     least
-        Items of a batch, if so many are left.
+        Least number of items of a batch, except the last.
     seconds
         Longest duration of a batch; infinite: one batch has all items.
 
@@ -107,25 +107,25 @@ class EqualShare(TimedBatches):
 
 
 class Batches(TimedBatches):
-    """Items 0 to ``items`` - 1 for all ranks, which make one together and iterate over it, each in its own time.
+    """Items 0 to ``items`` - 1 for all ranks; ranks create the object together and iterate independently.
 
-    A rank that is so slow that the others would be done with everything before it had done the smallest batch takes no
-    more. Ranks that may be lost have no common counter: each takes its batches from an equal share of its own.
+    A rank takes no more items if the others would finish everything before its smallest batch. Ranks that may be lost
+    have no common counter: each takes its batches from a separate equal share.
 
     Parameters
     ----------
     ranks
         A `cluster.Communicator`.
     items
-        How many there are, at least 1.
+        Number of items, at least 1.
     first
-        Items of a rank's first batch, unless a known speed asks for fewer.
+        Items of a rank's first batch, unless a known speed requires fewer.
     least, most
-        Items of a batch, if so many are left.
+        Least and largest number of items of a batch, except the last.
     seconds
-        About how long a batch takes at most.
+        Approximate longest duration of a batch.
     speed
-        Items per second of this rank, from an earlier run or a guess; 0: not known.
+        Items per second of this rank, from an earlier run or an estimate; 0 if unknown.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Batches(TimedBatches):
         return self.counter.taken() < self.items
 
     def taken(self) -> int:
-        """How many items all ranks have taken so far; without a common counter as if all were as far as this one."""
+        """Return the number of items taken by all ranks; without a common counter estimated from this rank."""
         return min(self.counter.taken(), self.items) * self.every_item // max(1, self.items)
 
     def close(self) -> None:
@@ -201,14 +201,14 @@ class Batches(TimedBatches):
             self.told = told
 
     def _wanted(self) -> int:
-        """How many items to take; 0: none, because there are none or because others are faster."""
+        """Return the number of items to take; 0 if there are none or others are faster."""
         if not self.told:
             return min(self.last, self.most)
         left = self.items - self.counter.taken()
         if left <= 0:
             return 0
         own, every = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
-        # What is not left may be in work yet: then all are done when they would be with even parts from the beginning.
+        # The rest may be in work already: all ranks then end as with equal parts from the beginning.
         remaining_s = max(left / every, self.items / every - (time.perf_counter() - self.began))
         least = min(self.least, left)
         if least / own > remaining_s and self._leaves():
@@ -219,10 +219,10 @@ class Batches(TimedBatches):
         return max(least, int(min(left, fair, self.most, growth * self.last, self.seconds * self.speed)))
 
     def _leaves(self) -> bool:
-        """Take no more items, if its speed is less than half of the average.
+        """Return True, and take no more items, if the speed is less than half of the average.
 
-        The sum holds the speeds of those that stay. Whoever leaves subtracts its own and stays after all if that had
-        been more than a part of the sum: so somebody stays until all items are taken, whatever becomes of speeds.
+        The sum has the speeds of the remaining ranks. A rank that leaves subtracts its speed, and stays if that was
+        more than a part of the sum. So some rank stays until all items are taken, for any change of speeds.
         """
         if self.speeds.add(-self.told) >= 2 * self.ranks.size * self.told:
             return True

@@ -166,9 +166,9 @@ def history_fault(costs: np.ndarray, best: int | None) -> str | None:
 
 
 CHECKPOINT_INTERVAL_S = 60.0
-"""A state is kept so often."""
+"""Seconds between checkpoints."""
 HOLD_EVERY_S, HOLD_RATIO = 1.0, 20.0
-"""A state that all ranks hold is renewed so often, or when so many times as long has passed as that took."""
+"""Seconds between checkpoints held by all ranks, and their least ratio to the time of writing one."""
 TERMINATED = 143
 """The exit code of a process that SIGTERM has ended, as shells count: 128 + 15."""
 SECONDS = "seconds"
@@ -184,35 +184,36 @@ class Terminated(SystemExit):
 
 
 class Checkpointer:
-    """Keeps the states of one run, on every rank.
+    """Writes the checkpoints of one run; every rank has one.
 
     Parameters
     ----------
     write
-        Keeps a state for good, in place of the one before; called on the first rank. May raise OSError or UserError.
-        None: nothing is kept for good.
+        Stores a checkpoint permanently in place of the previous one; called on the first rank. May raise OSError or
+        UserError. None to store none.
     earlier : State, optional
-        Where the run goes on from, the same on all ranks; None: it begins.
+        Checkpoint from which the run resumes, the same on all ranks; None for a new run.
     every_s : float
-        Seconds from one state to the next.
+        Seconds between checkpoints.
     hold
-        Called with every state on every rank, so that other ranks can resume after a loss. None: no rank holds states.
+        Called with every checkpoint on every rank, so that other ranks can resume after a loss. None if ranks hold no
+        checkpoints.
     source
         The file of ``earlier``, for messages.
 
     Raises
     ------
     UserError
-        ``earlier`` does not say how many seconds it took.
+        ``earlier`` has no run time.
 
     Attributes
     ----------
     asked : bool
-        Whether this process was asked to end, by a signal: it does so as soon as a state is kept.
+        True if a signal asks this process to end, which it does after the next checkpoint.
     before_s : float
-        Seconds that the run had taken when the state was kept from which it goes on.
+        Run time in seconds at the checkpoint from which the run resumes.
     goes_on : bool
-        True if the run resumes from a state.
+        True if the run resumes from a checkpoint.
 
     """
 
@@ -269,23 +270,24 @@ class Checkpointer:
         return None if earlier is None else check_layout(earlier, layout, self.source)
 
     def is_due(self) -> bool:
-        """Whether this rank wants a state to be kept: if one does, all meet and call `keep`."""
+        """True if this rank needs a checkpoint: if one rank does, all synchronise and call `keep`."""
         is_old = self.hold is not None and time.perf_counter() - self.held >= self.hold_every_s
         return self.asked or is_old or self.is_due_for_good()
 
     def is_due_for_good(self) -> bool:
-        """Whether the state on the disk, if there shall be one, is as old as it may get."""
+        """True if the permanent checkpoint, if one is wanted, has reached its greatest age."""
         return self.write is not None and time.perf_counter() - self.kept >= self.every_s
 
     def keep(self, ranks: Any, state: Checkpoint | None) -> None:
-        """Keep the state that the first rank gives; all ranks call this together.
+        """Store the first rank's checkpoint; all ranks call this together.
 
-        A disk that refuses it is no reason to end a run: the state before remains, and a warning says so.
+        An error of the disk does not end the run: the previous checkpoint remains, with a warning.
 
         Raises
         ------
         Terminated
-            On all ranks, if one was asked to end; on the first, whose state could not be kept, the reason for that.
+            On all ranks, if one was asked to end; on the first rank with the reason if its checkpoint could not be
+            stored.
 
         """
         began = time.perf_counter()
@@ -323,5 +325,5 @@ def take_checkpoint(checkpointer: Checkpointer | None, layout: CheckpointLayout)
 
 
 def seconds_before(checkpointer: Checkpointer | None) -> float:
-    """Seconds that a run had taken before it goes on here; 0 where it begins."""
+    """Return the run time in seconds before the checkpoint; 0 for a new run."""
     return checkpointer.before_s if checkpointer is not None else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def have_equal_devices(backend: Any, ranks: Any) -> bool:
-    """Whether all ranks have devices of one kind, run in one way, and so get equal shares; all of them call this.
+    """Return True if all ranks have devices of one kind with equal settings, and so equal shares; all ranks call this.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
     Parameters
     ----------
     total
-        How many items there are.
+        Number of items.
     rank, size
-        Whose share is asked for, of how many.
+        Rank of the share, and number of ranks.
 
     Returns
     -------
@@ -53,22 +53,22 @@ def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
 
 
 def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
-    """Cut the work in proportion to the ranks' measured speeds, so that the last to finish finishes soonest.
+    """Partition the work in proportion to the ranks' measured speeds, for the earliest end of the last rank.
 
-    Every part is its exact quota rounded down, and what is left goes item by item to whoever would then finish first.
-    So a rank for which an item is too much gets nothing.
+    Every part is its exact quota rounded down; the rest goes item by item to the rank that would finish first. So a
+    very slow rank gets none.
 
     Parameters
     ----------
     total
-        How many items there are, all alike.
+        Number of equal items.
     speeds
-        Of each rank, in any one unit.
+        Speed of each rank, in any common unit.
 
     Returns
     -------
     list of int
-        How many items each rank has; the same on all ranks that hold the same speeds.
+        Number of items of each rank; equal on all ranks with equal speeds.
 
     Raises
     ------
@@ -103,18 +103,18 @@ def _check(total: int, rank: int, size: int) -> None:
 
 
 class Intervals:
-    """Items in order: those of one interval after those of another.
+    """Ordered items as a sequence of intervals.
 
     Parameters
     ----------
     pairs
-        The first item of each, and the first behind it; empty ones are left out, and what adjoins is joined.
+        Begin and end of each interval; empty ones are dropped, and adjacent ones joined.
 
     Attributes
     ----------
     pairs : list of tuple of int
     count : int
-        How many items there are.
+        Number of items.
 
     """
 
@@ -144,7 +144,7 @@ class Intervals:
         return Intervals(found)
 
     def less_taken(self, ranks: Any, taken: Iterable[tuple[int, int]]) -> Intervals:
-        """What is left when every rank has taken the items with some places; all ranks call this."""
+        """Return the rest after every rank has taken the items at some positions; all ranks call this."""
         every = ranks.join(Intervals(taken).array().reshape(-1))
         return self.less(Intervals(every.reshape(-1, 2)))
 

@@ -121,16 +121,16 @@ class ProgressSample(NamedTuple):
 
 
 class ProgressSamples:
-    """A rank's samples of its progress between launches, and the improvements that they show.
+    """A rank's progress samples between launches, and the improvements in them.
 
     Of several improvements in one launch the host sees the last.
 
     Parameters
     ----------
     began : float
-        When the search began, by `time.perf_counter`.
+        Start of the search, by `time.perf_counter`.
     cost
-        Of the solution that it begins with; None: with none.
+        Cost of the start solution; None without one.
     earlier : ndarray, shape (rows, 4), float64, optional
         The history up to the checkpoint from which the run resumes.
     done

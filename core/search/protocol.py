@@ -53,7 +53,7 @@ Callback = Callable[[Progress], object]
 """Called soon after the start, then about four times a second, and at the end.
 
 If it returns True, the search ends as soon as it can and returns the best solution so far. Each rank may have a
-callback; only the first rank's can end the search. A table, whose answer is known at its end alone, does not end early.
+callback; only the first rank's can end the search. A table has an answer only at its end, and does not end early.
 """
 
 CountCallback = Callable[[int, int], None]

@@ -49,24 +49,24 @@ SHORTEST_STEP_S = 1e-9
 
 
 class Step(NamedTuple):
-    """Outcome of one step on this rank, which `Run.synchronise` compares with that of the other ranks.
+    """Outcome of one step on this rank, for the comparison of ranks in `Run.synchronise`.
 
     Attributes
     ----------
     steps : int
         Iterations of a synchronous run that this rank made.
     undone : int
-        Work that this rank has left, in any unit; the run is over when no rank has any.
+        Remaining work of this rank, in any unit; the run ends when no rank has any.
     is_ended : bool
         True if this rank ends the run: a target is reached.
     is_cut : bool
-        True if this rank broke off its last iteration, since the time was over.
+        True if this rank broke off its last iteration at the time limit.
     is_divisible : bool
-        True if the search breaks off an iteration by itself when the time is over, however long the iteration takes.
+        True if the search itself breaks off an iteration at the time limit.
     uneven : float
         Factor by which the next batch may exceed the estimate that follows from this one.
     words : tuple of int
-        Numbers of the search, whose sums over all ranks are `SynchronousRun.words`.
+        Numbers of the search; their sums over all ranks are `SynchronousRun.words`.
 
     """
 
@@ -80,14 +80,14 @@ class Step(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What the next batch of a synchronous run may take.
+    """Limits of the next batch of a synchronous run.
 
     Attributes
     ----------
     steps : int
         Iterations, at least 1.
     seconds : float
-        Most seconds at which a launch may be estimated; infinite without a time limit.
+        Largest estimated seconds of a launch; infinite without a time limit.
 
     """
 
@@ -192,7 +192,7 @@ class Run:
 
     @property
     def leads(self) -> bool:
-        """True on the first rank, whose callback counts."""
+        """True on the first rank; only its callback counts."""
         return bool(self.ranks.rank == 0)
 
     def keep(self, state: Checkpoint | None) -> None:
@@ -230,12 +230,12 @@ class Run:
         self.monitor.report_end(done, cost, evaluations, bound)
 
     def synchronise(self, step: Step) -> None:
-        """Compare this rank's step with those of the other ranks, and decide whether the run goes on; all call this."""
+        """Compare the steps of all ranks and decide if the run continues; all ranks call this."""
         raise NotImplementedError
 
 
 class SynchronousRun(Run):
-    """A run whose ranks all make the same steps, and compare their state after each batch in one reduction.
+    """A run in which all ranks make the same steps, and compare their state after each batch in one reduction.
 
     Its iterations are bounded by ``stop.iterations``. The first rank's clock counts for all, and the slowest rank's
     time for a batch; so all ranks choose the same batches and end after the same step.
@@ -317,10 +317,10 @@ class SynchronousRun(Run):
 
 
 class AsynchronousRun(Run):
-    """A run whose ranks synchronise only where one of them has a reason to; a shared word tells the others.
+    """A run in which ranks synchronise only if one of them has a reason, which a shared word reports to the others.
 
-    The first rank's callback ends the run, and so does any rank's clock or target. Where a rank's checkpoint is due,
-    all ranks synchronise, keep it and continue.
+    The first rank's callback ends the run, and so does any rank's clock or target. If a rank's checkpoint is due, all
+    ranks synchronise, store it and continue.
 
     Parameters
     ----------

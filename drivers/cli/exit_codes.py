@@ -25,7 +25,7 @@ MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ran
 
 
 def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
-    """Call a driver and turn how it ends into an exit code.
+    """Call a driver and convert its result or error to an exit code.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
     Returns
     -------
     int
-        0 done; 1 a result that was contradicted, or a fault of ours with its traceback; 2 a mistake of the user, which
-        includes asking for more memory than there is, printed as one line (`core.errors.UserError`, and every
-        exception that carries an ``exit_code``); 130 interrupted; 141 nobody reads standard output any more. Over
+        0 done; 1 a rejected result, or a bug with its traceback; 2 a user error, printed as one line
+        (`core.errors.UserError`, and every exception with an ``exit_code``), including too little memory; 130
+        interrupted; 141 standard output closed. Over
         several MPI ranks a failing rank ends the whole job with that code instead of returning.
     """
     try:

@@ -1,7 +1,6 @@
 """Messages besides results and errors: printed by programs, unless `--quiet`, and logged by the library.
 
-Whether a program prints them belongs to the process, as its standard output does: each program sets it once it has read
-its command line.
+Printing is a setting of the process, like its standard output: each program sets it after reading its command line.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class ProgressDisplay(Protocol):
         """Stop showing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        """So many steps are done of all, if somebody knows how many; a note replaces the last one."""
+        """Show ``done`` of ``total`` steps, if the total is known; a note replaces the last one."""
 
 
 class SilentDisplay:
@@ -65,7 +65,7 @@ class ProgressBar:
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook; imports nothing."""
+    """Return True if this process is the kernel of a notebook; imports nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel")
@@ -92,7 +92,7 @@ class NotebookProgressBar:
         self._place.update(HTML(""))
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        """So many steps are done of all, if somebody knows how many; a note replaces the last one."""
+        """Show ``done`` of ``total`` steps, if the total is known; a note replaces the last one."""
         part = f' value="{done}" max="{total}"' if total else ""
         of = f" of {total:,}" if total else ""
         self._place.update(self._shown(f"<progress{part}></progress> {done:,}{of} {html.escape(note)}"))
@@ -104,17 +104,17 @@ class NotebookProgressBar:
 
 
 def make_progress_display(description: str, wanted: bool | None = None, rank: int = 0) -> ProgressDisplay:
-    """Make a bar where one is wanted.
+    """Make a progress bar if one is wanted.
 
     Parameters
     ----------
     description : str
-        What stands before the bar.
+        Text before the bar.
     wanted : bool, optional
         `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and
         rich is installed.
     rank : int
-        Only rank 0 shows anything.
+        Only rank 0 shows a bar.
 
     Raises
     ------
@@ -142,18 +142,18 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
 
 
 def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
-    """What shows the progress of a search on a bar, with its speed, best cost and bound where it tells them.
+    """Return a callback that shows the progress of a search, with speed, best cost and bound if known.
 
     Parameters
     ----------
     bar
-        Which.
+        The progress bar.
     unit
-        What the work is counted in, plural.
+        Unit of work, plural.
     noun
-        What the cost is.
+        Name of the cost.
     in_words
-        From a cost to text.
+        Function from a cost to text.
 
     """
 

@@ -18,13 +18,13 @@ from reports.records.files import Record, merge
 from reports.statistics.medians import Estimate, summarise
 
 OF_LOCAL_SEARCH = "neighbours"
-"""The unit of every local search's evaluations, a user's own problem's too."""
+"""Unit of evaluations in every local search, including user-defined problems."""
 SMALLEST_BATCH = 1 / 4096
 """Of a tree: what the last batches are taken to be, since no record says it."""
 COLUMN, ROW_WORD = 32, 4
-"""A row of an ant's weights is so many columns, or a multiple, of so many bytes each."""
+"""Columns and bytes a column: a row of an ant's weights has a multiple of these columns."""
 PIECES, CARRY_BITS = 64, 8
-"""Messages of a strip of a longest common subsequence, and rows whose carries are a byte."""
+"""Messages of a strip of a longest common subsequence, and rows with carries of one byte."""
 SYNCHRONISATION_S = 5e-6
 """Of a core, for a meeting besides its messages: Python, between two kernels."""
 SIGNIFICANT_DEVIATIONS = 2.0
@@ -32,7 +32,7 @@ SIGNIFICANT_DEVIATIONS = 2.0
 MOST_SERIAL = 0.5
 """Part of an iteration that a core may spend by itself: what is said to be more is something else."""
 SMALL = 1e-3
-"""Part of an iteration by which the model's slope is told."""
+"""Part of an iteration by which the model's slope is computed."""
 NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
 """Standard deviations of half a 95 % interval; the least of a median, as a part of it, and that of one or two runs."""
 FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
@@ -41,7 +41,7 @@ SIZED = re.compile(r"(\d+)-(\d+)")
 
 
 class CalibrationRun:
-    """A run whose iterations are timed.
+    """A run with timed iterations.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class CalibrationRun:
     iteration_s : Estimate
         Their median with its 95 % interval.
     size : float
-        What its time grows with: units of work, times the rows of a permuted perceptron, all of which a unit reads.
+        Measure of its time: units of work, times the rows of a permuted perceptron, since a unit reads all rows.
 
     """
 
@@ -85,12 +85,12 @@ def size_of(instance: str, units: float) -> float:
 
 
 def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
-    """The work of an iteration on a permuted perceptron that nobody recorded, by its name.
+    """Return the work of an iteration on a permuted perceptron without a record, by its name.
 
     Raises
     ------
     UserError
-        The name says no size, or the neighbourhood's number of neighbours is not known.
+        The name contains no size, or the neighbourhood's number of neighbours is unknown.
 
     """
     shape = SIZED.match(instance)
@@ -106,12 +106,12 @@ def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
 
 
 def work_of(record: Record) -> Work:
-    """What a run computed, and how ranks share it.
+    """Return the work of a run, and its partition scheme.
 
     Raises
     ------
     UserError
-        Nobody has modelled how ranks share this workload.
+        The workload has no partition scheme in the model.
 
     """
     if record.evaluation_unit == OF_LOCAL_SEARCH:
@@ -123,7 +123,7 @@ def work_of(record: Record) -> Work:
 
 
 def record_place(record: Record) -> str:
-    """Where a record was read, for messages."""
+    """Return the place of a record, for messages."""
     return record.origin or record.label
 
 
@@ -142,7 +142,7 @@ def climbs(record: Record) -> Work:
 
 
 def ants(record: Record) -> Work:
-    """Ants, whose deposits lie on edges (a Max-Min Ant System's on one tour), and rows of weights."""
+    """Return the work of ants: deposits on edges (a Max-Min Ant System's on one tour), and rows of weights."""
     cities, iterations = record.details["cities"], record.parameters["iterations"]
     edges = cities if record.parameters.get("variant") == "mmas" else cities * (cities - 1) // 2
     row = -(-cities // COLUMN) * COLUMN * ROW_WORD
@@ -194,13 +194,13 @@ def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
 
 
 def most_serial_s(kind: str, alone_s: float) -> float:
-    """How many seconds at most further ranks do not make shorter, of an iteration that one rank makes in so many."""
+    """Return an upper bound for the serial seconds in an iteration that takes ``alone_s`` on one rank."""
     return inf if kind == "gpu" else MOST_SERIAL * alone_s
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one kind of device is known to need, by size.
+    """Measured times of one kind of device, by size.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class Calibration:
     unshared_s : float
         See `speed_of`.
     why : str
-        Where that is from, in words.
+        Origin of this value.
 
     """
 
@@ -240,7 +240,7 @@ class Calibration:
         return float(exp(np.interp(at, sizes, times)))
 
     def covers(self, size: float) -> bool:
-        """Whether it is between the sizes that were recorded, or one of them."""
+        """Return True for a size between those of the records, or equal to one."""
         return self.runs[0].size <= size <= self.runs[-1].size
 
     def speed(self, work: Work, alone_s: float) -> Speed:
@@ -264,14 +264,14 @@ def runs_on_device_kind(records: Iterable[Record], kind: str) -> list[Calibratio
 def calibrate(
     records: Sequence[Record], kind: str, network: Interconnect | None = None, leave_out: str = ""
 ) -> Calibration | None:
-    """What records of a kind of device say; None: there are none of one rank.
+    """Calibrate a kind of device by records; None if there are none of one rank.
 
     Parameters
     ----------
     network
-        On which runs of several ranks were made; None: nobody knows, and they are not looked at.
+        Network of the runs of several ranks; None if unknown, which ignores these runs.
     leave_out
-        `identity` of a run of several ranks that is not looked at, since it is to be predicted.
+        `identity` of a run of several ranks to ignore, since it is to be predicted.
 
     """
     runs = tuple(runs_on_device_kind(records, kind))
@@ -282,7 +282,7 @@ def calibrate(
     own = {run.record.instance_sha256: run for run in runs}
     several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
     several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
-    # Where ranks share cores, what the system's turns take is most of what is left.
+    # If ranks share cores, most of the rest is the system's scheduling.
     several = [one for one in several if network.crowding(one.ranks) < CROWDED]
     pairs = [SerialFit.of(own[one.instance_sha256], CalibrationRun(one), network) for one in several]
     if not pairs:
@@ -303,7 +303,7 @@ def calibrate(
 
 
 class SerialFit(NamedTuple):
-    """What a run of several ranks says of the seconds that ranks do not share.
+    """Estimate of the serial seconds from a run of several ranks.
 
     The run takes `rest_s` longer, with a standard deviation, than the model has it without any such seconds; the model
     takes `factor` seconds longer with one such second.
@@ -328,10 +328,9 @@ class SerialFit(NamedTuple):
 
 
 def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
-    """The seconds that fit best, each run weighed by how sure its time is, and their standard deviation.
+    """Return the best serial seconds and their standard deviation; runs are weighted by their precision.
 
-    Where runs contradict each other by more than that, the deviation grows as much (Birge, Physical Review 40, 1932):
-    what they disagree about is not a constant.
+    If runs differ by more than that, the deviation is enlarged accordingly (Birge, Physical Review 40, 1932).
     """
     factor, rest, deviation = np.array(pairs).T
     (found,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)

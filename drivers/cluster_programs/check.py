@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
-"""Its scan takes about a millisecond on a core, and keeps a GPU busy enough to be told from a core."""
+"""Its scan takes about a millisecond on a core, and keeps a GPU busy enough to be distinguished from a core."""
 PLACE = ("backend", "device", "cores")
 """Options in which ranks may differ."""
 TOGETHER_S = 0.5
-"""All ranks compute for so long at once."""
+"""Seconds for which all ranks compute at once."""
 ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 """All ranks of a host one after another, and each of them, at least and at most."""
 
@@ -213,7 +213,7 @@ def measure_rank(
 
 
 def iteration_of(search: Any) -> Callable[[], None]:
-    """What lets a search on this rank alone make an iteration, and waits for it."""
+    """Return a function that makes one iteration of a search on this rank alone, and waits for its end."""
     from core.search.stop import Stop
 
     search.walks.begin(Stop(), None)

@@ -33,7 +33,7 @@ from reports.records.files import Record, load, merge
 MOST_RANKS = 1 << 20
 DEFAULT_NETWORKS = ("myri10g", "ethernet", "grid5000")
 DEFAULT_TOLERANCE = 0.15
-"""How close the model is meant to be."""
+"""Largest relative error that the model should have."""
 
 
 def check_positive(name: str, value: Any) -> float:

@@ -43,7 +43,7 @@ PAPERS_WORK = ("ppp", "flip2")
 
 @dataclass(frozen=True)
 class ModelScenario:
-    """What is asked of the model.
+    """Arguments of the model.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ModelScenario:
     ranks : list of int
         Ascending, from 1.
     instances : tuple of str
-        Empty: all that one core has recorded.
+        Instances; empty for all with records of one core.
     iterations : float
         Of a run.
     watts, prices : tuple of float or None
@@ -75,7 +75,7 @@ class WorkloadCalibration:
     records
         Of one workload.
     network
-        On which runs of several ranks were made; None: nobody knows.
+        Network of the runs of several ranks; None if unknown.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class WorkloadCalibration:
 
     @property
     def is_of_the_paper(self) -> bool:
-        """Whether it is the work of tables 10 and 11."""
+        """True for the work of tables 10 and 11."""
         return (self.first.record.workload, self.neighbourhood) == PAPERS_WORK
 
     def work(self, instance: str) -> Work:
@@ -118,13 +118,13 @@ class WorkloadCalibration:
         return self.core.alone_s(size_of(instance, self.work(instance).units))
 
     def covers(self, instance: str) -> bool:
-        """Whether an instance is none larger, and none smaller, than those that one core has recorded."""
+        """Return True for an instance between the smallest and the largest with records of one core."""
         return self.core.covers(size_of(instance, self.work(instance).units))
 
     def gpu_s(self, instance: str) -> float | None:
-        """Seconds of an iteration of the GPU; None where there is none, or beyond the sizes that it has recorded.
+        """Return the seconds of an iteration of the GPU; None without a GPU, or beyond its recorded sizes.
 
-        A GPU that a small instance does not fill takes little longer for a larger one: nobody knows how far.
+        Small instances do not fill a GPU, so larger ones take little longer, up to an unknown size.
         """
         size = size_of(instance, self.work(instance).units)
         return self.gpu.alone_s(size) if self.gpu and self.gpu.covers(size) else None
@@ -171,7 +171,7 @@ def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
 
 
 def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
-    """What the model was calibrated by."""
+    """Describe the records used for calibration."""
     core, gpu = found.core, found.gpu
     said = [f"One core: {core.name}; an iteration takes, as measured: {by_size(core)}."]
     if gpu is None:
@@ -229,7 +229,7 @@ def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[Tex
 
 
 def describe_sizes(beaten: dict[str, bool]) -> str:
-    """Which of some sizes, ascending, are meant."""
+    """Describe a subset of ascending sizes."""
     names = list(beaten)
     meant = [name for name in names if beaten[name]]
     if len(meant) in (0, len(names)):

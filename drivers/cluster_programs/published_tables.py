@@ -31,7 +31,7 @@ class PublishedCluster(NamedTuple):
     column : int
         Its place in the table.
     network : Interconnect
-        With hosts of so many cores, at so many sites.
+        Network with the cores per host and the sites of the column.
     ranks : int
 
     """
@@ -141,7 +141,7 @@ class ModelledCell(NamedTuple):
 
     @property
     def left_s(self) -> float:
-        """What the published iteration took beyond the work of cores that do not slow each other down."""
+        """Seconds of the published iteration beyond the work of cores that do not slow each other down."""
         return self.published_s / amount() - self.ideal.compute_s
 
 
@@ -178,7 +178,7 @@ def model_cell(cluster: PublishedCluster, instance: str) -> ModelledCell:
 
 
 def model_tables() -> Iterator[TextTable]:
-    """What of both tables the model explains, and what it does not."""
+    """Yield the tables with the part that the model explains, and the rest."""
     captions = {
         "ideal": "cores as fast together as alone",
         "crowded": "cores of a host as slow together as the column of 8 cores says",
@@ -198,7 +198,7 @@ def model_tables() -> Iterator[TextTable]:
 
 
 def communication_remainder() -> TextTable:
-    """What is left of the smallest instance's iteration for communication, and how far light comes meanwhile."""
+    """Return the time left for communication on the smallest instance, and the distance of light in it."""
     instance = exhibit("10").lines[0].key
     columns: dict[str, Callable[[tuple[PublishedCluster, ModelledCell]], str]] = {
         "column": lambda row: f"table {row[0].table}, {row[0].heading}",

@@ -91,7 +91,7 @@ SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optim
 
 
 def verifier_with_article(name: str) -> str:
-    """Return a verifier's name as it stands in a sentence: `the scorer`, but `NumPy`."""
+    """Return a verifier's name for use in a sentence: `the scorer`, but `NumPy`."""
     return f"the {name}" if name in (SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE) else name
 
 
@@ -201,7 +201,7 @@ class Workload(Generic[AnyOptions]):
     # --- every workload has its own ---
 
     def load(self, options: AnyOptions, ranks: int) -> Task:
-        """Return the task of a run with so many ranks; the first rank calls this.
+        """Return the task of a run on ``ranks`` ranks; the first rank calls this.
 
         Options that change nothing or exclude each other are refused before a file is read.
         """

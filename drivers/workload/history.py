@@ -61,7 +61,7 @@ def refuse_clocked_records(options: Any, expected: str) -> None:
 
 
 def improvement_points(curve: Sequence[int], most: int = CURVE_POINTS) -> list[list[int]]:
-    """The points [iteration, best so far] where the best so far improves; of very many, so many evenly chosen.
+    """Return the points [iteration, best so far] of improvements, at most ``most``, evenly chosen.
 
     The first and the last point are always among them.
     """
@@ -73,7 +73,7 @@ def improvement_points(curve: Sequence[int], most: int = CURVE_POINTS) -> list[l
 
 
 def thin_rows(rows: list[T], most: int) -> list[T]:
-    """All rows or, of very many, so many evenly chosen; the first and the last are always among them."""
+    """Return at most ``most`` rows, evenly chosen, with the first and the last."""
     if len(rows) <= most:
         return rows
     return [rows[i * (len(rows) - 1) // (most - 1)] for i in range(most)]

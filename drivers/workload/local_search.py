@@ -57,7 +57,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
     usual_size: int
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem that the options describe and, in words, where its instance came from."""
+        """Return the problem of the options and the origin of its instance."""
         raise NotImplementedError
 
     def size(self, problem: Any) -> int:
@@ -84,7 +84,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
     def load(self, options: SearchOptions, ranks: int) -> Task:
         """The problem, and the options with everything filled in."""
         settled = options.settled(self.chosen, ranks)
-        if isinstance(settled.algorithm, str):  # what Python gives instead is checked by the search
+        if isinstance(settled.algorithm, str):  # the search checks Python's value
             settled.chosen_algorithm()
             settled.chosen_stop().check()
         if settled.seconds is not None:
@@ -147,14 +147,14 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         return RepetitionWork(count, "neighbours", self.speed(run.problem), at_most=True)
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
-        """What the search says of itself, and the stop criteria."""
+        """Return the search's parameters, and the stop criteria."""
         stop = run.options.chosen_stop()
         limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
         return {**run.search.plan.parameters, **limits, **initial}
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
-        """How the search laid its work on the device."""
+        """Return the search's execution settings."""
         return {**run.search.plan.execution, "shape": run.options.shape}
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
@@ -190,7 +190,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
 
     def headline(self, run: PreparedRun[SearchOptions]) -> str:
-        """What runs, and on what."""
+        """Return the algorithm and the instance, in a line."""
         plan, backend, ranks = run.search.plan, run.search.backend, run.ranks
         moves = ", ".join(
             f"{one.name} ({size} neighbours)" for one, size in zip(plan.neighbourhoods, plan.sizes, strict=True)

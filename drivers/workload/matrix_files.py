@@ -20,14 +20,14 @@ SAVED = "an array saved by numpy.save"
 
 
 class MatrixInstance(TspInstance):
-    """An instance that is its distances alone, of any number of cities from 1 on.
+    """An instance of distances alone, with any number of cities from 1.
 
     Parameters
     ----------
     name : str
     distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, zeros on the diagonal
     source : str
-        Where they came from, in words.
+        Origin of the distances.
     """
 
     def __init__(self, name: str, distances: np.ndarray, source: str) -> None:
@@ -45,20 +45,20 @@ class MatrixInstance(TspInstance):
 
 
 def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
-    """Read a matrix of integer distances; its diagonal counts as 0, whatever it holds.
+    """Read a matrix of integer distances; its diagonal is taken as 0.
 
     Parameters
     ----------
     path : str
-        An array saved by `numpy.save` where the name ends in .npy, else a text: numbers apart by white space or commas,
-        a row a line; empty lines, and what follows a #, are left out.
+        An array of `numpy.save` if the name ends in .npy, else a text: numbers separated by white space or commas, a
+        row a line; empty lines and comments after # are ignored.
     symmetric : bool
-        Whether the way back must have the same length.
+        True if the matrix must be symmetric.
 
     Raises
     ------
     InstanceError
-        Names the file and, in a text, the line; what was found and what was expected.
+        Names the file, the line in a text, the value found and the value expected.
     """
     values, lines = (
         _array(path)

@@ -10,7 +10,7 @@ from core.errors import UserError
 from drivers.workload.declaration import Workload
 
 PAPER_WORKLOADS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
-"""Those whose speeds the benches and the overview show."""
+"""Workloads with speeds in benchmarks and the overview."""
 FURTHER_WORKLOADS = ("labs", "maxsat", "maxcut", "flowshop", "linearordering")
 """More problems for local search."""
 NAMES = PAPER_WORKLOADS + FURTHER_WORKLOADS

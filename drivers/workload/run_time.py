@@ -13,22 +13,22 @@ WARNING_S = 600.0
 MULTIPROCESSOR = 5
 """Cores that do as much as one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
 INTERPRETER_SPEED = 1e-5
-"""How much of a core's speed plain Python has."""
+"""Speed of the reference interpreter relative to a core."""
 
 
 class RepetitionWork(NamedTuple):
-    """What one repetition computes.
+    """Amount of work of one repetition.
 
     Attributes
     ----------
     amount : int
-        How many units, over all ranks.
+        Number of units, over all ranks.
     unit : str
-        In words, plural.
+        Name of the unit, plural.
     speed : float
         Units per second that one core usually reaches; slower cores take longer.
     at_most : bool
-        Whether the amount is an upper bound: what a stop criterion or an empty part leaves out, nobody can foretell.
+        True if the amount is an upper bound: stop criteria and empty parts may reduce it.
 
     """
 
@@ -39,12 +39,12 @@ class RepetitionWork(NamedTuple):
 
     @classmethod
     def of(cls, search: Any, speed: float) -> RepetitionWork | None:
-        """What a search says itself: ``work``, None where nobody can tell, of its ``work_unit``."""
+        """Return the search's estimate: ``work`` (None if unknown) in its ``work_unit``."""
         return cls(search.work, search.work_unit, speed) if search.work else None
 
 
 def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> None:
-    """Say on standard error about how long so many repetitions take, if it is long."""
+    """Print an estimate of the duration of all repetitions on standard error, if they take long."""
     line = run_time_message(work, backend, ranks, repetitions)
     if line:
         print_note(line)
@@ -69,6 +69,6 @@ def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions
 def usual_speed(
     work: RepetitionWork, kind: str, compute_units: int, ranks: int = 1, *, is_reference: bool = False
 ) -> float:
-    """Units per second that so many ranks with a device of a kind each usually reach."""
+    """Return the units per second that ranks with a device of this kind usually reach together."""
     cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
     return work.speed * cores * (INTERPRETER_SPEED if is_reference else 1)

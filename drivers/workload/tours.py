@@ -21,7 +21,7 @@ from drivers.workload.history import save_history
 
 
 class TourWorkload(Workload[AnyOptions]):
-    """A search for a shortest tour, whose outcome has a ``tour``, a ``length`` and a history."""
+    """A search for a shortest tour; its outcome has a ``tour``, a ``length`` and a history."""
 
     noun = "length"
 
@@ -78,7 +78,7 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
 
 
 def instance_details(instance: Any) -> Mapping[str, Any]:
-    """What a record's details hold of an instance."""
+    """Return the details of an instance for a record."""
     return {"cities": instance.n, "optimum": instance.optimum}
 
 

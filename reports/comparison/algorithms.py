@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 SELF_EXPLANATORY = ("algorithm", "variant", "workload")
-"""Parameters whose values need no name beside them."""
+"""Parameters with values that are clear without the name."""
 UNEQUAL_BUDGETS = 0.05
 """Difference of budgets, as a part of the larger, above which final costs are compared after equal budgets too."""
 
@@ -38,22 +38,22 @@ SamplePairs: TypeAlias = "list[tuple[pandas.Series, pandas.Series]]"
 
 @dataclass(frozen=True)
 class InstanceRuns:
-    """Everything that ran on one instance.
+    """All runs on one instance.
 
     Attributes
     ----------
     rows : DataFrame
         A row for the runs of a work on a device with the same execution settings: the name of the work, and that of the
-        device with the settings and the machine if they differ among the rows (`work`, `place`); its runs, with
-        and without their histories (`family`, `record`: the run of the first seed); the name of its sample of costs,
-        which is the work's, and if the clock ended its runs the device's too (`sample`); the best costs of all seeds in
-        brief (`costs`); the cost at which runs stopped, if at any (`stop`); the fewest and the most evaluations of a
-        run (`least`, `most`).
+        device with the settings and the machine if they differ among the rows (`work`, `place`); its runs, with and
+        without their histories (`family`, `record`: the run of the first seed); the name of its sample of costs: the
+        work's, and the device's if a time limit ended its runs (`sample`); the best costs of all seeds in brief
+        (`costs`); the cost at which runs stopped, if at any (`stop`); the fewest and the most evaluations of a run
+        (`least`, `most`).
     targets : Targets
     machines : mapping
         Environments by letter.
     notes : tuple of str
-        What was left out, and why, in sentences without their full stops.
+        Excluded runs with the reasons, in sentences without full stops.
     """
 
     rows: pandas.DataFrame
@@ -73,7 +73,7 @@ class InstanceRuns:
 
     @property
     def units(self) -> list[str]:
-        """What evaluations count; those of several units are not to be compared."""
+        """Units of evaluations; costs by evaluations of different units are not compared."""
         return list(dict.fromkeys(record.evaluation_unit for record in self.rows["record"]))
 
     @cached_property
@@ -172,7 +172,7 @@ def _device(record: Record) -> tuple[str, str, int, str]:
 
 
 def is_time_limited(record: Record) -> bool:
-    """Whether the clock ended a run, so that another device would have found another cost."""
+    """Return True if a time limit ended a run, so that another device would have another cost."""
     return record.parameters.get("seconds") is not None
 
 

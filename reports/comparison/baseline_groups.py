@@ -11,7 +11,7 @@ from reports.statistics.medians import LEAST_FOR_INTERVAL
 from reports.text.formatting import seconds
 
 ONE_CORE = "core"
-"""The kind of device whose time a speed-up is over."""
+"""Kind of device of the baseline of speed-ups."""
 
 
 def quietest_group(record: Record) -> Record:

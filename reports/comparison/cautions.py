@@ -26,7 +26,7 @@ INTERRUPTED = {
     "resume_count": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
     "lost_ranks": "ranks were killed and the others did their share, so fewer ranks took this time",
 }
-"""What a condition of a repetition means for its time."""
+"""Effect of a repetition's condition on its time."""
 SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
 OTHER_MEDIANS = "other_medians"
@@ -37,7 +37,7 @@ FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval 
 BASELINE_PREFIX = "its baseline: "
 """Begins what is said of a ratio because of the time that it is over."""
 LOAD_DECAY = timedelta(minutes=3)
-"""How long a run of ours shows in the load average of the last minute: after three minutes 5 % of it are left."""
+"""Time for which a run affects the load average of the last minute: after three minutes 5 % of it are left."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Caution:
     Attributes
     ----------
     mark : str
-        A letter that stands for it in tables.
+        Its letter in tables.
     text : str
-        What is the matter, as it stands behind a mark: without a capital and a full stop.
+        The reason, as printed after the mark: without a capital and a full stop.
     figures : dict
         The figure, perhaps empty, by the row's label.
     everywhere : bool
-        Whether all rows are touched.
+        True if it affects all rows.
     """
 
     mark: str
@@ -168,7 +168,7 @@ def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:
 
 
 def _spread(row: ComparedRun) -> CautionFigures:
-    """Word how far the interval of the median reaches, or of few repetitions the times themselves."""
+    """Return the relative width of the median's interval, or the times of few repetitions, as text."""
     times = row.running
     low, high, what = times.minimum, times.maximum, "from the shortest to the longest time"
     if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:

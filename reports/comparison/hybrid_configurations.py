@@ -13,7 +13,7 @@ from reports.text.formatting import communication, per_cent, ratio_interval, sec
 from reports.text.tables import TextTable
 
 SINGLE_RANK = "single_rank"
-"""The detail of a run whose first rank did all of the work."""
+"""Detail of a run in which the first rank did all the work."""
 
 
 @dataclass(frozen=True)
@@ -37,27 +37,27 @@ class HybridConfigurations:
 
     @property
     def present(self) -> int:
-        """How many of these cores there are: fewer where rows are oversubscribed."""
+        """Number of existing cores: fewer if rows are oversubscribed."""
         environment = self.rows[0].record.environment
         return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("host_count") or 1))
 
     @property
     def where(self) -> str:
-        """The cores in words."""
+        """The cores as text."""
         return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
 
     @property
     def shared(self) -> list[ComparedRun]:
-        """The rows whose ranks shared the work; where the first did all of it, the others' cores were idle."""
+        """The rows with shared work; if the first rank did all of it, the other cores were idle."""
         return [row for row in self.rows if SINGLE_RANK not in row.record.details]
 
     @property
     def apart(self) -> bool:
-        """Whether every rank of every row kept to cores of its own."""
+        """True if every rank of every row was bound to separate cores."""
         return all("rank_cores" in row.record.details for row in self.rows)
 
     def table(self, cautions: Sequence[Caution]) -> TextTable:
-        """A row for each way to share the cores out, after one core alone."""
+        """Return a row for each hybrid configuration, after one core alone."""
         work, label = self.comparison.work, self.comparison.label
         columns: dict[str, Callable[[ComparedRun], str]] = {
             ">ranks x cores each": hybrid_label,
@@ -76,7 +76,7 @@ class HybridConfigurations:
         return "" if row.speedup is None else per_cent(row.speedup.value / cores)
 
     def verdicts(self) -> list[str]:
-        """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""
+        """Return sentences, without full stops, that compare the fastest with flat MPI and one rank with all cores."""
         kept = "Every rank was pinned to separate cores" if self.apart else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
@@ -101,7 +101,7 @@ def hybrid_label(row: ComparedRun) -> str:
 
 
 def hybrid_text(row: ComparedRun) -> str:
-    """Ranks and cores of each, in words."""
+    """Return the number of ranks and the cores of each as text."""
     ranks, cores = row.record.ranks, cores_each(row)
     if ranks == 1:
         return f"one rank with {cores} threads"
@@ -116,7 +116,7 @@ def ratio_text(one: ComparedRun, other: ComparedRun, name: str) -> str:
 
 
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
-    """The numbers of cores that several rows had whose ranks were unlike, where at least one was asked for cores."""
+    """Return the numbers of cores common to several rows with different ranks, if at least one row set its cores."""
     known = [
         row
         for row in comparison.rows

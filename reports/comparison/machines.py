@@ -1,4 +1,4 @@
-"""Machines of records, told apart by their hardware: records of several commits on one machine share its letter."""
+"""Machines of records, distinguished by hardware: records of several commits on one machine share its letter."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[
 
 
 def _listed(before: str | None, more: str | None) -> str | None:
-    """Return distinct values as a list in words."""
+    """Return distinct values as a list in a sentence."""
     known = before.split(SEPARATOR) if before else []
     return SEPARATOR.join(dict.fromkeys([*known, *([more] if more else [])])) or None

@@ -26,15 +26,15 @@ class OverviewRow:
     Attributes
     ----------
     workload, title : str
-        Its name and its title, which records alone do not say.
+        Its name and its title; records have no title.
     comparison : Comparison, optional
-        Its runs side by side; None where there is nothing to compare.
+        Its runs side by side; None without comparable runs.
     not_run : tuple of NotRun
-        What ran nowhere or was refused, and why.
+        Configurations that did not run or were refused, with the reasons.
     refused : str
-        Why there is nothing to compare: nothing ran, the runs did different work, or nobody confirmed them.
+        Reason for a missing comparison: no runs, unequal work, or no confirmed result.
     why : str
-        Reason for this work, a sentence without its full stop; empty where the overview has one for all.
+        Reason for this work, a sentence without its full stop; empty if the overview has one for all.
 
     """
 
@@ -61,12 +61,12 @@ class OverviewRow:
 
     @property
     def instance(self) -> str:
-        """What was solved; empty where nothing was."""
+        """The instance; empty without a comparison."""
         return self.comparison.work.instance if self.comparison else ""
 
     @property
     def work(self) -> str:
-        """How much work it is, in the workload's unit: on one core, or on the first device."""
+        """The amount of work in the workload's unit: on one core, or on the first device."""
         if self.comparison is None:
             return ""
         record = (self.baseline or self.comparison.rows[0]).record
@@ -74,7 +74,7 @@ class OverviewRow:
         return f"{record.evaluations / (scale or 1):.3g} {prefix}{record.evaluation_unit}"
 
     def failures(self) -> Iterator[str]:
-        """What did not run, or does not count, and why, a line each."""
+        """Yield configurations without a valid run and the reasons, one a line."""
         if self.refused:
             yield f"{self.workload}: {self.refused}"
         for one in (*(self.comparison.not_run if self.comparison else ()), *self.not_run):
@@ -112,19 +112,19 @@ class Overview:
 
     @property
     def repetitions(self) -> str:
-        """How many repetitions a time is the median of, in words."""
+        """The number of repetitions behind each median, as text."""
         counts = sorted({row.running.repetitions for row in self.rows})
         number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         return "one repetition" if number == "1" else f"{number} repetitions"
 
     @property
     def machines(self) -> list[str]:
-        """Where the runs were, in words."""
+        """The machines of the runs, as text."""
         return [machine(one) for one in letter_machines(row.record for row in self.rows).values()]
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:
-        """What makes figures doubtful, by workload, as a comparison says it."""
+        """Return the cautions of each workload's comparison."""
         nearby = [row.record for row in self.rows]
         return {line.workload: cautions(line.comparison, nearby) for line in self.lines if line.comparison}
 
@@ -136,7 +136,7 @@ class Overview:
         return f"disturbed: load {max(loads, key=lambda figure: float(figure.split()[0]))}" if loads else ""
 
     def failures(self) -> Iterator[str]:
-        """What did not run, or does not count, and why, a line each."""
+        """Yield configurations without a valid run and the reasons, one a line."""
         yield from map(str, self.not_here)
         for line in self.lines:
             yield from line.failures()
@@ -161,7 +161,7 @@ class Overview:
 
     @property
     def notes(self) -> list[str]:
-        """What makes figures doubtful, each with the runs that it touches, or with the workloads whose ratios."""
+        """Return the cautions, each with the affected runs, or with the workloads that have affected ratios."""
         found: dict[str, list[tuple[str, str]]] = {}
         for line in self.lines:
             for row in line.rows:

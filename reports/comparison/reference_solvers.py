@@ -18,25 +18,25 @@ from reports.text.tables import TextTable
 
 @dataclass(frozen=True)
 class Solver:
-    """What was measured of one solver; None is what was not.
+    """Measurements of one solver; None for missing values.
 
     Attributes
     ----------
     name : str
-        With its version, where it is known.
+        Name, with the version if known.
     proved : bool
     whole_process : bool
         True if it was timed as a whole process.
     failure : str
-        Why there is nothing.
+        Reason for missing results.
     cost : int or float
         Of its worst repetition.
     solve_s : float
         Median of its repetitions without its start, which is `startup_s`.
     time_to_cost_s : float
-        Until it had a cost as good as ours.
+        Seconds until its cost was as good as ours.
     time_limit_s : float
-        The time that it was given, if it searches as long as it is told.
+        Its time limit, if it searches for a given time.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Solver:
 
     @property
     def time_to_cost(self) -> str:
-        """The time to a cost as good as ours, in words; empty without a cost."""
+        """The time to a cost as good as ours, as text; empty without a cost."""
         return "not reached" if self.time_to_cost_s is None and self.cost is not None else seconds(self.time_to_cost_s)
 
     @property
     def notes(self) -> list[str]:
-        """What a table says of it beside its numbers."""
+        """Return the notes of a table's row."""
         limit = "" if self.time_limit_s is None else f"time limit {number(self.time_limit_s)} s"
         whole = "a whole process without its start-up" if self.whole_process else ""
         return [note for note in (self.failure, "proved" * self.proved, limit, whole) if note]
@@ -84,15 +84,15 @@ class SolverVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class SolverComparison:
-    """Our runs and other people's solvers on one problem.
+    """Our runs and reference solvers on one problem.
 
     Attributes
     ----------
     comparison : Comparison
     solvers : tuple of Solver
-        Those that there are records of, each once.
+        Solvers with records, each once.
     cost : int or float
-        What our search found in the run that they stood beside.
+        Cost of our search in the accompanying run.
     seed : int
         Of that run.
     """

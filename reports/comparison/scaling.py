@@ -22,7 +22,7 @@ from reports.text.tables import TextTable
 LEAST_OTHERS = 2
 """Numbers of ranks, besides one, that make a curve."""
 SCALED = "weak_scaling_ranks"
-"""The detail of a run whose work has grown with its ranks: how many times that of one rank it is."""
+"""Detail of a run with work that grows with its ranks: its factor over one rank."""
 
 STRONG_LAW = (
     "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that "
@@ -58,13 +58,13 @@ class ScalingCurve:
     Attributes
     ----------
     name : str
-        What ran, without its ranks.
+        Name of the configuration, without its ranks.
     weak : bool
-        Whether the work grew with the ranks; otherwise it was the same.
+        True if the work grew with the ranks; otherwise it was the same.
     points : tuple of Point
         In the order of the ranks; the first has one.
     rows : tuple of str
-        Labels of the comparison's rows that it is made of, where it is.
+        Labels of the comparison's rows in the curve, if any.
     """
 
     name: str
@@ -92,7 +92,7 @@ class ScalingCurve:
         return float((x * y).sum() / (x * x).sum())
 
     def predicted(self, ranks: float) -> float:
-        """The speed-up on so many ranks by the fitted law, within the law's own limits."""
+        """Return the speed-up on a number of ranks by the fitted law, within the law's limits."""
         serial = min(1.0, max(0.0, self.serial or 0.0))
         return ranks - serial * (ranks - 1) if self.weak else 1 / (serial + (1 - serial) / ranks)
 
@@ -142,12 +142,12 @@ def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
 
 
 def weak(records: Sequence[Record]) -> list[ScalingCurve]:
-    """The curves that runs make whose work has grown with their ranks; those that the scorer refused are left out.
+    """Return the curves of runs with work that grows with their ranks, without rejected results.
 
     Raises
     ------
     UnequalWorkError
-        Repetitions of one run differ in what they computed.
+        Repetitions of one run have different results.
     """
     scaled = [run for run in map(merge_seeds, families(filter(is_scaled, records))) if run.verified]
     return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs, _ in _on_ranks(scaled)]

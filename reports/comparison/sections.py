@@ -16,17 +16,17 @@ from reports.statistics.targets import SeedFamily, Targets, choose_targets
 
 @dataclass(frozen=True)
 class InstanceSection:
-    """What ran on one instance.
+    """Runs on one instance.
 
     Attributes
     ----------
     records : sequence of Record
-        Of all configurations that ran, and all seeds. Those whose work grew with their ranks make curves of weak
-        scaling and are no rows; where there are no others, those on one rank are.
+        Records of all configurations and seeds. Records with work that grows with the ranks are points of curves of
+        weak scaling, not rows; without others, those on one rank are rows.
     not_run : sequence of NotRun
-        The others, and why.
+        Other configurations, with the reasons.
     why : str
-        Why this instance was chosen, in words.
+        Reason for the choice of this instance.
 
     """
 
@@ -37,7 +37,7 @@ class InstanceSection:
 
 @dataclass(frozen=True)
 class ComparedSection:
-    """A section whose records were put side by side, and what follows from them.
+    """A section with its comparison and derived tables.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ComparedSection:
     why : str
         See `InstanceSection`.
     families : mapping
-        The runs of each seed that a row stands for, by the identity of the row's record.
+        The runs of all seeds of a row, by the identity of the row's record.
     records : sequence of Record
         All of the section.
     nearby : sequence of Record
@@ -62,18 +62,18 @@ class ComparedSection:
 
     @cached_property
     def cautions(self) -> list[Caution]:
-        """What makes figures doubtful, and what notes say."""
+        """Return the reasons to doubt figures, for notes."""
         return cautions(self.comparison, self.nearby)
 
     @cached_property
     def quality(self) -> SeedQuality | None:
-        """What several seeds found; None where one alone ran."""
+        """Return the costs over several seeds; None for a single seed."""
         family = self.families.get(self.comparison.work.identity, ())
         return SeedQuality.of(family) if len(family) > 1 else None
 
     @cached_property
     def to_targets(self) -> tuple[Targets, list[SeedFamily]] | None:
-        """Targets, and the runs of each row on the way to them; None without several seeds with their histories."""
+        """Return targets, and each row's runs with histories; None unless several seeds have histories."""
         found = [
             SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
             for row in self.comparison.rows

@@ -175,7 +175,7 @@ def compare(
     not_run : sequence of NotRun
         Configurations to list with the reason why they have no row.
     likeness : Likeness, optional
-        Which one-core run is a row's baseline, where there are several.
+        Selection of a row's baseline among several one-core runs.
     machines : mapping, optional
         Environments by letter, where several comparisons share their letters.
 
@@ -323,7 +323,7 @@ def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: B
 def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: BaselineSelection) -> tuple[str, ...]:
     """Label what sets a baseline apart from the one that a row wants."""
     elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
-    # What a baseline does not have, because it is another mapping's or was left to the device, says nothing of it.
+    # Settings that a baseline lacks, by another mapping or the device's default, are ignored.
     settings = baseline.record.execution
     names = [name for name in likeness.unlike(row.record, baseline.record) if settings.get(name) is not None]
     others = [f"{name} = {settings[name]}" for name in names]

@@ -19,7 +19,7 @@ from reports.plots.style import FORMATS, LABEL, TEXT
 from reports.text.formatting import listed
 
 COLOURS = "PuOr"
-"""ColorBrewer's map from orange (slower) over white to purple (faster), told apart by the colour-blind too."""
+"""ColorBrewer's map from orange (slower) over white to purple (faster), safe for colour-blind readers."""
 GREY = "#808080"
 """Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
 LEAST_DECADES = 1.0
@@ -29,12 +29,12 @@ MOST_TICKS = 7
 
 @dataclass(frozen=True)
 class HeatMapPart:
-    """What a heat map shows of an overview.
+    """Part of an overview in a heat map.
 
     Attributes
     ----------
     lines : tuple of Line
-        Workloads whose ratios are over at least `SHORTEST_BASELINE_S` of one core.
+        Workloads with ratios over at least `SHORTEST_BASELINE_S` of one core.
     devices : tuple of str
         Those on which at least half of these workloads ran.
     left_out : tuple of str
@@ -174,5 +174,5 @@ def _ink(ground: Any) -> str:
 
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colors.to_rgb(ground)]
     luminance = sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    # Where the contrasts (L + 0.05) / 0.05 and 1.05 / (L + 0.05) are equal.
+    # The contrasts (L + 0.05) / 0.05 and 1.05 / (L + 0.05) are equal at this luminance.
     return "black" if luminance > 0.179 else "white"

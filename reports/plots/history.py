@@ -10,7 +10,7 @@ from reports.plots import style
 
 FOUND, KNOWN = style.COLOURS[:2]
 LEAST_EVALUATIONS = 1
-"""Where a logarithmic axis of evaluations begins: a start solution costs none."""
+"""Start of a logarithmic axis of evaluations: a start solution needs none."""
 MOST_MARKED = 60
 """Improvements that are marked; more would hide the line."""
 SIZE = style.WIDTH, 3.2
@@ -53,13 +53,13 @@ def draw_history(
     history
         Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
     unit
-        What evaluations count, plural.
+        Unit of evaluations, plural.
     title
-        Stands above both panels.
+        Title above both panels.
     noun
-        What the cost is.
+        Name of the cost.
     in_words
-        From a cost to text.
+        Function from a cost to text.
     known
         Costs that are drawn as lines, by name: the optimum.
     evaluations
@@ -117,7 +117,7 @@ def draw_histories(
 
 
 def _step(axes: Any, one: HistoryCurve, column: int, colour: str, least: float) -> None:
-    """Draw one course over a column of its history, whose values count as `least` at least."""
+    """Draw a curve over a column of its history; values are at least `least`."""
     at, costs = [row[column] for row in one.history], [row[3] for row in one.history]
     marks = list(range(len(costs))) if len(costs) <= MOST_MARKED else []
     if column == 1 and one.evaluations is not None:

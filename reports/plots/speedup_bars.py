@@ -112,7 +112,7 @@ def _names(section: ComparedSection) -> list[str]:
 
 
 def _room(name: str) -> float:
-    """Height of a bar whose name has several lines, in bars of one line."""
+    """Height of a bar with a name of several lines, in bars of one line."""
     return 1 + 0.45 * name.count("\n")
 
 

@@ -21,7 +21,7 @@ MOST_TICKS = {"x": 5, "y": 7}
 WIDE = 20.0
 """Spread of an axis above which it is logarithmic."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
-"""Of Okabe and Ito, told apart by readers who see colours differently; without their yellow, which fades on white."""
+"""Colours of Okabe and Ito, safe for colour-blind readers, without yellow, which is weak on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES: tuple[Any, ...] = (
     *("-", "--", "-.", ":"),
@@ -128,12 +128,12 @@ def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
 
 
 def is_wide(values: Sequence[float]) -> bool:
-    """Return True if positive values differ so much that a linear axis would hide the small ones."""
+    """Return True if a linear axis would hide the small ones of these positive values."""
     return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
 def logarithmic(axes: Any, which: str, base: int = 10) -> None:
-    """Make an axis logarithmic, with at least two labelled ticks and no more than fit.
+    """Make an axis logarithmic, with at least two labelled ticks and at most as many as fit.
 
     A short axis has round numbers as a linear one has, a longer one multiples of the powers, a long one powers alone.
 

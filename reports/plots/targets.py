@@ -21,9 +21,9 @@ from reports.text.formatting import cost
 
 MOST_CURVES = len(style.LINES)
 POINTS = 400
-"""Where the course of the best cost is looked at."""
+"""Number of points of the curve of the best cost."""
 LEAST_EVALUATIONS = 1.0
-"""Where a logarithmic axis of evaluations begins: a start solution costs none."""
+"""Start of a logarithmic axis of evaluations: a start solution needs none."""
 
 
 def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[list[SeedFamily], str]:
@@ -34,7 +34,7 @@ def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[li
     list of Family
         At most `MOST_CURVES`, in the order given.
     str
-        What was left out, in words; empty where nothing was.
+        Description of omitted curves; empty if none.
     """
     known = [family for family in families if family.has_histories]
     if len(known) <= MOST_CURVES:
@@ -142,7 +142,7 @@ def _draw_distributions(
     for number, (family, found) in enumerate(tries):
         shown = _curve_style(number)
         at, high = found.distribution(measure)
-        # Where all runs have ended, and not all have reached the target, nothing more is known.
+        # After the end of all runs, if not all have reached the target, the curve is unknown.
         known = right if found.reached == len(found.spent) else max(map(reach, found.amounts(measure)))
         steps = [left, *map(reach, at), known]
         heights = [0.0, *high, high[-1] if high else 0.0]

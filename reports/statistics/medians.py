@@ -32,7 +32,7 @@ class Estimate:
     high: float | None = None
 
     def scaled(self, factor: float) -> Estimate:
-        """Return the estimate of so many times the value."""
+        """Return the estimate multiplied by a factor."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Estimate(self.value * factor, low, high)
 
@@ -71,7 +71,7 @@ def summarise(values: Sequence[float]) -> Summary:
 
 
 def ratio_of_medians(baseline: Sequence[float], other: Sequence[float]) -> Estimate:
-    """How many times faster `other` is than `baseline`: median(baseline) / median(other).
+    """Return the speed-up of `other` over `baseline`: median(baseline) / median(other).
 
     The interval resamples both sides. None where either side has too few repetitions for one.
 

@@ -40,8 +40,8 @@ def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> panda
     -------
     DataFrame
         A row for each pair: the names (`one`, `other`), `p` of Mann and Whitney's two-sided test, the same after Holm's
-        correction (`corrected`), the effect size as a number and in words (`a12`, `effect`), which one is better, if
-        that can be said (`verdict`), and the smallest p that such samples can have (`least`).
+        correction (`corrected`), the effect size as a number and as text (`a12`, `effect`), the significantly better
+        one, if any (`verdict`), and the smallest p that such samples can have (`least`).
     """
     import pandas
 
@@ -62,8 +62,8 @@ def mann_whitney(one: Sequence[float], other: Sequence[float]) -> tuple[float, f
     """Return the two-sided p of Mann and Whitney's test, and A12.
 
     The test is exact without ties, else by the normal approximation. A12 is the part of all pairs in which the first is
-    smaller, ties counted half: Vargha and Delaney's measure says how often the first is larger, but costs and times are
-    the better the smaller. Infinite values are the largest, and equal.
+    smaller, ties counted half: Vargha and Delaney count pairs with a larger first value, but smaller costs and times
+    are better. Infinite values are the largest, and equal.
 
     Raises
     ------

@@ -18,7 +18,7 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class SeedQuality:
-    """What runs of several seeds found.
+    """Costs of runs with several seeds.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class SeedQuality:
     costs : Summary
         Of the best costs of all seeds; its interval is that of their median.
     optimum : int or float or None
-        What is known of the instance.
+        Known optimum of the instance.
     """
 
     runs: tuple[Record, ...]
@@ -36,7 +36,7 @@ class SeedQuality:
 
     @classmethod
     def of(cls, family: Sequence[Record]) -> SeedQuality:
-        """What the runs of a family found."""
+        """Summarise the runs of a family."""
         return cls(
             tuple(family), summarise([run.best_cost for run in family]), family[0].details.get("optimum") or None
         )
@@ -54,7 +54,7 @@ class SeedQuality:
         )
 
     def _to_optimum(self, what: str) -> str:
-        """Word how far the mean is from the optimum, and how many seeds reached it; empty where none is known."""
+        """Return the mean's distance to the optimum, and the number of seeds that reached it; empty if unknown."""
         if not self.optimum:
             return ""
         apart = gap(self.costs.mean, self.optimum)
@@ -66,10 +66,10 @@ class SeedQuality:
 
 
 def merge_seeds(family: Sequence[Record]) -> Record:
-    """A record that stands for runs which differ in the seed alone.
+    """Merge the records of runs that differ only in the seed.
 
     It has the repetitions of all, the best cost of any, the mean of what they evaluated, and a hash of their hashes:
-    equal for those whose runs are equal, seed by seed. ``parameters["seeds"]`` names the seeds.
+    equal for equal runs, seed by seed. ``parameters["seeds"]`` names the seeds.
     """
     if len(family) == 1:
         return family[0]

@@ -29,9 +29,9 @@ def expected(family: SeedFamily, target: Target, measure: EffortMeasure) -> str:
 
 
 def make_target_table(caption: str, families: Sequence[SeedFamily], targets: Targets, unit: str) -> TextTable:
-    """Expected times of runs that differ in their devices alone: a row for each, evaluations in the last.
+    """Return expected times of runs that differ only in their devices: a row for each, evaluations in the last.
 
-    Runs of one work need as many evaluations on every device, unless each device has a number of its own.
+    Runs of one work need the same number of evaluations on every device, unless the number is listed by device.
     """
     headings = ("run", *(f">expected time to {target.words} [95 % CI]" for target in targets.all))
     rows = [[family.label, *(expected(family, target, "seconds") for target in targets.all)] for family in families]

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 EffortMeasure = Literal["seconds", "evaluations"]
 SAMPLES = ("seed", "repetition", "seconds", "evaluations", "cost", "ended")
-"""Columns of the samples of a search: the best cost after so many seconds and evaluations, and if it ended there."""
+"""Columns of the samples of a search: the best cost after some seconds and evaluations, and if it ended there."""
 GAPS = (0.01, 0.05)
-"""How far above the first target the others are, as parts of its absolute value."""
+"""Distances of the other targets above the first one, relative to its absolute value."""
 EQUAL_COSTS = 1e-9
 """Relative difference below which two costs are one."""
 
@@ -47,7 +47,7 @@ def read_samples(run: Record) -> tuple[list[tuple[Any, ...]], list[str]]:
     list of tuple
         Rows of `SAMPLES` in the order of time: those of each history that can be used, and one of its end.
     list of str
-        The problem of each other history, in words.
+        The defects of all other histories.
     """
     rows: list[tuple[Any, ...]] = []
     troubles = []
@@ -112,9 +112,9 @@ class Targets:
 def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Targets:
     """Choose the same targets for all runs on an instance.
 
-    The first is what the user asked for; else the known optimum if a run reached it, else the best cost of any run. No
-    run may be asked for less than what it was told to stop at, so the first is at least the highest of those. Without
-    a wish of the user, `GAPS` say the others.
+    The first is what the user asked for; else the known optimum if a run reached it, else the best cost of any run. A
+    run's target cannot be below its stop criterion, so the first target is at least the highest of those. By default,
+    `GAPS` define the others.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
 
 
 def stop_cost(run: Record) -> float | None:
-    """The cost at which a run was told to stop, if it was."""
+    """Return the cost at which a run had to stop, if given."""
     stop = run.parameters.get("target")
     return stop if isinstance(stop, int | float) and not isinstance(stop, bool) else None
 
@@ -176,13 +176,13 @@ class TargetAttempts:
         return [float(amount) for amount in chosen[measure]]
 
     def expected(self, measure: EffortMeasure) -> Estimate | None:
-        """Expected running time: what all runs spent until the target or their end, over how many reached it.
+        """Return the expected running time: total time until the target or the end, over the number of successful runs.
 
         Returns
         -------
         Estimate or None
-            With a 95 % percentile bootstrap over the runs, whose upper end is infinite where too many resamples have no
-            run that reached the target. None where no run reached it: the expectation is then not known.
+            With a 95 % percentile bootstrap over the runs; its upper end is infinite if too many resamples have no
+            successful run. None if no run reached the target.
         """
         if not self.reached:
             return None
@@ -200,12 +200,12 @@ class TargetAttempts:
         return Estimate(value, float(ends[0]), float(ends[1]))
 
     def distribution(self, measure: EffortMeasure) -> tuple[list[float], list[float]]:
-        """The empirical distribution of the time to the target.
+        """Return the empirical distribution of the time to the target.
 
         Returns
         -------
         (list of float, list of float)
-            Where the function steps, and how high it is from there on. Runs that never reached the target count as
+            Places of the function's steps, and its values from there on. Runs that never reached the target count as
             censored at their end, which is the share of runs itself where all others reached it before.
         """
         from scipy.stats import CensoredData, ecdf
@@ -214,7 +214,7 @@ class TargetAttempts:
             return [], []
         data = CensoredData(uncensored=self.amounts(measure, True), right=self.amounts(measure, False))
         found = ecdf(data).cdf
-        # Where runs only ended, nothing rises.
+        # The function is constant at ends of runs.
         rises = np.diff(found.probabilities, prepend=0.0) > 0
         return found.quantiles[rises].tolist(), found.probabilities[rises].tolist()
 
