@@ -13,7 +13,7 @@ from core.lang import *
 FIRST, END, COUNT, SIDE, NODES, BEST_NODE = 0, 1, 2, 3, 4, 5
 """The place: decided items are `FIRST` to `END` - 1; so many states, in which half of the lists; so many changes."""
 BEST, KEPT = 0, 1
-"""The numbers: the incumbent's value, and the states that were kept so far."""
+"""The numbers: the incumbent's value, and the states that were kept so far, with the first."""
 
 
 @bundle

@@ -19,6 +19,7 @@ from core.kernels.dp import (
     held_karp_halves,
     knapsack,
     knapsack_branch_and_bound,
+    knapsack_core,
     knapsack_halves,
     lcs,
     restricted_tour,
@@ -43,6 +44,7 @@ from core.search.ant_colony import settings as ant_settings
 from core.search.dp.engine.recurrences import MOST_CELLS
 from core.search.dp.held_karp.neighbourhood import MOST_K, RotationLayers
 from core.search.dp.held_karp.plan import HeldKarpPlan, rank_of
+from core.search.dp.knapsack.expanding_core import MOST_CHANGES
 from core.search.exact.enumeration import MOST_LENGTH
 
 WORDS = 2**31 - 1
@@ -476,6 +478,23 @@ def test_a_bound_of_the_largest_numbers(team):
         rank=0,
     )
     assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.BEST]) == LARGEST
+
+
+def test_the_last_change_of_a_core_of_the_largest_numbers(team):
+    weights, values = words(2, MOST_CAPACITY - 1, dtype=np.int64), words(LARGEST, LARGEST, dtype=np.int64)
+    items = knapsack_core.CoreItems(weights, values, 2, 1, MOST_CAPACITY, 2, LARGEST)
+    room, last = MOST_CHANGES * 2, MOST_CHANGES - 1
+    states = knapsack_core.CoreStates(
+        place=words(1, 1, 1, 0, last, 0), numbers=words(LARGEST, 1, dtype=np.int64),
+        weights=virtual(2 * room, np.int64, held={0: 2}.items()),
+        values=virtual(2 * room, np.int64, held={0: LARGEST}.items()), nodes=virtual(2 * room, np.int32),
+        parents=virtual(MOST_CHANGES, np.int32), changed=virtual(MOST_CHANGES, np.int32),
+        room=room, changes=MOST_CHANGES,
+    )  # fmt: skip
+    team(knapsack_core.expand, 2, 1, items, states, 1, rank=0)
+    assert ORACLE.download(states.place).tolist() == [1, 2, 1, 1, MOST_CHANGES, 0]
+    assert states.values.handle.held[room] == 2 * LARGEST
+    assert states.changed.handle.held == {last: 1}
 
 
 @pytest.mark.parametrize(("strips", "batches"), [(100_000, 20_000), (30, 2**26 - 2)])

@@ -11,7 +11,7 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings
-from core.search.dp.knapsack import branch_and_bound
+from core.search.dp.knapsack import branch_and_bound, expanding_core
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
@@ -68,6 +68,8 @@ LETTERS = " ".join(one.tobytes().decode() for one in (PAIR.a, PAIR.b))
 ITEMS = knapsack.generate("paper", 12, 60, 1)
 HARD = knapsack.Knapsack("hard", np.full(60, 2), np.full(60, 2), 61)
 """Even weights and an odd capacity: no bound cuts anything."""
+WIDE = knapsack.generate("strongly-correlated", 2000, None, 1)
+"""A core of it takes more than one launch."""
 MUCH = Iterations(10**9)
 KINDS = {
     "tabu search": Kind(
@@ -127,6 +129,10 @@ KINDS = {
     "knapsack bounded": Kind(
         branch_and_bound.KnapsackBranchAndBound, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
         ((HARD,), {}, None), shared=False,
+    ),
+    "knapsack by a core": Kind(
+        expanding_core.KnapsackCore, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method core",
+        ((WIDE,), {}, None), shared=False,
     ),
 }  # fmt: skip
 """Of every search of the suite one, by name."""

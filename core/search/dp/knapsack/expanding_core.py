@@ -49,6 +49,7 @@ class KnapsackCore:
         self.backend, self.communicator, self.instance = backend, communicator, instance
         weights, values = instance.weights.astype(np.uint64), instance.values.astype(np.uint64)
         self.free = (weights == 0) & (values > 0)
+        self.free_value = int(values[self.free].sum())
         useful = np.flatnonzero((weights > 0) & (weights <= instance.capacity) & (values > 0))
         weights, values = weights[useful], values[useful]
         # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
@@ -79,7 +80,7 @@ class KnapsackCore:
 
     def _put_start(self) -> None:
         self.backend.write(self.states.place, np.array([self.at, self.at, 1, 0, 1, 0], np.int32))
-        self.backend.write(self.states.numbers, np.array([self.value, 0], np.int64))
+        self.backend.write(self.states.numbers, np.array([self.value, 1], np.int64))
         for buffer, first in ((self.states.weights, self.weight), (self.states.values, self.value)):
             row = np.zeros(2 * self.room, np.int64)
             row[0] = first
@@ -124,7 +125,7 @@ class KnapsackCore:
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
     ) -> Selection:
-        """Search until the value is proved. See `core.search.protocol.Search.run`.
+        """Search until the value is proved, or the callback ends it. See `core.search.protocol.Search.run`.
 
         There are no stop criteria, no history and no checkpoints. The callback's steps are items, and its cost is the
         incumbent's value.
@@ -137,7 +138,7 @@ class KnapsackCore:
         return execute(self, SynchronousRun(self.communicator, Stop(iterations=1 << 62), callback, sizes=sizes))
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        self.best, self.kept, self.done = self.value, 0, 0
+        self.best, self.kept, self.done, self.is_proved = self.value, 1, 0, self.is_trivial
         if not self.is_trivial:
             self._put_start()
 
@@ -149,13 +150,13 @@ class KnapsackCore:
         place = self.backend.download(self.states.place)
         self.best, self.kept = map(int, self.backend.download(self.states.numbers))
         self.done = int(place[kernels.END] - place[kernels.FIRST])
-        is_left = bool(place[kernels.COUNT])
         count = int(place[kernels.COUNT])
-        if is_left and (2 * count > self.room or int(place[kernels.NODES]) + count > self.changes):
+        self.is_proved = count == 0
+        if count and (2 * count > self.room or int(place[kernels.NODES]) + count > self.changes):
             self._grow()
         if run.is_report_due:
-            run.report(self.done, self.best, self.kept)
-        return Step(budget, undone=int(is_left), is_divisible=True)
+            run.report(self.done, self.best + self.free_value, self.kept)
+        return Step(budget, undone=int(not self.is_proved), is_divisible=True)
 
     def checkpoint(self, run: SynchronousRun) -> None:
         """Return nothing: a run has no checkpointer."""
@@ -173,6 +174,6 @@ class KnapsackCore:
             while node:
                 chosen[self.items[changed[node]]] ^= True
                 node = int(parents[node])
-        value = self.best + int(self.instance.values[self.free].sum(dtype=np.uint64))
+        value = self.best + self.free_value
         run.end(self.done, value, self.kept)
-        return make_selection(self.instance, value, chosen, nodes=self.kept)
+        return make_selection(self.instance, value, chosen, optimal=self.is_proved, nodes=self.kept)
