@@ -5,7 +5,7 @@ python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the
 python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
 python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, verified in NumPy
 python -m drivers.knapsack --items 100 --method bb                           the paper's baseline: branch and bound
-python -m drivers.knapsack --items 10000 --class uncorrelated --method core   an expanding core, proved optimal
+python -m drivers.knapsack --items 10000 --class uncorrelated                an expanding core, proved optimal
 python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   the paper's mapping, by diagonals
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table on 2 ranks
 """
@@ -40,7 +40,7 @@ def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
 
 
 class KnapsackWorkload(DpWorkload[KnapsackOptions]):
-    """A table of items and capacities, or the paper's branch and bound."""
+    """A table of items and capacities, the paper's branch and bound, or an expanding core."""
 
     name = "knapsack"
     title = "the 0-1 knapsack problem, by dynamic programming"
@@ -55,7 +55,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         """The instance, after a look at options that would change nothing or exclude each other."""
         options.refuse_idle()
         instance = options.chosen_instance()
-        return Task(options.by_mapping(), instance, instance.source)
+        return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
         """The search, compiled and warm."""
@@ -104,7 +104,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             outcome,
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
-            unit={"bb": "nodes", "core": "states"}.get(options.method, ""),
+            unit={"bb": "nodes", "core": "states"}.get(options.method or "", ""),
             details={
                 "optimum": instance.optimum,
                 "evaluation_definition": STATES if options.method == "core" else CELLS,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UserError
-from core.problems.tables.knapsack import CLASSES
+from core.problems.tables.knapsack import CLASSES, PAPER
 from core.search.dp.knapsack.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions
@@ -14,9 +14,14 @@ from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb", "core")
+TABLE_OPTIONS = "backend", "cores", "checkpoint", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
+"""Without ``--method`` one of these that is given means a table."""
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
 """Cells up to which NumPy computes the value again without being asked; it takes half a second."""
+CORE_CLASSES = tuple(kind for kind in CLASSES if kind not in (PAPER, "inverse-strongly-correlated"))
+CORE_CELLS = 10**8
+"""Tables of these classes, from so many cells on, took longer on one core than an expanding core, every time."""
 GENERATED = OptionGroup("generated instances, from --seed")
 SEARCH = OptionGroup("search", decides="work")
 """Branch and bound may find another of several best selections, so the method decides the work."""
@@ -43,10 +48,11 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
         spelled="--class",
     )
     range: int | None = GENERATED.option(None, "largest random number in Pisinger's classes (1000)", positive, "R")
-    method: str = SEARCH.option(
-        METHODS[0],
+    method: str | None = SEARCH.option(
+        None,
         "dynamic programming (dp), the paper's baseline: branch and bound on one core (bb), or an expanding core on "
-        "one lane (core) (%(default)s)",
+        "one lane (core); default: an expanding core for most of Pisinger's classes, from 100 million cells on, where "
+        "no backend, no ranks and nothing of a table is asked for, else dynamic programming",
         choices=METHODS,
     )
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
@@ -62,7 +68,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     @property
     def bounded(self) -> bool:
         """Whether a method without a table is asked for: branch and bound, or an expanding core."""
-        return self.method != "dp"
+        return self.method in ("bb", "core")
 
     @property
     def sized(self) -> bool:
@@ -93,6 +99,14 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
             )
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a value and no selection")
+
+    def settled(self, instance: Any, ranks: int) -> KnapsackOptions:
+        """These options with a method: on so many ranks an expanding core or a table, where none is named."""
+        if self.method is not None:
+            return self
+        is_faster = self.kind in CORE_CLASSES and instance.n * (instance.capacity + 1) >= CORE_CELLS
+        as_given = (getattr(self, name) == getattr(KnapsackOptions, name) for name in TABLE_OPTIONS)
+        return replace(self, method="core" if is_faster and ranks == 1 and all(as_given) else "dp")
 
     def chosen_instance(self) -> Any:
         """The instance that a file holds, or one that is generated.

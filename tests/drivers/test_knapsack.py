@@ -8,6 +8,8 @@ import pytest
 from core.problems.tables.knapsack import Knapsack, generate, write
 from core.search.dp.knapsack.search import KnapsackSearch, Selection
 from drivers import knapsack
+from drivers.knapsack import KNAPSACK
+from drivers.options.knapsack import KnapsackOptions
 from tests.drivers.records import lines
 
 DRIVER = knapsack
@@ -92,3 +94,20 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
     code, said, _ = drive(*asked)
     (own,) = [line.split() for line in said.splitlines() if line.startswith("this search")]
     assert code == 0 and "hard: incumbent of value " in said and own[3] == "no"
+
+
+@pytest.mark.parametrize(
+    ("given", "ranks", "method"),
+    [
+        ({"kind": "uncorrelated", "items": 1000}, 1, "core"),
+        ({"kind": "uncorrelated", "items": 1000}, 2, "dp"),
+        ({"kind": "uncorrelated", "items": 1000, "backend": "cpu"}, 1, "dp"),
+        ({"kind": "uncorrelated", "items": 1000, "trace": False}, 1, "dp"),
+        ({"kind": "uncorrelated", "items": 100}, 1, "dp"),
+        ({"kind": "inverse-strongly-correlated", "items": 1000}, 1, "dp"),
+        ({"items": 1500, "capacity": 100_000}, 1, "dp"),
+        ({"kind": "uncorrelated", "items": 1000, "method": "bb"}, 1, "bb"),
+    ],
+)
+def test_an_expanding_core_is_the_default_where_it_is_faster_and_no_table_is_asked_for(given, ranks, method):
+    assert KNAPSACK.load(KnapsackOptions(**given), ranks).options.method == method
