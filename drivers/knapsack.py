@@ -88,6 +88,10 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             return super().once(run, callback)
         return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
 
+    def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
+        """The method, also where the options leave it open."""
+        return {"method": run.options.method}
+
     def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
         """How the table is computed, if there is one."""
         return {**super().execution(run), "tiling": None if run.options.bounded else run.options.tiling}

@@ -53,6 +53,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
         "dynamic programming (dp), the paper's baseline: branch and bound on one core (bb), or an expanding core on "
         "one lane (core); default: an expanding core for most of Pisinger's classes, from 100 million cells on, where "
         "no backend, no ranks and nothing of a table is asked for, else dynamic programming",
+        decides="search",
         choices=METHODS,
     )
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
