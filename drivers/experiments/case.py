@@ -1,4 +1,4 @@
-"""A case: one row of a plan, which is run in a process of its own and recorded."""
+"""A case: one row of a plan, run in a separate process and recorded."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Case:
     workload
         The declaration.
     task
-        What is solved, as this process loaded it.
+        The problem, as this process loaded it.
     arguments : tuple of str
         Of the program, without the seeds and those that the configuration adds.
     asked
@@ -63,9 +63,9 @@ class Case:
     peers : bool
         True to run reference solvers with the run on one core.
     about : str
-        What tells the case from others of the same workload and problem, as text; may be empty.
+        Text that distinguishes the case from others of the same workload and problem; may be empty.
     work : RepetitionWork, optional
-        Work of a repetition, for the estimate; None: not known in advance.
+        Work of a repetition, for the estimate; None if unknown in advance.
 
     """
 

@@ -21,13 +21,13 @@ from reports.comparison.speedups import NotRun
 from reports.records.environment import cores as present_cores
 
 ONE_CORE = "core"
-"""The kind of device that a rank takes unless it is told otherwise, and that the baseline has."""
+"""Kind of device of the baseline, and of ranks by default."""
 DEFAULT_RANKS = (2, 4)
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One way to run a workload."""
+    """Backend, device, ranks and cores of a run."""
 
     backend: str
     device: str
@@ -77,26 +77,26 @@ def plan_configurations(
     rank_backend: str | None = None,
     cores: Sequence[int] | None = None,
 ) -> tuple[list[Configuration], list[NotRun]]:
-    """Choose which configurations to run, the one-core baseline first, and which not and why.
+    """Choose the configurations to run, the one-core baseline first, and list the others with reasons.
 
     Parameters
     ----------
     devices : sequence
-        Objects with `backend, device, name, usable, reason, kind, is_reference`, as `backends.survey` has them.
+        Objects with `backend, device, name, usable, reason, kind, is_reference`, such as those of `backends.survey`.
     backends : sequence of str, optional
         Only these; None: all but the reference interpreter, which is thousands of times slower.
     ranks : sequence of int
-        Numbers of MPI ranks to run besides.
+        Further numbers of MPI ranks.
     rank_backend : str, optional
-        What a rank runs on; None: one core, where that is among the backends.
+        Backend of a rank; None for one core, if that is among the backends.
     cores : sequence of int, optional
-        Numbers of cores with which backends run that can be told so; None: all cores.
+        Numbers of cores for backends that accept one; None for all cores.
 
     Raises
     ------
     UserError
-        A named backend is unknown or not usable here, nothing is left to run, or nothing takes a number of cores, or
-        not so many.
+        A named backend is unknown or not usable here, nothing is left to run, or no backend accepts a number of
+        cores, or this many.
 
     """
     _refuse_unusable(devices, "--backends", backends or ())
@@ -134,7 +134,7 @@ def plan_configurations(
 def with_cores(
     configurations: Sequence[Configuration], devices: Sequence[Any], cores: Sequence[int]
 ) -> list[Configuration]:
-    """Those that can be told how many cores they use, with each of these numbers, and all others as they are.
+    """Return configurations with each of these numbers of cores if they accept one, and all others unchanged.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _one_line(text: str) -> str:
 
 
 class HybridConfiguration(NamedTuple):
-    """So many ranks, each with so many cores."""
+    """Numbers of ranks and of cores of each."""
 
     ranks: int
     cores: int
@@ -217,7 +217,7 @@ class HybridConfiguration(NamedTuple):
 
 
 def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
-    """Read a mixture, 4x2, or a number of cores, 8, which stands for all its mixtures."""
+    """Read a hybrid configuration, 4x2, or a number of cores, 8, for all hybrid configurations of it."""
     found = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"expected ranks x cores as in 4x2, or a number of cores, found {text!r}")
@@ -226,28 +226,28 @@ def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
 
 
 def hybrid_configurations(total: int) -> list[HybridConfiguration]:
-    """All ways to share so many cores out evenly, from one rank with all to a rank for each."""
+    """Return all even partitions of the cores, from one rank with all to one rank for each core."""
     return [HybridConfiguration(ranks, total // ranks) for ranks in range(1, total + 1) if total % ranks == 0]
 
 
 def chosen_hybrid_configurations(
     asked: Sequence[HybridConfiguration | int], present: int, oversubscribe: bool
 ) -> list[HybridConfiguration]:
-    """The mixtures that a command line asks for: those named, all of a number of cores, or all of the cores here.
+    """Return the hybrid configurations of a command line: named ones, all of a number of cores, or all of this machine.
 
     Parameters
     ----------
     asked
-        What stands behind `--hybrid`.
+        Values of `--hybrid`.
     present
         Cores of this machine.
     oversubscribe
-        Whether mixtures may share cores.
+        True if ranks may share cores.
 
     Raises
     ------
     UserError
-        They are not all of the same number of cores, or are of more than there are; of one core there is none.
+        They have different numbers of cores, or more than exist; one core cannot be divided.
 
     """
     numbers = [one if isinstance(one, int) else one.total for one in asked] or [present]
@@ -269,17 +269,17 @@ def chosen_hybrid_configurations(
 def plan_hybrid_configurations(
     devices: Sequence[Any], mixtures: Sequence[HybridConfiguration], backend: str | None = None
 ) -> tuple[list[Configuration], list[NotRun]]:
-    """What runs where: one core, the baseline of all; then every mixture, and which of them cannot run and why.
+    """Plan one core as baseline and every hybrid configuration; returns those that cannot run with reasons.
 
     Ranks of one core each are flat MPI: they run on the device of one core, without a pool of threads.
 
     Parameters
     ----------
     devices : sequence
-        As `drivers.experiments.configurations.plan_configurations` takes them.
+        See `drivers.experiments.configurations.plan_configurations`.
     mixtures : sequence of Mixture
     backend : str, optional
-        What ranks of several cores run on; None: the first that takes a number of cores.
+        Backend of ranks with several cores; None for the first that accepts a number of cores.
 
     Raises
     ------
@@ -317,12 +317,12 @@ def plan_hybrid_configurations(
 
 
 def choose_configurations(options: argparse.Namespace) -> tuple[list[Configuration], list[NotRun]]:
-    """Return where to run, and what cannot run and why, by the options `--backends`, `--ranks` and those beside them.
+    """Return the configurations of `--backends`, `--ranks` and related options, and those that cannot run with reasons.
 
     Raises
     ------
     UserError
-        What is asked for is not here, or changes nothing.
+        A requested device does not exist, or an option changes nothing.
 
     """
     devices = list(available.survey())

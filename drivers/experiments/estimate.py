@@ -26,12 +26,12 @@ START_S = 3.0
 
 
 def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
-    """What one repetition computes; None where nobody can tell before.
+    """Return the work of one repetition; None if unknown in advance.
 
     Raises
     ------
     UserError
-        The search is none on any device.
+        No device can run the search.
 
     """
     is_local = isinstance(task.options, SearchOptions)
@@ -84,7 +84,7 @@ def lcs(task: Task) -> Any:
 
 
 def knapsack(task: Task) -> Any:
-    """All cells of the table, also those that turn out not to matter; nobody knows what branch and bound needs."""
+    """Return all cells of the table as an upper bound; None for branch and bound."""
     cells = len(task.problem.useful_items()) * (task.problem.capacity + 1)
     return SimpleNamespace(work=None if task.options.bounded else cells, work_unit="cells")
 
@@ -102,7 +102,7 @@ def held_karp(task: Task) -> Any:
 
 
 def exact(task: Task) -> Any:
-    """All beginnings of tours, or all tours; nobody knows how many a bound leaves."""
+    """Return all beginnings of tours, or all tours; the number left by a bound is unknown."""
     from math import perm
 
     options, cities = task.options, task.problem.n - 1

@@ -25,7 +25,7 @@ OWN_OPTIONS = (
 
 
 class PlanParser(CompletingParser):
-    """A parser whose errors are one line, as all mistakes of a user are."""
+    """A parser with errors in one line, like all user errors."""
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UserError`."""
@@ -63,7 +63,7 @@ def add_core_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_parallel_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option of plans whose times need not be compared."""
+    """Add the option of plans with times that need not be comparable."""
     text = "run the seeds on one core at the same time, a core for each; their times are then not comparable"
     parser.add_argument("--parallel", choices=["seeds"], help=text)
 

@@ -1,4 +1,4 @@
-"""Plan of an experiment: the cases to run, what the records hold of them, and how long the rest takes."""
+"""Plan of an experiment: the cases, their recorded runs, and an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class ProblemIdentity(NamedTuple):
 def plan_work(
     workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
 ) -> list[Case]:
-    """Return the cases of a workload with its arguments; `Case.on` sets where they run.
+    """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
-    An instance is one case whatever the seeds, or one for each seed if each seed generates an instance of its own.
+    An instance is one case for all seeds, or one for each seed if seeds generate instances.
     ``more`` are further attributes of the cases.
 
     Raises
@@ -79,7 +79,7 @@ def around_others(cases: Sequence[Case]) -> list[Case]:
 
 @dataclass
 class ExperimentPlan:
-    """Cases in the order in which they run.
+    """Cases in the order of their runs.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ class ExperimentPlan:
     records : Path
         File of their records.
     not_run : list of str
-        What cannot run, and why, a line each.
+        Configurations that cannot run, with reasons, a line each.
     rerun : bool
-        True to count no record that is there already.
+        True to ignore existing records.
     elsewhere : bool
-        True if cases run on other hosts, whose records count.
+        True if cases run on other hosts, with records of those hosts.
 
     """
 

@@ -1,6 +1,6 @@
-"""Run of a plan: what the records hold is skipped, each case's end is judged, and progress is shown.
+"""Run of a plan: recorded cases are skipped, each case's result is checked, and progress is shown.
 
-A case runs in a process of its own, so that no backend warms, slows or breaks another.
+A case runs in a separate process, so that no backend warms, slows or breaks another.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class CaseOutcome(NamedTuple):
 
 
 class PlanRun:
-    """Runs cases and shows how many of how many are done and how long the rest takes.
+    """Runs cases and shows the number of finished cases and the remaining time.
 
     Parameters
     ----------
     total
-        Number of cases, including those that the records hold.
+        Number of cases, including recorded ones.
     executor
         Runs the cases.
 
@@ -127,7 +127,7 @@ class PlanRun:
             found = self._recorded(case)
         except UnequalWorkError as error:
             return self._failed(case, str(error), f"differs from repetition to repetition{took}")
-        # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
+        # A run with a rejected result ends with 1 and has its records: the comparison has the reason.
         if case.is_complete(found) and (finished.returncode == DONE or not all(one.verified for one in found)):
             show(f"{describe_outcome(found)}{took}", indent=4)
             return CaseOutcome(case, found)
@@ -193,7 +193,7 @@ def find_error_line(said: Sequence[str]) -> str:
 
 
 def remove_banners(said: Iterable[str]) -> Iterator[str]:
-    """Yield lines that are not blank and stand in no banner of a launcher."""
+    """Yield lines that are neither blank nor part of a launcher's banner."""
     within = False
     for line in said:
         if re.fullmatch("-{5,}", line.strip()):

@@ -20,7 +20,7 @@ from reports.records.iohprofiler import MAXIMISED
 
 
 class CollectedRepetitions(Repetitions):
-    """Repetitions whose results are kept and not shown; they run whatever a record holds of them already.
+    """Repetitions that collect their results without printing; they run even if a record has them.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class CollectedRepetitions(Repetitions):
     found : list of Result
         On the first rank.
     unconfirmed : Unconfirmed or None
-        The error to raise for the first contradicted repetition; on the first rank.
+        The error to raise for the first rejected repetition; on the first rank.
     """
 
     def __init__(self, callback: Callback | None, *given: Any) -> None:
@@ -123,7 +123,7 @@ class CollectedRepetitions(Repetitions):
 
 
 class InterruptRequest:
-    """Whether somebody has pressed Ctrl-C; the second time interrupts at once, as it always does.
+    """Request to stop by Ctrl-C; a second Ctrl-C interrupts at once.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ ProblemFactory = Callable[..., Problem]
 
 @dataclass(frozen=True)
 class CustomProblemOptions(SearchOptions):
-    """What local search on any problem understands; `declare_options` adds what a problem's constructor takes."""
+    """Options of local search on any problem; `declare_options` adds parameters of a problem's constructor."""
 
     neighbourhood: str = "auto"
     check: bool = CHECKS.option(
@@ -62,12 +62,12 @@ class CustomProblemOptions(SearchOptions):
 
 
 def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -> None:
-    """Be the program of a problem: the last line of its file, which does nothing where the file is imported.
+    """Run the program of a problem: the last line of its file, without effect if the file is imported.
 
     Parameters
     ----------
     problem
-        The class, whose constructor's parameters become options by name, type and default; or a function that makes
+        The class; its constructor's parameters become options by name, type and default. Or a function that makes
         the problem, or the problem itself.
     argv
         The command line; None: that of the process.
@@ -75,7 +75,7 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
     Raises
     ------
     SystemExit
-        Always, with the program's exit code: 0 done, 1 a result that was contradicted, 2 a mistake of the user.
+        Always, with the program's exit code: 0 done, 1 a rejected result, 2 a user error.
 
     """
     # A file that says nothing of `__main__` is imported by the processes that its own program starts.
@@ -85,7 +85,7 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
 
 
 def start_command() -> tuple[str, ...]:
-    """What Python was told to run: a file, or a module by `-m`."""
+    """Return Python's arguments for this program: a file, or a module by `-m`."""
     specification = getattr(sys.modules["__main__"], "__spec__", None)
     return ("-m", specification.name) if specification else (sys.argv[0],)
 
@@ -134,12 +134,12 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
     problem
         See `main`.
     started
-        What Python is told to run for this workload.
+        Python's arguments for this workload.
 
     Raises
     ------
     UserError
-        The constructor takes what no option can say.
+        A parameter of the constructor cannot be an option.
 
     """
     owner: Any = type(problem) if isinstance(problem, Problem) else problem

@@ -47,13 +47,13 @@ FORMS = {
     name: f"{maker}({', '.join(f'{key}={value}' for key, value in implied.items())})"
     for name, (maker, implied) in MAKERS.items()
 }
-"""How Python makes the algorithms that programs name."""
+"""Python expressions of the algorithms named by programs."""
 PARAMETER_FORMS = {
     name: f"ok.{FORMS[algorithm].replace(')', f'{name}=...)')}"
     for algorithm, names in ALGORITHMS.items()
     for name in names
 }
-"""How Python gives the parameters of algorithms."""
+"""Python expressions of parameters of algorithms."""
 PROGRAM_FORMS = {
     "curve": "history=True and `history` of the result",
     "plot": "history=True and `plot` of the result",
@@ -62,7 +62,7 @@ PROGRAM_FORMS = {
     "quiet": "no keyword, since nothing is printed",
     "start": "initial=...",
 }
-"""How Python says what other options of programs do."""
+"""Python expressions of other options of programs."""
 
 USUAL = {one.name: one.default for one in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
 """Defaults of keywords; without an algorithm it is tabu search, and without a seed it is 0."""
@@ -189,7 +189,7 @@ def minimize(
     evaluation
         Evaluation of neighbours; the fastest one by default.
     level
-        What is distributed: one walk's neighbourhood, walks, or each neighbour's evaluation too.
+        Level of parallelism: one walk's neighbourhood, walks, or each neighbour's evaluation too.
     mapping, generate, select, shape, data_memory
         Experiments of the paper: the same trajectory, with other times. See ``python -m drivers.qap --help``.
     seed, seeds
@@ -197,9 +197,9 @@ def minimize(
     initial
         Start solution of all walks, or an array with one for each; by default random ones.
     workers
-        Number of processes for several seeds, each on a core of its own; by default one seed runs after another.
+        Number of processes for several seeds, each on a separate core; by default one seed runs after another.
     backend, device, cores
-        Where the kernels run; by default on the fastest device here.
+        Device of the kernels; by default the fastest one here.
     callback
         Function that gets the progress a few times a second. If it returns True, the search ends with the best solution
         so far.
@@ -219,13 +219,12 @@ def minimize(
     Returns
     -------
     Result or Results
-        The result of one seed. Of several seeds all results, whose `cost` and `solution` are the best.
+        The result of one seed. For several seeds all results; their `cost` and `solution` are the best.
 
     Raises
     ------
     UserError
-        A keyword that does not exist or whose value is wrong, a device that is not here, or a problem whose functions
-        are wrong.
+        An unknown keyword or a wrong value, a missing device, or a problem with wrong functions.
     Unconfirmed
         The scorer finds another cost for the best solution than the search does. The error holds the solution and
         both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
@@ -340,13 +339,13 @@ def run_workload(
     Parameters
     ----------
     workload, callback, ranks
-        What is run; see `minimize`.
+        See `minimize`.
     values
-        Values of options, which are checked here.
+        Values of options, to be checked.
     objects
         Values of options that were checked.
     owner
-        Name of what has the options, for errors; by default the workload's.
+        Name of the options' owner in errors; by default the workload's.
 
     """
     if "seed" in values and "seeds" in values:

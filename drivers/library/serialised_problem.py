@@ -48,7 +48,7 @@ def load_problem(path: Path) -> Problem:
         The file cannot be read, or holds no problem.
 
     """
-    # What lies in modules of the user's own is pickled by name; a comparison's processes do not look there themselves.
+    # Content of user modules is pickled by name; processes of a comparison do not search their folders.
     sys.path.append(os.getcwd())
     try:
         found = pickle.loads(path.read_bytes())
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def start_command(path: str) -> tuple[str, ...]:
-    """What Python is told to run for the problem in a file."""
+    """Return Python's arguments for the problem in a file."""
     return ("-m", "drivers.library.serialised_problem", path)
 
 

@@ -50,16 +50,16 @@ def check(
     moves: int = MOVES_CHECKED,
     seed: int = 0,
 ) -> Checked:
-    """Try a problem's functions against its `cost`: in plain Python, and on every backend that is usable here.
+    """Compare a problem's functions with its `cost`: in plain Python, and on every usable backend.
 
     Parameters
     ----------
     problem
-        The problem; small instances are tried faster.
+        The problem; small instances take less time.
     backend
-        The only one to try besides plain Python.
+        The only backend besides plain Python.
     neighbourhood, evaluation
-        Names of what to try, or a custom neighbourhood itself; by default all that the problem has.
+        Names to check, or a custom neighbourhood; by default all of the problem.
     moves
         Number of moves to try of each neighbourhood at its start solution, 1 or more.
     seed
@@ -68,14 +68,14 @@ def check(
     Returns
     -------
     Checked
-        What was tried; it prints as a table.
+        The checks made; prints as a table.
 
     Raises
     ------
     ProblemError
-        The first mistake that was found: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
+        The first error: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
     Unavailable
-        The backend that is asked for is not here.
+        The requested backend is missing.
     UserError
         An argument of another type, or a name that the problem does not have.
 

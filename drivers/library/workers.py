@@ -51,7 +51,7 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
 
 
 def one_core_backend(name: str) -> str:
-    """Return a backend that works on one core, which `auto` stands for.
+    """Return a backend that works on one core; ``auto`` selects one.
 
     Raises
     ------

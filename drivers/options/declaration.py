@@ -1,7 +1,7 @@
 """Declaration of options, from which the command line, its help and the checks of Python's values follow.
 
 Tables beside this module (`common.toml` says how) declare the options of families of workloads; a single program
-declares a field of its own by `OptionGroup.option`. An `Options` is a frozen dataclass of typed values: the command
+declares further fields by `OptionGroup.option`. An `Options` is a frozen dataclass of typed values: the command
 line makes one from texts, the library from keywords (`Options.checked`). Imports little: 64 ranks may start this at
 once on two cores.
 """
@@ -25,23 +25,23 @@ from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
 CHECKPOINT_EVERY_S = 60.0
 
 OptionEffect = Literal["work", "way", "search", "place", "nothing"]
-"""What an option decides.
+"""Effect of an option.
 
 work
-    What is computed: runs are compared only where these are equal.
+    The result: only runs with equal values are compared.
 way
-    How it is computed, and so the speed alone: equal work has equal hashes whatever these are.
+    The speed alone: equal work has equal hashes for all values.
 search
-    The one or the other, as the search says in its own parameters and ways.
+    Either of both; the search lists it in its parameters or execution settings.
 place
-    Where a rank works and what it shows; the ranks of a job may differ in it.
+    Place and output of a rank; the ranks of a job may differ in it.
 nothing
-    The instance (a record has its hash), checks, files and how often.
+    The instance (a record has its hash), checks, files and number of runs.
 """
 
 
 class OptionDeclaration(NamedTuple):
-    """How one option reads on the command line; its name, type and default are those of its field."""
+    """Command line form of one option; its name, type and default are those of its field."""
 
     help: str
     type: ValueType
@@ -74,26 +74,26 @@ class OptionGroup(NamedTuple):
         nargs: int | str | None = None,
         short: str | None = None,
     ) -> Any:
-        """Declare one option of this group: the default of a field of an `Options`.
+        """Declare one option of this group; returns the default of a field of an `Options`.
 
         Parameters
         ----------
         default
-            Its value where it is not given; ``%(default)s`` in the help stands for it.
+            Default value; ``%(default)s`` in the help is replaced by it.
         help
-            What it does.
+            Help text.
         type
             Type of its values. `bool`: a flag, with a ``--no-`` form unless its default is False.
         metavar
-            What stands for the value in the help.
+            Placeholder of the value in the help.
         decides
             See `OptionEffect`; by default that of the group.
         choices
-            The texts that it takes.
+            Allowed texts.
         spelled
-            Its name on the command line where that is not the field's; without dashes it is a positional argument.
+            Its name on the command line if it is not the field's; without dashes it is a positional argument.
         nargs
-            How many values it takes, as `argparse` counts.
+            Number of values, as for `argparse`.
         short
             A second name, with one dash.
 
@@ -118,14 +118,14 @@ def read_table(name: str) -> dict[str, dict[str, Any]]:
 
 
 class DeclaredByTable:
-    """Base class that declares fields by tables, where a class does not do it itself by `OptionGroup.option`.
+    """Base class that declares fields by tables, unless a class declares them by `OptionGroup.option`.
 
     Parameters
     ----------
     table
         Name of the table of a class; without it a class has those of its base class alone.
     **values
-        What the table does not know: words for the help by their names there, choices, and types of values.
+        Values missing in the table: words for the help by their names there, choices, and types of values.
 
     """
 
@@ -134,7 +134,7 @@ class DeclaredByTable:
     _values: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, table: str = "", **values: Any) -> None:
-        """Declare the fields of a class, and those of its base class whose declaration is another here."""
+        """Declare the fields of a class, and those of its base class with another declaration here."""
         super().__init_subclass__()
         cls._values = cls._values | values
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
@@ -172,7 +172,7 @@ class DeclaredByTable:
 
 @dataclass(frozen=True)
 class Options(DeclaredByTable, table="common"):
-    """What all workloads understand."""
+    """Options of all workloads."""
 
     instance: str | None = None
     data: str | None = None
@@ -274,12 +274,12 @@ def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], Opti
 
 
 def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
-    """The first rank's options with what this rank was told of its own place."""
+    """Return the first rank's options with this rank's place."""
     return replace(settled, **own.deciding("place"))
 
 
 def option_flag(one: Field[Any]) -> str:
-    """How an option is written on the command line."""
+    """Return an option's name on the command line."""
     declared: OptionDeclaration = one.metadata["option"]
     return declared.spelled or "--" + one.name.replace("_", "-")
 

@@ -13,7 +13,7 @@ AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 @dataclass(frozen=True)
 class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
-    """What dynamic programming understands."""
+    """Options of dynamic programming."""
 
     trace: bool = True
     mapping: str = "native"
@@ -50,7 +50,7 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
 
     @property
     def published(self) -> bool:
-        """Whether the work is laid on the device as the paper describes it."""
+        """True if the work is mapped to the device as in the paper."""
         return self.mapping == "published"
 
     def by_mapping(self: AnyDp) -> AnyDp:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.search.stop import Stop
 
 ITERATIONS = 10_000
-"""What ends a search that nobody limits."""
+"""Iterations of a search without a stop criterion."""
 
 DEFAULT_WALKS = 64
 """Walks where no option says what to do: they keep a core, all cores, a GPU and 64 ranks busy."""
@@ -102,8 +102,8 @@ class SearchOptions(
 ):
     """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
-    Options that only some algorithms have are None where they are not given, so that one that is given can be told.
-    What decides the work is the search's to say (its ``parameters``), because it fills in what is left open.
+    Options of only some algorithms are None unless given. The search's ``parameters`` decide the work, since the search
+    fills in defaults.
     """
 
     algorithm: str | Algorithm = "tabu"
@@ -139,7 +139,7 @@ class SearchOptions(
 
     @property
     def has_plan(self) -> bool:
-        """True if `core.search.local_search` searches, whose plan says what it does."""
+        """True if `core.search.local_search` runs the search; its plan describes it."""
         return True
 
     @property
@@ -164,7 +164,7 @@ class SearchOptions(
             given = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
         walks = given.walks or 1
         unlimited = given.iterations is None and given.seconds is None and not is_open
-        # Where the work grows with the ranks, one rank works on its one walk as each of several does.
+        # If the work grows with the ranks, one rank has one walk, like each of several ranks.
         alone = published or (walks == 1 and given.scaled is None)
         return replace(
             given,

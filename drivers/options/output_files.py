@@ -38,7 +38,7 @@ def require_writable_files(options: Any) -> None:
 
 
 def writing_obstacle(path: str) -> str | None:
-    """Why no file can be written there, in words, or None; everything is as it was afterwards."""
+    """Return the reason why a file cannot be written, as text, or None; changes nothing."""
     if not path:
         return "expected the name of a file, found nothing"
     folder = os.path.dirname(path) or "."
@@ -55,7 +55,7 @@ def writing_obstacle(path: str) -> str | None:
         return error.strerror
     try:
         room = os.fstatvfs(descriptor)
-        # Some network file systems say neither how large they are nor what is free.
+        # Some network file systems report neither their size nor their free space.
         return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
     finally:
         os.close(descriptor)
@@ -65,7 +65,7 @@ def writing_obstacle(path: str) -> str | None:
 
 @contextmanager
 def reporting_write_errors(path: str) -> Iterator[None]:
-    """Write a file inside; what the disk refuses then is told in one line.
+    """Write a file inside the block; errors of the disk are reported in one line.
 
     Raises
     ------

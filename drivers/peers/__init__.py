@@ -31,5 +31,5 @@ PEERS: dict[str, tuple[Peer, ...]] = {
 
 
 def peers_for(workload: str) -> tuple[Peer, ...]:
-    """Return the solvers to run beside a workload; none for one that is not known here, such as a user's own."""
+    """Return the solvers to run beside a workload; none for an unknown one, such as a user-defined problem."""
     return PEERS.get(workload, ())

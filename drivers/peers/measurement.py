@@ -1,8 +1,8 @@
-"""Running solvers beside our search: packages in process and warm, programs as whole processes.
+"""Reference solvers beside our search: packages in process and warm, programs as whole processes.
 
-Each runs in processes of its own, so that its threads and memory do not disturb ours. Like is measured with like: a
-package's call in a warm process stands beside our search in a warm process, a program beside a whole process of ours.
-What a solver takes to start is told apart: a minimal problem is timed too.
+Each runs in separate processes, so that its threads and memory do not disturb ours. A package's call in a warm process
+is compared with our search in a warm process, a program with a whole process of ours. The start of a solver is listed
+separately: a minimal problem is timed too.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, Pee
 LIMIT_S = 60.0
 """Seconds after which a single run is given up, if ours did not take longer."""
 HALVINGS = 6
-"""A solver that is given its time is also given a half of it, a quarter and so on, so often."""
+"""Number of halvings: a solver with a time limit also runs with a half of it, a quarter and so on."""
 PeerRuns = tuple[float, list[list[tuple[float, PeerAnswer]]]]
 """Seconds of a solver's start, and its repetitions by limit, each with its seconds."""
 
 
 class PeerTask(NamedTuple):
-    """What all solvers run: the problem, so often; and what our search took (seconds) and found."""
+    """Task of all solvers: the problem, the number of repetitions, and time (seconds) and cost of our search."""
 
     problem: Any
     repeats: int
@@ -56,18 +56,19 @@ def measure(
     peers : sequence of Peer
         As `drivers.peers.peers_for` returns them.
     problem : object
-        What the workload solves: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
+        The problem: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
     repeats : int
         Runs of the problem, at least 1.
     seconds : float
-        What our search took; solvers that search as long as they are told get the same time.
+        Time of our search; solvers with a time limit get the same time.
     cost : int, optional
-        What our search found, for `PeerMeasurement.time_to_cost_s`.
+        Cost of our search, for `PeerMeasurement.time_to_cost_s`.
 
     Returns
     -------
     list of Measured
-        One for each of `peers`; one that does not apply, is missing, fails or is given up says so in `failure`.
+        One for each of `peers`; `failure` has the reason if a solver does not apply, is missing, fails or takes too
+        long.
     """
     race = PeerTask(problem, repeats, float(seconds), cost)
     return [_measured(peer, race) for peer in peers]
@@ -113,7 +114,7 @@ def installed_peers(peers: Sequence[Peer]) -> list[str]:
 
 
 def _place(peer: Peer) -> str | None:
-    """Where a solver is: a program's path, a package's module; None if it is not here."""
+    """Return a solver's place: a program's path, a package's module; None if it is missing."""
     if isinstance(peer, PeerProgram):
         return shutil.which(peer.name)
     assert isinstance(peer, PeerPackage)
@@ -121,7 +122,7 @@ def _place(peer: Peer) -> str | None:
 
 
 def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
-    """What a solver is told: its time and, where our cost is known, ever less of it; or the limit of a run."""
+    """Return a solver's time limits: its time and, if our cost is known, shorter ones; or the limit of a run."""
     if not isinstance(peer, PeerPackage) or not peer.timed:
         return (race.limit_s,)
     halvings = 0 if race.cost is None else HALVINGS
@@ -198,7 +199,7 @@ def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> 
 
 
 def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
-    """What a process prints on standard output until it ends well."""
+    """Return a process's standard output after its successful end."""
     try:
         done = subprocess.run(
             command,

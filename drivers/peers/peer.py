@@ -16,18 +16,18 @@ class PeerError(Exception):
 
 
 class PeerAnswer(NamedTuple):
-    """What a solver gives back.
+    """Result of a solver.
 
     Attributes
     ----------
     solution : object
-        What the scorer of its `PeerSubject` takes: a tour, a selection, a permutation, or the length of a subsequence.
+        Argument of its `PeerSubject`'s scorer: a tour, a selection, a permutation, or the length of a subsequence.
     proved : bool
-        Whether the solver proved that there is no better one.
+        True if the solver proved that there is no better one.
     said : int, optional
-        The cost that the solver itself states; it must agree with our scorer's.
+        The cost reported by the solver; it must agree with our scorer's.
     reported_s : float, optional
-        The seconds that it took, as the solver itself prints them.
+        The seconds reported by the solver.
     """
 
     solution: Any
@@ -38,17 +38,17 @@ class PeerAnswer(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PeerSubject:
-    """A kind of problem that solvers share.
+    """A kind of problem common to several solvers.
 
     Parameters
     ----------
     cost : callable
-        Takes a problem and a solution, and returns the solution's cost as our plain scorer finds it, an int. Raises
-        `PeerError` or ValueError where it is no solution.
+        Takes a problem and a solution, and returns the solution's cost by our plain scorer, an int. Raises
+        `PeerError` or ValueError for an invalid solution.
     minimal : object
-        The smallest problem that every solver takes, which a solver's start is measured with.
+        The smallest problem that every solver accepts, used to measure a solver's start.
     largest_is_best : bool
-        Whether the cost is a value of which more is better.
+        True if a larger cost is better.
     """
 
     cost: Callable[[Any, Any], int]
@@ -66,18 +66,18 @@ class PeerSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A solver to compare with; one of its two subclasses, which say how it is asked.
+    """A reference solver; the two subclasses define its calls.
 
     Parameters
     ----------
     name : str
     how_to_get : str
-        What the user does to have it.
+        Command that installs it.
     proves : bool
-        Whether it is an exact solver, whose answer is proved to be the best unless it is cut short.
+        True for an exact solver; its answer is proved optimal unless it is stopped early.
     subject : Subject
     refuses : callable
-        Takes a problem and says in words why this solver is not run on it, or returns None.
+        Takes a problem and returns the reason why this solver does not run on it, or None.
     """
 
     kind: ClassVar[str]
@@ -90,21 +90,21 @@ class Peer:
 
 @dataclass(frozen=True, kw_only=True)
 class PeerPackage(Peer):
-    """A Python package, which is measured inside a process of its own, warm: after its import and a minimal run.
+    """A Python package, measured in a separate warm process: after its import and a minimal run.
 
     Parameters
     ----------
     module : str
-        What is imported.
+        Module to import.
     form : callable
-        Brings a problem into the form that `solve` takes, which can be pickled; its time does not count.
+        Converts a problem to an argument of `solve`, which can be pickled; its time does not count.
     solve : callable
-        A function of a module (it travels to another process by its name). Takes what `form` returned, seconds and a
-        seed from 1 on, and returns an `PeerAnswer`. Imports the package when it is called.
+        A function of a module (it is sent to another process by its name). Takes the result of `form`, seconds and a
+        seed from 1 on, and returns a `PeerAnswer`. Imports the package when it is called.
     distribution : str
-        The name by which it is installed and its version is known, where that is not `module`.
+        Name of the installed distribution with its version, if it is not `module`.
     timed : bool
-        Whether the solver searches for the seconds that it is given; else they are a limit at most.
+        True if the solver searches for the given seconds; else they are only a limit.
     shortest_s : float
         The least seconds that a timed solver accepts.
     """
@@ -142,14 +142,14 @@ class PeerProgram(Peer):
 
 
 class PeerMeasurement(NamedTuple):
-    """What a solver did; plain numbers and texts, so that `_asdict()` is what a record holds.
+    """Measurements of a solver; plain numbers and texts, so that `_asdict()` is the content of a record.
 
     Attributes
     ----------
     name, version, kind : str
-        `kind` is "package" or "program"; the version is empty where it is not known.
+        `kind` is "package" or "program"; the version is empty if unknown.
     proved : bool
-        Whether every repetition proved that there is nothing better.
+        True if every repetition proved its result optimal.
     cost : int, optional
         Of the worst of the repetitions, by our scorer; None if there is no answer.
     solve_s : float, optional
@@ -160,20 +160,20 @@ class PeerMeasurement(NamedTuple):
     process_s : float, optional
         A program: seconds of the whole process, median. A package: None.
     reported_s : float, optional
-        The seconds that a program itself prints, median.
+        Seconds printed by a program, median.
     time_to_cost_s : float, optional
         Seconds until it had a cost at least as good as ours, in `solve_s` for a package and `process_s` for a program.
-        For a solver that is given its time: at the shortest of the times tried, each half of the one before, from which
-        on it always had such a cost. None if it was never so good, or ours is not known.
+        For a solver with a time limit: the shortest of the limits, each half of the one before, from which on it
+        always had such a cost. None if it never had, or our cost is unknown.
     time_limit_s : float, optional
-        The time that a solver was given which searches as long as it is told.
+        Time limit of a solver that searches for a given time.
     repetitions : int
     in_process : bool
-        Whether `solve_s` was measured inside a running process; else whole processes are what compares.
+        True if `solve_s` was measured inside a running process; else whole processes are compared.
     failure : str
-        Why there is nothing; else empty.
+        Reason for missing results; else empty.
     costs : tuple of int
-        Of every repetition, by our scorer; unequal where the solver draws random numbers.
+        Of every repetition, by our scorer; unequal if the solver uses random numbers.
     """
 
     name: str
@@ -194,7 +194,7 @@ class PeerMeasurement(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """What compares with ours: `solve_s` if it was measured in process, else `process_s`."""
+        """Time for comparisons: `solve_s` if it was measured in process, else `process_s`."""
         return self.solve_s if self.in_process else self.process_s
 
 
@@ -206,7 +206,7 @@ def this_search(
     startup_s: float | None = None,
     own_process_s: float | None = None,
 ) -> PeerMeasurement:
-    """Return our own search as it stands beside others.
+    """Return our search in the form of the reference solvers.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def this_search(
     seconds : sequence of float
         Running time of each repetition, in process and warm; may be empty.
     proved : bool
-        Whether the search proves its result.
+        True if the search proves its result.
     startup_s : float, optional
         From the start of our process to the first repetition: imports, the device and compilation.
     own_process_s : float, optional
@@ -239,16 +239,16 @@ def this_search(
 def peer_rejections(
     peers: Sequence[Peer], measured: Sequence[PeerMeasurement], cost: int, noun: str = "cost"
 ) -> Iterator[str]:
-    """Yield what speaks against a result that claims to be the best: a better one, or a proof of another.
+    """Yield objections to a result that claims to be optimal: a better result, or a proof of another.
 
     Parameters
     ----------
     peers, measured
-        What `drivers.peers.measurement.measure` was given, and what it returned.
+        Arguments and result of `drivers.peers.measurement.measure`.
     cost : int
-        What our search found.
+        Cost of our search.
     noun : str
-        What the cost is of this problem: length, value.
+        Name of the cost: length, value.
     """
     for peer, found in zip(peers, measured, strict=True):
         if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):

@@ -22,14 +22,14 @@ LEGEND = {
 def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list[str]:
     """Return the lines of a table, with our search first.
 
-    Where programs are in it, which are timed as whole processes, a row for a whole process of ours stands above them.
+    If it has programs, which are timed as whole processes, a row for a whole process of ours precedes them.
 
     Parameters
     ----------
     own : Measured
-        As `drivers.peers.peer.this_search` returns it.
+        See `drivers.peers.peer.this_search`.
     peers : sequence of Measured
-        As `drivers.peers.measurement.measure` returns them.
+        See `drivers.peers.measurement.measure`.
 
     Returns
     -------

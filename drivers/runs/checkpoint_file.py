@@ -31,7 +31,7 @@ from drivers.cli.messages import print_note
 VERSION = 2
 """Of the file, and of what searches write into it: a state of another version is refused."""
 IDENTITY_ARRAY = "about"
-"""The name of the array that says whose state it is, as JSON in UTF-8."""
+"""Name of the array with the identity of the checkpoint, as JSON in UTF-8."""
 NAMES_ARRAY = "arrays"
 """Its list of all others: a damaged directory of the file may have lost one."""
 DIGEST_ARRAY = "sha256"
@@ -40,7 +40,7 @@ DAMAGED_FILE_ERRORS = (
     *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, SyntaxError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error, msgspec.ValidationError),
 )
-"""What NumPy and `zipfile` raise for files that are none, cut short or changed (each array has a checksum).
+"""Errors of NumPy and `zipfile` for other, truncated or changed files (each array has a checksum).
 
 A changed byte may claim a later version of zip, a password, another compression, or arrays of any type and size.
 """
@@ -54,18 +54,18 @@ POLL_S = 0.05
 
 
 class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose state it is.
+    """Identity of a checkpoint's run.
 
     Attributes
     ----------
     workload, instance, instance_sha256, seed, parameters
-        As in `reports.records.files.Record`: what decides the work.
+        As in `reports.records.files.Record`: all that decides the work.
     history : bool
-        True if the run keeps its history, which has to begin with the run.
+        True if the run records its history, which has to begin with the run.
     repetition : int
-        How many repetitions of the run were done before this one.
+        Number of earlier repetitions of the run.
     resumed : int
-        How often this repetition has gone on from a state.
+        Number of times that this repetition has resumed.
     version : int
         See `VERSION`.
 
@@ -83,23 +83,23 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     @property
     def work(self) -> dict[str, Any]:
-        """What has to be the same where a run goes on, the most telling first."""
+        """Return the values that must be equal in a resumed run, the most important first."""
         return {"version": self.version, **{name: getattr(self, name) for name in self.__struct_fields__[:6]}}
 
 
 def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint]:
-    """Whose state a file holds, and the state.
+    """Return a checkpoint and its identity from a file.
 
     Raises
     ------
     UserError
-        The file is damaged or was edited, of another version of the suite, or of another run than the expected.
+        The file is damaged or was edited, or belongs to another version of the project or another run.
 
     """
     try:
         with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as file:
             about, names = _read_identity(path, bytes(file[IDENTITY_ARRAY]).decode())
-            # What a file holds has been JSON, in which tuples are lists.
+            # The file's content comes from JSON, in which tuples are lists.
             wanted = json.loads(json.dumps(expected.work))
             for name, found in about.work.items():
                 if found != wanted[name]:
@@ -115,7 +115,7 @@ def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[Checkpoint
 
 
 def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]:
-    """Whose state it is, and the names of its arrays."""
+    """Return the identity and the names of the arrays."""
     found = json.loads(text)
     if not isinstance(found, dict) or found.get("version") != VERSION:
         version = found.get("version") if isinstance(found, dict) else found
@@ -153,7 +153,7 @@ def content_digest(about: np.ndarray, state: Checkpoint) -> np.ndarray:
 
 
 def describe_difference(name: str, found: Any, expected: Any) -> str:
-    """What differs, in words; of parameters the first that does."""
+    """Return a difference as text; for parameters the first one."""
     if name == "history":
         without = "found one without a history, expected no --history, --curve or --plot"
         return "found one with a history, expected --history too" if found else without

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def refuse_to_overwrite(options: Options) -> None:
-    """Refuse options by which a state would be lost, or would say nothing; before anything is done.
+    """Refuse options that would lose a checkpoint or have no effect, before any work.
 
     Raises
     ------
     UserError
-        A state is there and nobody wants to go on from it; several searches without a record that says which of them
-        are done; or `--resume` without a file.
+        A checkpoint exists but `--resume` is missing; several searches without a record of the finished ones; or
+        `--resume` without a file.
 
     """
     if options.checkpoint is None:
@@ -42,18 +42,18 @@ def refuse_to_overwrite(options: Options) -> None:
 
 
 class RecoveryState:
-    """What every rank remembers of the runs so far, for those who are left when others are lost.
+    """State of the runs so far on every rank, for the remaining ranks after a loss.
 
     It is a context manager: at its end the checkpoint is free for other runs.
 
     Attributes
     ----------
     attempts : int
-        How often the program was begun: again with fewer ranks.
+        Number of starts of the program, each with fewer ranks.
     done : dict
-        How many repetitions of each seed's run are done.
+        Finished repetitions of each seed's run.
     held : tuple of (About, State) or None
-        The last state, and whose it is.
+        The last checkpoint with its identity.
     lock : StateLock or None
         Of the checkpoint; on the first rank.
 
@@ -94,7 +94,7 @@ class RecoveryState:
 
 
 class RunCheckpoints:
-    """The states of one run, on every rank.
+    """The checkpoints of one run, on every rank.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ class RunCheckpoints:
     ranks
         Its communicator.
     memory
-        What this rank remembers.
+        State of this rank's runs.
 
     Attributes
     ----------
     checkpointer : Keeper or None
-        Of the repetition that goes on; None: no state is kept.
+        Of the current repetition; None without checkpoints.
     before_s : float
         Seconds that the repetition had taken before it resumed here.
     resumed : int
@@ -126,22 +126,23 @@ class RunCheckpoints:
         self.resumed = 0
 
     def begin(self, about: Callable[[], CheckpointIdentity]) -> bool:
-        """Begin a repetition, or go on with it where there is a state of it; all ranks call this.
+        """Begin a repetition, or resume it from its checkpoint; all ranks call this.
 
         Parameters
         ----------
         about
-            Says which run it is, and how many of its repetitions are done; the first rank calls it, if it is needed.
+            Returns the identity of the run, and the number of finished repetitions; called only on the first rank, if
+            needed.
 
         Returns
         -------
         bool
-            Whether it goes on.
+            True if it resumes.
 
         Raises
         ------
         Terminated
-            The repetition before was asked to end, and was done before it could.
+            A signal asked the previous repetition to end, but it was complete first.
         UserError
             See `read_checkpoint`.
 
@@ -182,7 +183,7 @@ class RunCheckpoints:
 
     @property
     def done(self) -> int:
-        """How many repetitions of this run all ranks know to be done."""
+        """Return the number of finished repetitions known to all ranks."""
         return self.memory.done.get(self.options.seed, 0)
 
     @property

@@ -14,16 +14,16 @@ from drivers.options.declaration import Options
 
 
 def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
-    """The backend of this rank, on its device.
+    """Return the backend of this rank, on its device.
 
     Parameters
     ----------
     options, ranks
-        What is asked for, and the communicator.
+        Options and communicator.
     gpus : int
         See `gpus_here`.
     one_core : bool
-        Whether `auto` means one core, whatever else is here; a number of cores that is asked for counts before it.
+        True if `auto` means one core on any machine; a given number of cores takes precedence.
 
     """
     from backends import kept
@@ -38,7 +38,7 @@ def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
 
 
 def cores_of_a_rank(options: Options) -> int:
-    """How many cores of its host a rank works on, counted before it keeps to them.
+    """Return the number of cores that a rank uses on its host, counted before it is bound to them.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def gpus_here() -> int:
 
 
 def compiles_for_others(local_rank: int, gpus: int) -> bool:
-    """Whether a rank prepares its search before the others of its host, who find in the cache what it compiled.
+    """Return True if a rank prepares its search first, so that other ranks of its host find compiled code.
 
     The first rank of a host does. With ``--backend auto`` its first ranks have a GPU each and those after them a core,
     for which kernels are other programs: so the first rank that has a core does too.
@@ -81,9 +81,9 @@ def compiles_for_others(local_rank: int, gpus: int) -> bool:
 
 
 def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
-    """The backend of a rank: a GPU of its own, else one core of several ranks, else all cores.
+    """Return the backend of a rank: a separate GPU, else one core if there are several ranks, else all cores.
 
-    Ranks beyond the number of GPUs take a core each, so that no two wait for one device.
+    Ranks beyond the number of GPUs use a core each, so that no two wait for one device.
     """
     return backend_for("gpu" if local_rank < gpus else "core" if size > 1 else "cores")
 

@@ -3,7 +3,7 @@
 The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
 gld_efficiency, warp_execution_efficiency and ipc; the last is a multiprocessor's, as nvprof's was.
 
-What `run_profiled` returns is a part of the details of a run's records.
+The result of `run_profiled` is a part of the details of a run's records.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ PAPER_SIZES = {
     "knapsack": ("--items", "1500", "--capacity", "500", "--seed", "1"),
     "heldkarp": ("--instance", "a280"),
 }
-"""What the paper profiled, as arguments of the drivers."""
+"""Sizes profiled by the paper, as arguments of the drivers."""
 
 DROPPED_FLAGS = ("--profile", "--peers", "--verify")
 DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats")
-"""What asks for something besides the one run, or says where it runs."""
+"""Options for other outputs than the one run, or for its device."""
 
 
 class KernelProfile(NamedTuple):
@@ -70,7 +70,7 @@ class ProfileError(Exception):
 def run_profiled(
     workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1, sized: bool = True
 ) -> dict[str, Any] | None:
-    """Run a driver's command line again under Nsight Compute, and print its table, or one line that says why not.
+    """Run a command line again under Nsight Compute, and print its table, or the reason of a failure.
 
     Parameters
     ----------
@@ -79,17 +79,17 @@ def run_profiled(
     argv : sequence of str, optional
         Its command line; None means `sys.argv`.
     backend : str
-        What `--backend` says: one whose kernels Nsight Compute counts, or auto, which then means such a one.
+        Value of `--backend`: one with kernels that Nsight Compute can profile, or auto, which then selects one.
     ranks : int
         MPI ranks of this run; a profile has one.
     sized : bool
-        Whether the command line names what to compute; otherwise the paper's size is profiled.
+        True if the command line has a size; otherwise the paper's size is profiled.
 
     Returns
     -------
     dict or None
-        For a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command in
-        words, and `kernels`, one dictionary per kernel.
+        For a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command
+        as text, and `kernels`, one dictionary per kernel.
 
     """
     given = list(sys.argv[1:] if argv is None else argv)
@@ -137,7 +137,7 @@ def find_profiler(backend: str, ranks: int) -> str:
 
 
 def select_profiled_backend() -> str:
-    """The backend whose kernels Nsight Compute counts."""
+    """Return a backend with kernels that Nsight Compute can profile."""
     import backends
 
     return next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
@@ -197,9 +197,9 @@ def failure_reason(*outputs: str) -> str:
 
 
 def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Yield the rows of Nsight Compute's CSV, which has its messages before, and a program's output among them.
+    """Yield the rows of Nsight Compute's CSV, without its messages and the program's output.
 
-    A row is one metric of one launch; they are told by as many cells as the heading has.
+    A row is one metric of one launch, with the same number of cells as the heading.
     """
     import csv
 
@@ -271,7 +271,7 @@ def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
 
 
 def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
-    """Return least, average and most of every kernel, and what the paper says of its own."""
+    """Return least, average and most of every kernel, and the paper's values."""
     from reports.papers.files import load
 
     profile = load(PAPER).extra["profile"]

@@ -19,14 +19,14 @@ from drivers.workload.declaration import PreparedRun, Workload
 from reports.text import formatting
 
 SIGNIFICANT_GAIN = 0.1
-"""Ranks that meet in long iterations for no more than this part of their time gain from each other."""
+"""Part of the time saved by further ranks from which sharing pays, for ranks that synchronise in long iterations."""
 LONG_STEP_S = 1e-3
 SHORT_S = 0.25
 """Shorter runs are rehearsed as a whole, again and again; of longer ones the first repetition has to tell."""
 LONGEST_ALONE_S = 0.5
 """A whole run is rehearsed alone only if it will hardly take longer, or than it took all ranks."""
 ENOUGH_S = 0.02
-"""A rehearsal of iterations has so many that it takes this long, if the run has."""
+"""Least seconds of a rehearsal, if the run takes that long."""
 FEWEST_STEPS, GROWTH = 1, 4
 MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
 """Trials of a rehearsal, and seconds after which no more of them are made."""
@@ -37,14 +37,14 @@ LEAST_GAIN = 1.1
 
 
 class RehearsalTiming(NamedTuple):
-    """What a rehearsal took.
+    """Times of a rehearsal.
 
     Attributes
     ----------
     seconds : float
-        The median of several trials: the least would be that of a machine on which nobody else works.
+        The median of several trials: the least would be that of an idle machine.
     share : float
-        Mean over ranks of the part of the time in which they were in communication, waiting included.
+        Mean over ranks of the fraction of time in communication, including waiting.
 
     """
 
@@ -58,7 +58,7 @@ class SingleRankVerdict(NamedTuple):
     all_ranks_s: float
     one_rank_s: float
     iterations: int | None
-    """How many were rehearsed; None: the whole run."""
+    """Number of rehearsed iterations; None for the whole run."""
     shared_after_s: float | None = None
     """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
 
@@ -86,17 +86,17 @@ class ParallelBenefitCheck:
     Parameters
     ----------
     workload, run
-        What is run, with the search of all ranks.
+        The run, with the search of all ranks.
     alone
-        Makes the search that does all of the work on the first rank's device; called there alone, if at all. None: the
-        ranks share whatever the work.
+        Makes the search that does all of the work on the first rank's device; called only there, if at all. None if
+        the ranks always share the work.
 
     Attributes
     ----------
     run : Run
-        What this rank has to do in a repetition if it `works`: the run of all ranks, or the first one's own.
+        Run of this rank in a repetition if it `works`: that of all ranks, or the first rank's alone.
     verdict : Verdict or None
-        Why the first rank works alone; None: all share.
+        Reason why the first rank works alone; None if all share.
 
     """
 
@@ -122,13 +122,13 @@ class ParallelBenefitCheck:
 
     @property
     def works(self) -> bool:
-        """Whether this rank has anything to do in a repetition."""
+        """True if this rank has work in a repetition."""
         return self.verdict is None or self.ranks.rank == 0
 
     def before(self) -> None:
-        """Decide before the first repetition, for a search that iterates and whose ranks meet in every iteration.
+        """Decide before the first repetition, for an iterative search with synchronisation in every iteration.
 
-        Where ranks work apart, say how many of them have nothing to do.
+        If ranks work independently, report the number of ranks without work.
         """
         apart = self.workload.shorter(self.shared, 1) is None
         parts = getattr(self.shared.options, self.workload.scaled or "none", None)
@@ -162,7 +162,7 @@ class ParallelBenefitCheck:
         if self.is_settled:
             return False
         self.is_settled = True
-        # What all of them did while they were not together is what one of them does alone.
+        # The work of all ranks outside synchronisation is the work of one rank alone.
         alone_s = seconds * self.ranks.size * (1 - share)
         in_doubt, is_short = self.ranks.bcast((alone_s < max(LONGEST_ALONE_S, seconds), seconds < SHORT_S))
         if not in_doubt or self.are_unlike():
@@ -195,7 +195,7 @@ class ParallelBenefitCheck:
         return verdict is None
 
     def are_unlike(self) -> bool:
-        """Whether ranks have devices of several kinds, of which the first rank's may be the slower one."""
+        """Return True if ranks have devices of several kinds; the first rank's may be the slower one."""
         device = self.shared.search.backend.device
         kinds = self.ranks.gather((device.kind, device.name))
         unlike: bool = self.ranks.bcast(kinds is not None and len(set(kinds)) > 1)
@@ -262,7 +262,7 @@ class ParallelBenefitCheck:
         return True
 
     def rehearsed(self, steps: int | None) -> Any:
-        """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
+        """Return the options of a rehearsal of at most ``steps`` iterations; None for those of the run."""
         return self.shared.options if steps is None else self.workload.shorter(self.shared, steps)
 
     def together(self, steps: int) -> RehearsalTiming:

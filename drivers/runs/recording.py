@@ -21,7 +21,7 @@ class RunRecorder:
     Parameters
     ----------
     workload, run
-        What is run, with the search of all ranks.
+        The run, with the search of all ranks.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class RunRecorder:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What decides the work, and nothing that decides its speed alone."""
+        """Return the values that decide the work, without those that decide only its speed."""
         return {**self.options.deciding("work"), **self.workload.parameters(self.run)}
 
     @property
@@ -62,7 +62,7 @@ class RunRecorder:
         return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.run)}
 
     def identified(self) -> dict[str, Any]:
-        """What makes two repetitions belong to one run."""
+        """Return the values that identify repetitions of one run."""
         from reports.records.environment import environment
 
         backend = self.run.search.backend
@@ -79,16 +79,16 @@ class RunRecorder:
         }
 
     def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
-        """Whose state it is that a repetition keeps."""
+        """Return the identity of a repetition's checkpoint."""
         from drivers.runs.checkpoint_file import CheckpointIdentity
 
         name, seed, history = self.run.problem.name, self.options.seed, keeps_history(self.options)
         return CheckpointIdentity(self.workload.name, name, self.sha256, seed, self.parameters, history, repetition)
 
     def recorded(self) -> tuple[str, int]:
-        """This run's identity, and how many of its repetitions are in the file.
+        """Return this run's identity, and the number of its repetitions in the file.
 
-        A run with a state may go on in another way: then those count that were made in any.
+        A run with a checkpoint may resume with other execution settings: then repetitions with any settings count.
         """
         from reports.records.files import count_repetitions, find_run, identity, refuse_namesake
 

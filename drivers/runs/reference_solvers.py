@@ -10,12 +10,12 @@ from drivers.workload.declaration import PreparedRun, RepetitionResult, Verifier
 
 
 class ReferenceSolvers:
-    """The solvers that stand beside one run.
+    """Reference solvers of one run.
 
     Attributes
     ----------
     measured : list of drivers.peers.Measured
-        What they did; they run once, after the first repetition, with its time and cost to reach.
+        Their measurements; they run once, after the first repetition, with its time and cost as targets.
 
     """
 
@@ -24,7 +24,7 @@ class ReferenceSolvers:
 
         self.peers = peers_for(workload.name)
         self.noun = workload.noun
-        # What a search proves is the best there is, so that a better one is an objection.
+        # A proved result is optimal, so a better one of a solver rejects it.
         self.proves = workload.hash_scope == "result"
         self.proved = False
         self.problem = workload.for_peers(run.problem)
@@ -51,7 +51,7 @@ class ReferenceSolvers:
                 yield VerifierVerdict(name)
 
     def recorded(self) -> list[dict[str, Any]]:
-        """What the solvers did, as a record's ``details["reference_solvers"]`` holds it."""
+        """Return the measurements for a record's ``details["reference_solvers"]``."""
         return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
@@ -67,7 +67,7 @@ class ReferenceSolvers:
 
 
 def process_age_s() -> float:
-    """How long ago this process began: imports, the device and compilation are in it."""
+    """Return the seconds since this process began, including imports, the device and compilation."""
     import psutil
 
     return time.time() - float(psutil.Process().create_time())

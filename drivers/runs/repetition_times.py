@@ -25,14 +25,14 @@ class RepetitionTimes(NamedTuple):
 
 
 ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(0.0, 0.0, 0.0, 0.0), 0.0, {})
-"""What a rank has spent that had nothing to do."""
+"""Zero times, used for ranks without work."""
 
 
 def combine_rank_times(every: Sequence[RepetitionTimes]) -> RepetitionTimes:
-    """The times of a repetition from those of all its ranks, which compile, meet, and then run together.
+    """Combine the times of all ranks, which compile, synchronise, and then run together.
 
-    The slowest rank is the one that ran longest, whatever it took to compile: a difference of the longest total and the
-    longest compilation is nobody's time.
+    The slowest rank is the one with the longest run without compilation: the longest total less the longest compilation
+    may belong to different ranks.
     """
     slowest = max(every, key=lambda times: times.running_s)
     compile_s = max(times.compile_s for times in every)
@@ -40,18 +40,18 @@ def combine_rank_times(every: Sequence[RepetitionTimes]) -> RepetitionTimes:
 
 
 class RepetitionMeasurement(NamedTuple):
-    """What one repetition took, and under which conditions.
+    """Times and conditions of one repetition.
 
     Attributes
     ----------
     times : Times
-        See there.
+        Times of the repetition.
     rank_s : list of float
-        Every rank's own running time.
+        Running time of every rank.
     communication_share : float
-        Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
+        Mean over ranks of the fraction of time in communication, including waiting.
     read : Mapping
-        What meters and counters read: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
+        Readings of meters and counters: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
         `reports.records.schema.Repetition`.
 
     """
@@ -63,7 +63,7 @@ class RepetitionMeasurement(NamedTuple):
 
     @classmethod
     def of(cls, every: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
-        """What all ranks spent: the times, the shares of communication and the readings of each."""
+        """Combine times, communication and readings of all ranks."""
         times = [one for one, _, _ in every]
         return cls(
             combine_rank_times(times),

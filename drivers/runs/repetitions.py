@@ -31,20 +31,20 @@ RECORDED_MESSAGE = "repetitions are in"
 
 
 class Repetitions:
-    """The repetitions of one run; all have its one seed, since equal hashes prove that they did the same work.
+    """The repetitions of one run; all have the same seed, since equal hashes prove that they did the same work.
 
     Parameters
     ----------
     workload
-        The declaration of what is run.
+        Declaration of the workload.
     run
         The search, made ready on this rank.
     details
-        What the record's ``details`` hold besides, on the first rank.
+        Further ``details`` of the record, on the first rank.
     sharing
-        Decides whether the ranks share the work out; they do unless it is given.
+        Decides if the ranks share the work; by default they do.
     memory
-        What this rank remembers of earlier attempts.
+        State of earlier attempts on this rank.
 
     Attributes
     ----------
@@ -78,11 +78,11 @@ class Repetitions:
 
     @property
     def run(self) -> PreparedRun[Any]:
-        """What this rank works on."""
+        """Return the run of this rank."""
         return replace(self.sharing.run, checkpointer=self.long_run.checkpointer)
 
     ended = False
-    """True if no further seed shall run."""
+    """True if no further seed must run."""
 
     def collect(self) -> Any:
         """Return what `repeat` returns, of one seed."""
@@ -111,7 +111,7 @@ class Repetitions:
             goes_on = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
             if not goes_on and self.sharing.after_first(spent.times.running_s, spent.communication_share):
-                # What all ranks have compiled counts for the repetition that takes the place of theirs.
+                # The compilations of all ranks count for the repetition that replaces theirs.
                 self.run.search.backend.timings.compile_s += spent.times.compile_s
                 outcome, spent = self.measure()
             if first:
@@ -133,7 +133,7 @@ class Repetitions:
         return max(recorded, self.long_run.done)
 
     def begin(self, done: int) -> None:
-        """Say what runs, what is done already, and how long it takes if that is long; on rank 0."""
+        """Print the run, finished repetitions and an estimate of a long duration; on rank 0."""
         headline = self.workload.headline(self.run)
         if headline and not self.ranks.lost:
             print_status(headline)
@@ -200,7 +200,7 @@ class Repetitions:
             began = time.perf_counter()
             outcome = self.searched(told)
             ran_s = time.perf_counter() - began
-        # What was compiled before counts for the first repetition; what is compiled now is in its time already.
+        # Earlier compilations count for the first repetition; later ones are in its time already.
         times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
         met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
         share = met / ran_s if self.ranks.size > 1 and ran_s else 0.0
@@ -223,7 +223,7 @@ class Repetitions:
         return once(self.run) if self.alone is None else self.alone.search(once)
 
     def readings(self, meter: Any) -> dict[str, Any]:
-        """What a rank's meter read; of all ranks of a host the first alone tells the processors' energy."""
+        """Return the readings of a rank's meter; only the first rank of a host reads the processors' energy."""
         from reports.records.meters import PACKAGE_ENERGY
 
         read: dict[str, Any] = dict(meter.values)
@@ -272,7 +272,7 @@ class Repetitions:
             print_note(words)
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
-        """What a repetition found and took, and who confirms it."""
+        """Return result, time and verifiers of a repetition as text."""
         from reports.records.schema import HASH_SCOPES
 
         unit, running_s = self.unit_of(result), spent.times.running_s
@@ -283,7 +283,7 @@ class Repetitions:
         )
 
     def unit_of(self, result: RepetitionResult) -> str:
-        """What the work of a repetition is counted in."""
+        """Return the unit of work of a repetition."""
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: RepetitionMeasurement) -> str:
@@ -299,17 +299,17 @@ class Repetitions:
 
 
 def confirming_verifiers(opinions: Sequence[VerifierVerdict]) -> list[str]:
-    """Who knows about a result and has nothing against it, in words."""
+    """Return the names of verifiers that know a result and accept it, as text."""
     return [one.judge for one in opinions if one.judge and not one.objection]
 
 
 def overall_verdict(
     opinions: Sequence[VerifierVerdict], result: RepetitionResult, unasked: str
 ) -> tuple[bool | None, str]:
-    """Whether a result is confirmed, and that in words.
+    """Return the verdict on a result, and its text.
 
-    True: the plain scorer, or another who knows it, confirms it. False: somebody contradicts. None: nobody could be
-    asked, or the search was told to give up.
+    True if the plain scorer, or another verifier that knows the result, confirms it. False if one rejects it. None if
+    no verifier applies, or the search was stopped.
     """
     objections = [one.objection for one in opinions if one.objection]
     confirmed_by = confirming_verifiers(opinions)

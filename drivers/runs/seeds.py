@@ -46,12 +46,12 @@ def run_seeds(
     ranks
         The communicator; None: this process's.
     memory
-        State of earlier attempts, if several ranks were checked to be started alike; see `run_resumable`.
+        State of earlier attempts, if several ranks were checked for equal arguments; see `run_resumable`.
 
     Returns
     -------
     list
-        What `Repetitions.collect` returns, for each seed up to one that was interrupted.
+        Results of `Repetitions.collect`, for each seed up to an interrupted one.
 
     """
     if ranks is None:
@@ -83,7 +83,7 @@ def prepare_repetitions(
     kind: Callable[..., AnyRepetitions],
     memory: RecoveryState | None = None,
 ) -> Iterator[AnyRepetitions]:
-    """The repetitions of a run with one seed, whose search is compiled and warm; its device is given back at the end.
+    """Yield the repetitions of a run with one seed and a compiled, warm search; the device is released at the end.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def prepare_repetitions(
     own
         This rank's options.
     ranks
-        The communicator; all ranks call this. Of several it measures its own time.
+        The communicator; all ranks call this. With several ranks its time is measured.
     argv, kind
         See `run_seeds`.
     memory
@@ -136,7 +136,7 @@ def prepare_repetitions(
 
 
 def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
-    """What is to be solved, after a look at the files to write; on the first rank.
+    """Return the task after checking output files; on the first rank.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
 
 
 def refuse_without_peers(workload: Workload[Any]) -> None:
-    """Refuse `--peers` for a workload that nobody else solves.
+    """Refuse `--peers` for a workload without reference solvers.
 
     Raises
     ------
@@ -185,16 +185,16 @@ def refuse_several_solutions(options: Options) -> None:
 
 
 def share_task(first: Task | None, own: Options, ranks: Any) -> Task:
-    """The first rank's task on every rank, with what each rank's options say of its own place."""
+    """Return the first rank's task on every rank, with each rank's own place."""
     ranks.assemble()
     task = broadcast_task(first, own, ranks)
     return task._replace(options=options_for_rank(task.options, own))
 
 
 def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
-    """What the first rank is to solve, on every rank.
+    """Return the first rank's task on every rank.
 
-    Options travel as their values: a user's own program makes their class itself, and pickle would not find it.
+    Options are sent as values: a user's program makes their class itself, and pickle would not find it.
     """
     if ranks.size == 1 and first is not None:
         return first
@@ -207,7 +207,7 @@ def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
 
 
 def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
-    """Keep every rank to cores of its own; what a record says of that: the cores of each."""
+    """Bind every rank to separate cores; returns the cores of each rank for the record."""
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 
     return {"rank_cores": [format_cores(one) for one in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
@@ -240,12 +240,12 @@ def build_search(
     gpus: int = 0,
     compiled: Mapping[str, str] | None = None,
 ) -> Any:
-    """The search on this rank's device, compiled and warm; says nothing to other ranks.
+    """Return the search on this rank's device, compiled and warm; does not communicate.
 
     Parameters
     ----------
     workload, ranks, problem, options
-        What is prepared.
+        Arguments of the search.
     gpus
         See `gpus_here`.
     compiled

@@ -16,14 +16,14 @@ from drivers.workload.declaration import Workload
 
 
 def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequence[str] | None], int]:
-    """The program of a workload: a function of its arguments (None: those of the process) that returns its exit code.
+    """Return the program of a workload: a function from its arguments to its exit code.
 
     Parameters
     ----------
     workload
         The declaration.
     description
-        What its help says first; a module's docstring.
+        Beginning of its help; a module's docstring.
 
     """
 
@@ -35,7 +35,7 @@ def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequen
 
 
 def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:
-    """Run a workload with this rank's options, which stand in the arguments; returns the exit code of all ranks."""
+    """Run a workload with this rank's options, parsed from the arguments; returns the exit code of all ranks."""
     messages.set_quiet(own.quiet)
     if own.quiet:
         own = replace(own, progress=False)

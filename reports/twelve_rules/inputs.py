@@ -32,18 +32,18 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     page : str or None
-        The report's text without the section of the rules. None: not given, and rules that depend on it cannot be told.
+        The report's text without the section of the rules. None if missing; rules that need it cannot be checked.
     reasons : str or mapping
-        Reason for these instances: one for all, or by the name of the instance; empty where there is none.
+        Reason for these instances: one for all, or by the name of the instance; may be empty.
     parts : str
         Reason for using only a part of the machine, if it was.
     absent : str
-        Part of the paper's benchmarks without a run, in words; empty: none, or no paper's benchmarks are shown.
+        Description of the paper's benchmarks without a run; empty if none, or if no paper's benchmarks are shown.
     why_absent : str
         Reason for that.
     bounds : collection of str
-        Labels of the rows beside which an upper bound of their performance stands, an ideal speed-up for instance. The
-        label of a row is `ComparedRuns.label`; of a record given by itself it is
+        Labels of the rows with an upper bound of their performance, an ideal speed-up for instance. The label of a
+        row is `ComparedRuns.label`; of a single record it is
         `reports.comparison.speedups.configuration_name`.
     bound : str
         Name of the bound in the page.
@@ -85,7 +85,7 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise PageUnknownError
 
     def prints(self, text: str) -> bool:
-        """Return True if the page has a text, wherever its lines break.
+        """Return True if the page has a text, with any line breaks.
 
         Raises
         ------

@@ -5,7 +5,7 @@ reporting performance results. SC 2015.
 
 A check decides one rule from records and from the page that shows them. It answers with the name of a finding of
 `rules.toml`, whose verdict is `KEPT`, `BROKEN`, `NOT_APPLICABLE`, or `CANNOT_TELL` where neither the records nor the
-page decide, and with what it found, in words. It may raise `PageUnknownError`. What a report says of itself
+page decide, and with a description of the finding. It may raise `PageUnknownError`. What a report says of itself
 (`ReportProperties`) counts only where its page prints it.
 """
 
@@ -41,7 +41,7 @@ ENVIRONMENT = {
     "cores": "cores",
     "packages": "packages",
 }
-"""Keys that the environment of a record must have to be complete, in words."""
+"""Required keys of the environment of a record, with descriptions."""
 Finding = tuple[str, str]
 """The name of a finding in `rules.toml`, and the words that it has braces for."""
 

@@ -1,7 +1,7 @@
 """Hoefler and Belli's twelve rules: which of them a report keeps, decided from its records and its page, with reasons.
 
 A report makes its page first, calls `decide_rules` with what it shows (comparisons, single records or both) and with
-that page, and puts the text that `rules_markdown` makes of the verdicts where its section shall be::
+that page, and puts the text of `rules_markdown` in place of its section::
 
     page = insert_rules(render(rules=RULES_MARK))
     about = ReportProperties(page=page, reasons="the instances of table 2", figures=["Speed-up over one core"])
@@ -42,8 +42,8 @@ def decide_rules(
     Parameters
     ----------
     shown : iterable of ComparedRuns, Record or (str, Record)
-        What the report shows: comparisons with their speed-ups, records that stand by themselves, with their labels if
-        they have any, or all of them.
+        Content of the report: comparisons with their speed-ups, single records, with their labels if they have any,
+        or all of them.
     about : ReportProperties, optional
         The report's page and what it says besides; without it, nothing is known of the page.
 
@@ -77,7 +77,7 @@ def _decide(rule: Rule, material: RuleInputs) -> tuple[str, str]:
 
 
 def insert_rules(page: str, section: str = RULES_MARK) -> str:
-    """Put the section of the rules into a page, and no more than one empty line between two paragraphs."""
+    """Put the section of the rules into a page, with at most one empty line between two paragraphs."""
     return re.sub(r"\n{3,}", "\n\n", page.replace(RULES_MARK, section)).rstrip() + "\n"
 
 

@@ -1,7 +1,7 @@
 """Executors: each runs the cases of a plan somewhere and yields each case with its end.
 
 `local` starts processes on this machine, `slurm` submits job arrays, `dask` uses the workers of a scheduler. A module
-of this package has a function `executor`, whose keyword arguments are the settings of the executor, all texts.
+of this package has a function `executor`; its keyword arguments are the settings of the executor, all texts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Executor(Protocol):
         True if a case starts when it is taken from the cases and ends before the next is taken. False if all cases
         are taken at once.
     elsewhere : bool
-        True if cases run on other hosts, whose records count.
+        True if cases run on other hosts, with records of those hosts.
 
     """
 

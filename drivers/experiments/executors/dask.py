@@ -1,4 +1,4 @@
-"""Cases of a plan as tasks of a Dask cluster, whose workers have the same installation and file system."""
+"""Cases of a plan as tasks of a Dask cluster; its workers need the same installation and file system."""
 
 from __future__ import annotations
 

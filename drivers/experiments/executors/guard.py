@@ -1,8 +1,8 @@
-"""A command that ends with the program that started it, however that ends, killed included.
+"""A command that ends with the program that started it, even if that is killed.
 
-The program holds one end of a pipe whose other end is the standard input of a process of its own, the guardian, which
-runs the command. The system closes the pipe when the program is gone; then the guardian ends the command. `mpirun`
-needs to be asked, or its ranks would go on.
+The program holds one end of a pipe. The other end is the standard input of a separate process, the guardian, which
+runs the command. The system closes the pipe when the program ends; then the guardian ends the command. `mpirun` gets a
+signal first, or its ranks would continue.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 GRACE_S = 5.0
-"""How long a command that is asked to end may take."""
+"""Seconds that a command may take to end after a signal."""
 
 
 def run_guarded(

@@ -53,7 +53,7 @@ def run_process(command: Sequence[str], environment: Mapping[str, str], limit_s:
 
 
 def joined(ends: Sequence[Finished]) -> Finished:
-    """Return the end of a case whose seeds ran in processes of their own."""
+    """Return the end of a case with seeds in separate processes."""
     code = max(one.returncode for one in ends)
     said = "".join(one.stdout for one in ends), "".join(one.stderr for one in ends)
     return Finished(code, *said, max(one.seconds for one in ends))

@@ -1,7 +1,7 @@
-"""Cases of a plan on other machines with a shared file system: each keeps records of its own until it ends.
+"""Cases of a plan on other machines with a shared file system: each writes a separate file of records until it ends.
 
-A case's records stand in a folder beside the plan's file. They join that file when the case ends, or, if the plan was
-interrupted, when it goes on.
+A case's records are in a folder beside the plan's file. They are appended to that file when the case ends, or when an
+interrupted plan resumes.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ def join(own: Path, records: Path) -> None:
 
 
 class RemoteTask:
-    """A case with records of its own.
+    """A case with a separate file of records.
 
     Attributes
     ----------
     case
-        As the plan has it.
+        The case in the plan.
     own : Path
-        File of its records, whose name is the same for the same command line.
+        File of its records, with the same name for the same command line.
     command, environment
-        Command line that keeps records there, and the variables that differ from those of this process.
+        Command line that writes records there, and the variables that differ from those of this process.
 
     """
 
@@ -74,7 +74,7 @@ class RemoteTask:
         self.environment = {name: value for name, value in case.environment().items() if os.environ.get(name) != value}
 
     def begin(self) -> None:
-        """Give the case's file the repetitions that are recorded already, so that the case goes on behind them."""
+        """Copy the recorded repetitions to the case's file, so that the case continues after them."""
         self.own.parent.mkdir(parents=True, exist_ok=True)
         problem, place = self.case.task.problem, self.case.configuration
         for record in load(self.case.records) if self.case.records.exists() else []:

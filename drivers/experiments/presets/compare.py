@@ -70,14 +70,14 @@ def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = Non
     argv
         The command line; None: that of the process.
     workload
-        What is compared; None: the command line's first word names it.
+        Workload to compare; None to take the command line's first word.
 
     Raises
     ------
     UserError
-        An unknown workload, an option of another one, a backend that does not exist or is not usable here, no
-        instance at all, work that cannot grow with the ranks, a folder that cannot be written, or a damaged file of
-        records. Then nothing was started.
+        An unknown workload, an option of another one, a backend that does not exist or is not usable here, no instance,
+        work that cannot grow with the ranks, a folder that cannot be written, or a damaged file of records. Then
+        nothing was started.
 
     """
     workload, options, rest = read_options(sys.argv[1:] if argv is None else argv, workload)

@@ -41,19 +41,19 @@ WALKS, ITERATIONS = "--walks", "--iterations"
 def read_options(
     argv: Sequence[str], workload: Workload[Any] | None = None
 ) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
-    """Return the workload, the options of the comparison, and those of the workload as they were given.
+    """Return the workload, the options of the comparison, and the given options of the workload.
 
     Parameters
     ----------
     argv
         The command line.
     workload
-        What is compared; None: the first word names it, if it is no option.
+        Workload to compare; None to take the first word, if it is no option.
 
     Raises
     ------
     UserError
-        An unknown workload or option, a value that an option does not take, or options that exclude each other.
+        An unknown workload or option, an invalid value, or options that exclude each other.
 
     """
     words = list(argv)

@@ -45,7 +45,7 @@ WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "flowshop": ("--walks", "64", "--iterations", "350"),
     "linearordering": ("--walks", "64", "--iterations", "1200"),
 }
-"""Options of works that take one core at least a second, so that launches and copies weigh little: 1.3 to 2.3 s of
+"""Options of runs of at least a second on one core, so that launches and copies take a small part: 1.3 to 2.3 s of
 processor time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core."""
 DEFAULT_REASON = (
     "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "

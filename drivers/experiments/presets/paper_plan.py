@@ -30,9 +30,9 @@ from reports.papers.paper import INSTANCE, SCALES, WORKLOAD, Exhibit, ExhibitCol
 from reports.statistics.startup import LENGTH
 
 NOT_FOUND_TEXT = "no such"
-"""How it is told that an instance is not there (`core.problems.instances.sources`)."""
+"""Text in messages of missing instances (`core.problems.instances.sources`)."""
 FETCH_ADVICE = " (`python -m core.problems fetch"
-"""How it is told which command gets it."""
+"""Text before the command that downloads an instance."""
 PAPER_OPTIONS = ("instance", "peers")
 """Of the options that a reproduction has in its own way, those that a paper's file may say too."""
 SHORT_RUN_DIVISOR = 4
@@ -41,18 +41,18 @@ SHORT_RUN_DIVISOR = 4
 
 @dataclass(frozen=True)
 class ReproductionChoice:
-    """What the user chose of a paper.
+    """The user's choice of exhibits and settings.
 
     Attributes
     ----------
     scale : str
         One of `reports.papers.paper.SCALES`.
     records : Path
-        Where the records of its runs are kept.
+        File of the records of its runs.
     repeats : int, optional
         Repetitions of each run, in place of the scale's.
     data : str, optional
-        Folder that is searched first for instances.
+        Folder to search first for instances.
 
     """
 
@@ -73,18 +73,18 @@ class OmissionReason(NamedTuple):
 
 @dataclass
 class ExhibitPlan:
-    """An exhibit with data of its own, and what is planned of it.
+    """An exhibit with its data, and its planned cases.
 
     Attributes
     ----------
     exhibit : Exhibit
     needs : dict
-        By the key of a case in the plan, what the case is for: the row, its column and series as text, and the name of
-        the series.
+        By the key of a case in the plan, the places of its figure: the row, its column and series as text, and the
+        name of the series.
     reasons : list of OmissionReason
-        What is not run here.
+        Reasons of omitted runs.
     absent : list of str
-        Rows whose instances are not at hand.
+        Rows with missing instances.
 
     """
 
@@ -111,9 +111,9 @@ class ExhibitPlan:
 
 @dataclass
 class ReproductionPlan:
-    """All cases that some exhibits need, each once, in the order in which they are needed first.
+    """All cases of some exhibits, each once, in the order of their first use.
 
-    Several series, columns and exhibits ask for the same works, which stand in `works` by what is asked.
+    Several series, columns and exhibits use the same experiment plans, which are stored in `works` by their arguments.
     """
 
     chosen: ReproductionChoice
@@ -163,7 +163,7 @@ class ReproductionPlan:
         part.needs.setdefault(key, need)
 
     def refuse(self, case: Case, why: str) -> None:
-        """Note that a case could not be run, wherever it was needed."""
+        """Record that a case could not be run, for all its uses."""
         for part in self.parts:
             for key, (row, what, series) in part.needs.items():
                 if self.needed[key] is case:
@@ -272,7 +272,7 @@ def lengths_of(exhibit: Exhibit, scale: Scale, name: str) -> list[Mapping[str, A
 
 
 def columns_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitColumn | None]:
-    """The columns of a scale that are told by options, those of equal options once; None where none is."""
+    """Return the columns of a scale, one for each set of options; [None] if options do not distinguish them."""
     if not exhibit.by_options:
         return [None]
     told: list[ExhibitColumn | None] = []
@@ -284,12 +284,12 @@ def columns_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitColumn | None]:
 
 
 def map_rows(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]) -> Paper:
-    """A paper some of whose rows are of other instances: those of the user, by what the rows are called.
+    """Return the paper with the user's instances in place of some rows, by the names of the rows.
 
     Raises
     ------
     UserError
-        None of the exhibits that are chosen has such a row.
+        None of the chosen exhibits has such a row.
 
     """
     keys = list(dict.fromkeys(line.label for one in exhibits for line in paper.drawn(one).lines))
@@ -302,7 +302,7 @@ def map_rows(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]
 
 
 def is_row_name(line: ExhibitRow, name: str) -> bool:
-    """Whether a row is called so, in the paper's file or in its report."""
+    """Return True if a row has this name in the paper's file or in its report."""
     return name in (line.key, line.label)
 
 

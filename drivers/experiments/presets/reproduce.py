@@ -34,7 +34,7 @@ from reports.records.environment import cores, environment
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 SUFFIX = ".toml"
-"""By which a paper's file is told from the name of one that comes with the suite."""
+"""Suffix of a paper's file; names of papers of the project have none."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         plan.show_commands()
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    # At the quick scale it counts that everything runs, and not how long it takes.
+    # At the quick scale the runs need not be complete in time, only free of errors.
     cases = plan.left if chosen.scale == SCALES[0] or options.repeats else around_others(plan.left)
     run = PlanRun(len(cases), executor)
     if len(plan.left) < len(plan.cases):
@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         if one.kind == "elsewhere":
             elsewhere.append(one.case)
         elif one.kind != "done":
-            # What a program refuses is no failure: the device cannot do it, and the report says so.
+            # A program's refusal is no failure: the device cannot run it, and the report lists it.
             needs.refuse(one.case, one.reason)
             failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])

@@ -14,20 +14,20 @@ GPU = "gpu"
 
 @dataclass(frozen=True)
 class MachineResources:
-    """What this machine has for runs.
+    """Resources of this machine for runs.
 
     Attributes
     ----------
     devices : sequence
-        Usable ones, as `backends.survey` has them.
+        Usable devices of `backends.survey`.
     chosen : bool
-        Whether the user named their backends.
+        True if the user named their backends.
     cores : int
-        How many ranks have a core each.
+        Number of ranks with a core each.
     ranks : sequence of int, optional
-        Numbers of ranks that the user chose for series over several.
+        The user's numbers of ranks for series over several ranks.
     oversubscribe : bool
-        Whether ranks may share cores.
+        True if ranks may share cores.
 
     """
 
@@ -95,19 +95,19 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
 
 
 def ranks_of(series: Series, here: MachineResources) -> list[int]:
-    """The numbers of ranks that a series runs over: the user's in place of its own, where it has several."""
+    """Return the numbers of ranks of a series; the user's numbers replace its own if it has several."""
     if here.ranks is None or max(series.ranks) == 1:
         return list(series.ranks)
     return [one for one in series.ranks if one == 1] + sorted({one for one in here.ranks if one > 1})
 
 
 def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
-    """What each of several ranks runs on: a core, where the series is for one."""
+    """Return the configuration of each of several ranks: a core, if the series is for one."""
     return next((one for one in alone if one.kind == ONE_CORE), alone[0])
 
 
 def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources) -> str | None:
-    """Why so many ranks cannot run; None where they can."""
+    """Return the reason why this number of ranks cannot run; None if it can."""
     if count == 1:
         return None
     obstacle = mpi_obstacle()
