@@ -18,17 +18,17 @@ COMPLETION_VARIABLE = "_ARGCOMPLETE"
 
 
 def invocation(module: str) -> str:
-    """The words by which the user called a program, for its help and its errors.
+    """Return the user's call of a program, for its help and its errors.
 
     Parameters
     ----------
     module
-        What `python -m` runs.
+        Module for `python -m`.
 
     Returns
     -------
     str
-        ``onekernel NAME`` where that command started this process's program, else ``python -m MODULE``.
+        ``onekernel NAME`` if that command started this process's program, else ``python -m MODULE``.
 
     """
     called = sys.argv[0] if sys.argv else ""
@@ -36,14 +36,14 @@ def invocation(module: str) -> str:
 
 
 def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
-    """Say that there is no program of that name.
+    """Report an unknown program.
 
     Parameters
     ----------
     called
-        The words that list all programs.
+        The command that lists all programs.
     name, known
-        What was found after them, and what may stand there.
+        The name after it, and the allowed names.
 
     Raises
     ------

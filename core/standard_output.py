@@ -9,16 +9,16 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 BROKEN_PIPE_EXIT = 141
-"""What shells report of a program that ended because nobody read what it wrote: 128 and the signal's number, 13."""
+"""Exit code that shells report for a program ended by a closed pipe: 128 and the signal's number, 13."""
 
 
 class LostOutputError(Exception):
-    """Standard output takes nothing any more. No `OSError`, which `argparse` would pass over when it prints the help.
+    """Standard output is closed or full. Not an `OSError`, which `argparse` would ignore when it prints the help.
 
     Attributes
     ----------
     exit_code : int
-        `BROKEN_PIPE_EXIT` where nobody reads it any more, as behind `| head`, which is no mistake; 1 for a full disk.
+        `BROKEN_PIPE_EXIT` for a closed pipe, as with `| head`, which is no error; 1 for a full disk.
 
     """
 
@@ -58,8 +58,8 @@ class WatchedStream:
         try:
             yield
         except OSError as error:
-            # What is still in the buffer goes nowhere, or Python would complain again when it ends. A stream in memory,
-            # which has no descriptor, has no such end.
+            # The rest of the buffer is discarded; Python would otherwise report an error at its end. Streams in memory
+            # have no descriptor.
             with suppress(ValueError), open(os.devnull, "wb") as nowhere:
                 os.dup2(nowhere.fileno(), self._stream.fileno())
             raise LostOutputError(error) from None

@@ -19,7 +19,7 @@ def prepare_process() -> None:
     from drivers.cli.interrupts import install_handlers
 
     install_handlers()
-    # What is made while a program starts lives to its end. Looking for garbage in it, then and when Python ends, takes
+    # Objects made at the start of a program live to its end. Garbage collection at the start and at the end would take
     # a third of the processor time of a short run, and 64 ranks on two cores pay for it.
     gc.set_threshold(100_000, 50, 100)
     atexit.register(gc.freeze)

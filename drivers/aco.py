@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.search.stop import Stop
 
 ITERATIONS = 100
-"""What ends a search that nobody limits."""
+"""Iterations of a search without a stop criterion."""
 
 NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
     (
@@ -47,7 +47,7 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
     (("smoothing",), lambda settings: settings.stagnation > 0, "--stagnation of at least 1"),
     (("exchange",), lambda settings: settings.colonies > 1, "--colonies of at least 2"),
 )
-"""Options that change nothing alone, when they do change something, and that in words."""
+"""Options that need others to have an effect, their condition, and its text."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class AntOptions(
     variants=VARIANTS,
     grows="--ants",
 ):
-    """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
+    """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 
     ants: int | None = None
     alpha: float | None = None
@@ -143,7 +143,7 @@ CLIMBS = {
 
 
 def describe_stop(options: AntOptions) -> str:
-    """What ends the search, in words."""
+    """Return the stop criterion as text."""
     limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
     given = ((getattr(options, name), words) for name, words in limits)
     return ", ".join(words.format(limit) for limit, words in given if limit is not None)
@@ -223,7 +223,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
     def headline(self, run: PreparedRun[AntOptions]) -> str:
-        """What runs, and on what."""
+        """Return the algorithm and the instance, in a line."""
         settings, colony, ranks = run.options.settings(), run.search, run.ranks
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""

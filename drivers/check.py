@@ -97,7 +97,7 @@ def problem_class_names(module: ModuleType) -> list[str]:
 
 
 def is_problem_class(found: Any) -> bool:
-    """Whether it is a class of problems that can be made."""
+    """Return True for a class of problems that is not abstract."""
     return inspect.isclass(found) and issubclass(found, Problem) and not inspect.isabstract(found)
 
 

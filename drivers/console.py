@@ -25,16 +25,16 @@ WIDTH = 80
 
 
 class ConsoleProgram(NamedTuple):
-    """A program that is no workload.
+    """A program other than a workload.
 
     Attributes
     ----------
     title : str
-        What it does, in a line.
+        One line of description.
     module : str
-        What `python -m` runs.
+        Module for `python -m`.
     words : tuple of str
-        What stands before its arguments.
+        Words before its arguments.
 
     """
 
@@ -135,7 +135,7 @@ def print_list(_: Sequence[str] | None) -> int:
 
 
 def format_list(titles: Mapping[str, str]) -> str:
-    """Names and what they stand for in two columns; what is wider than a terminal goes on in the next line."""
+    """Return names and descriptions in two columns, wrapped at the terminal's width."""
     import textwrap
 
     column = max(map(len, titles)) + 2

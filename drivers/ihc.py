@@ -27,7 +27,7 @@ MOVES = 10**9
 
 @dataclass(frozen=True)
 class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
-    """What hill climbing understands."""
+    """Options of hill climbing."""
 
     climbers: int = 2000
     start: str = "oneil2011"
@@ -114,7 +114,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 
     def execution(self, run: PreparedRun[ClimbOptions]) -> Mapping[str, Any]:
-        """What runs: what is chosen for the device differs from one device to another."""
+        """Return the execution settings; automatic ones differ between devices."""
         found: Mapping[str, Any] = run.search.scan.execution
         return found
 

@@ -19,7 +19,7 @@ DEFAULT_INSTANCE = "tai30a"
 
 @dataclass(frozen=True)
 class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAULT_INSTANCE):
-    """What local search for the quadratic assignment problem understands."""
+    """Options of local search for the quadratic assignment problem."""
 
 
 class QapWorkload(LocalSearchWorkload):

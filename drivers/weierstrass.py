@@ -19,7 +19,7 @@ DEFAULT_INSTANCE = "10"
 
 @dataclass(frozen=True)
 class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DEFAULT_INSTANCE):
-    """What local search for the Weierstrass function's minimum understands."""
+    """Options of local search for the Weierstrass function's minimum."""
 
     neighbourhood: str = "crowns"
     points: int = RESULTS.option(
@@ -57,7 +57,7 @@ class WeierstrassWorkload(LocalSearchWorkload):
         return float(2e6 / problem.encoding.n)
 
     def in_words(self, cost: int) -> str:
-        """The function's value that a cost stands for."""
+        """Return the function's value of a cost as text."""
         from core.problems.weierstrass.scorer import COST_UNIT
 
         return f"{cost * COST_UNIT:.6f}"

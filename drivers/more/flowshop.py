@@ -19,7 +19,7 @@ from drivers.workload.local_search import LocalSearchWorkload
 
 @dataclass(frozen=True)
 class FlowShopOptions(SearchOptions):
-    """What local search for the permutation flow shop understands."""
+    """Options of local search for the permutation flow shop."""
 
     instance: str | None = option(
         None, "one of Taillard's, ta001 to ta120, or a generator, taillard:30:10:seed=7 (default: ta021)", NAME, "NAME"

@@ -18,7 +18,7 @@ from drivers.workload.local_search import LocalSearchWorkload
 
 @dataclass(frozen=True)
 class LabsOptions(SearchOptions):
-    """What local search for low autocorrelation binary sequences understands."""
+    """Options of local search for low autocorrelation binary sequences."""
 
     instance: str | None = option(None, "how many signs (default: 40)", NAME, "N")
     neighbourhood: str = "flip1"

@@ -21,7 +21,7 @@ DEFAULT_INSTANCE = "random:100:seed=1"
 
 @dataclass(frozen=True)
 class LinearOrderingOptions(SearchOptions, generator="random:40:seed=1", chosen=DEFAULT_INSTANCE):
-    """What local search for the linear ordering problem understands."""
+    """Options of local search for the linear ordering problem."""
 
     neighbourhood: str = "insert"
 

@@ -23,7 +23,7 @@ DEFAULT_INSTANCE = "random:400:density=0.1:weights=1..1"
 
 @dataclass(frozen=True)
 class MaxCutOptions(SearchOptions, generator="random:100:density=0.1", chosen=DEFAULT_INSTANCE):
-    """What local search for max-cut understands."""
+    """Options of local search for max-cut."""
 
     neighbourhood: str = "auto"
     parts: int = RESULTS.option(2, "how many (%(default)s)", positive, "K", decides="work")

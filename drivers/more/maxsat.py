@@ -18,7 +18,7 @@ DEFAULT_INSTANCE = "random:250:ratio=5:seed=1"
 
 @dataclass(frozen=True)
 class MaxSatOptions(SearchOptions, generator="random:50:ratio=4.2:seed=1", chosen=DEFAULT_INSTANCE):
-    """What local search for MAX-SAT understands."""
+    """Options of local search for MAX-SAT."""
 
     neighbourhood: str = "flip1"
 

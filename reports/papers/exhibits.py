@@ -1,9 +1,9 @@
-"""Runs of ours in the rows and columns of a paper's table: the one engine behind all tables and figures of papers.
+"""Our runs in the rows and columns of a paper's table: the engine of all tables and figures of papers.
 
-A paper's exhibit says its rows, columns and cells as data (`reports.papers.paper`). A run belongs to the series that it
-was asked for, stands in the row of its instance (or processors), and in the column of its series, or in the paper's own
-columns where options tell them. What comes out are data, which `reports.papers.tables` makes a table of and
-`reports.papers.plots` a picture.
+A paper's exhibit defines its rows, columns and cells as data (`reports.papers.paper`). A run belongs to the series with
+its options, to the row of its instance (or processors), and to the column of its series, or to a paper's column if
+options distinguish columns. The result is data, which `reports.papers.tables` makes a table and `reports.papers.plots`
+a picture.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ DISTRIBUTED = {"distribute": "always"}
 NO_RECORD = "no record"
 """Why a series has no run where nothing else is known."""
 LINEAR_SPACE = "linear space"
-"""The method of a longest common subsequence that may find another one of the same length: a work of its own."""
+"""Method of a longest common subsequence that may find another one of the same length: not equal work."""
 
 
 @dataclass(frozen=True)
 class Datum:
-    """What stands in a cell: a published figure, or a run of ours.
+    """Content of a cell: a published figure, or our run.
 
     Attributes
     ----------
     line : str
         The row's key.
     column : str
-        The column's heading; of ours where they have columns of their own, that of the series.
+        The column's heading; the series' heading if our runs have separate columns.
     whose : str
-        The paper's machine, or our series where ours stand in the paper's columns.
+        The paper's machine, or our series if our runs are in the paper's columns.
     words : tuple of str
         The cell's lines.
     values : mapping
         Numbers by measure.
     notes : tuple of str
-        What has to be said of it.
+        Notes on the cell.
     row : Row or None
         Ours.
     """
@@ -106,14 +106,14 @@ class FilledExhibit:
     ----------
     exhibit : Exhibit
     lines : tuple of Line
-        Rows of the exhibit, and those of our runs that it does not have.
+        Rows of the exhibit, and further rows of our runs.
     published, ours : tuple of Datum
     missing : tuple of (str, str)
-        What has no run, and why.
+        Missing runs, with reasons.
     absent : tuple of (Series, str)
-        Series without a run in any row, and why; empty if the caller does not say what was planned.
+        Series without a run in any row, with reasons; empty without a plan from the caller.
     common : mapping
-        What all our runs were asked alike.
+        Options common to all our runs.
     """
 
     exhibit: Exhibit
@@ -304,7 +304,7 @@ def _ours(
 
 
 def _numbers(exhibit: Exhibit) -> list[str]:
-    """Measures whose numbers a plot of the exhibit, or of a figure that draws it, may need."""
+    """Return the measures with numbers for a plot of the exhibit, or of a figure that draws it."""
     held = [name for column in exhibit.columns for name in column.holds]
     return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup", "cost"]))
 
@@ -354,7 +354,7 @@ def _amounts(exhibit: Exhibit, record: Record) -> dict[str, tuple[int, int]]:
     for name, wanted in exhibit.amount.items():
         ours = asked.get(name, 1 if name == "walks" else None)
         if name == "iterations" and asked.get("walks", 1) == 1:
-            # A search of one walk records how many it made: a target or patience may have ended it before its limit.
+            # A search of one walk records the number of walks: a target or patience may have ended it before its limit.
             ours = record.details.get("iterations", ours)
         if ours is not None and ours != wanted:
             other[name] = (ours, wanted)

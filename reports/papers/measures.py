@@ -35,7 +35,7 @@ AMOUNTS = ("ants", "climbers", "iterations")
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
-"""A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
+"""A paper's rival, and its solvers' names in records; elkai is a package of LKH."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ class ExhibitCell:
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing that a cell can say.
+    """A measure that a cell can show.
 
     Attributes
     ----------
     axis : str
-        What a plot's axis says.
+        Label of a plot's axis.
     words : callable
-        Of a cell of ours; an empty text where the run does not say.
+        Text of our cell; empty if the run does not have it.
     value : callable
-        The same as a number; None where there is none.
+        The same as a number; None if there is none.
     """
 
     axis: str
@@ -264,7 +264,7 @@ def _peer(peer: Mapping[str, Any], one: ExhibitCell) -> str:
 
 
 def missing_solver_text(one: ExhibitCell) -> str:
-    """Why the rival of an exhibit has no time beside a run, in words; empty where it has one, or none is measured."""
+    """Return the reason why an exhibit's rival has no time for a run; empty if it has one, or none is measured."""
     if not one.rival or _peer_seconds(one) is not None:
         return ""
     troubles = set()
@@ -288,7 +288,7 @@ def _over_peer(one: ExhibitCell) -> float | None:
 
 
 def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
-    """What a profiler counted of a run, a kernel each; nothing without `--profile`.
+    """Return a profiler's counters of a run, one entry a kernel; empty without `--profile`.
 
     Raises
     ------
@@ -349,4 +349,4 @@ MEASURES: dict[str, Measure] = {
     "ipc": _profiled("ipc"),
     "text": Measure("", lambda one: ""),
 }
-"""By the names that papers' files use; `text` is a published cell in words."""
+"""Measures by their names in papers' files; `text` is a published cell as text."""

@@ -1,7 +1,7 @@
-"""Papers as data: what each of a paper's tables and figures printed, and what is run to print it again.
+"""Papers as data: the published tables and figures, and the runs that reproduce them.
 
 A paper is a file `reports/papers/NAME.toml`. Its tables and figures are *exhibits*. An exhibit has rows and columns
-with the published figures, and names *series*: ways in which we run its work, each on some kinds of devices.
+with the published figures, and names *series*: configurations that run its work, each on some kinds of devices.
 `reports.papers.files` reads and checks the files: the classes here are the types of their tables.
 """
 
@@ -19,7 +19,7 @@ PUBLISHED = "published"
 """The mapping of a series that lays the work on a device as its paper does."""
 
 INSTANCE, PROCESSORS, WORKLOAD = "instance", "processors", "workload"
-"""What the rows of an exhibit may be; the second: kind and number of the processors, `cores:8`."""
+"""Meaning of an exhibit's rows; the second: kind and number of the processors, `cores:8`."""
 
 Figure = tuple[Any, ...]
 """A published cell: numbers or texts as printed; empty where nothing is printed."""
@@ -35,12 +35,12 @@ class PaperPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return hash(tuple(value for value in msgspec.structs.astuple(self) if isinstance(value, str)))
 
     def fill(self, name: str, value: Any) -> None:
-        """Set a field whose default follows from others, before the part is used."""
+        """Set a field with a default that depends on others, before the object is used."""
         msgspec.structs.force_setattr(self, name, value)
 
 
 class Machine(PaperPart, frozen=True):
-    """What a paper measured on: its name, and a short one for headings."""
+    """A machine of a paper: its name, and a short one for headings."""
 
     short: str
     name: str
@@ -52,13 +52,13 @@ class ExhibitColumn(PaperPart, frozen=True):
     Attributes
     ----------
     heading : str
-        As people read it; by default the parameters in words.
+        Printed heading; by default the parameters as text.
     machine : str
-        Whose figures they are: a key of the paper's machines; empty where the column is no measurement.
+        Machine of the figures: a key of the paper's machines; empty if the column is no measurement.
     holds : tuple of str
-        What the parts of its cells are, names of `reports.papers.measures`: seconds, speedup ...
+        Parts of its cells, names of `reports.papers.measures`: seconds, speedup ...
     parameters : mapping
-        Options of a run that stands in this column, where columns are told by options: strategy, ants ...
+        Options of runs in this column, if options distinguish columns: strategy, ants ...
     """
 
     heading: str = ""
@@ -73,24 +73,24 @@ class ExhibitColumn(PaperPart, frozen=True):
 
 
 class ExhibitRow(PaperPart, frozen=True):
-    """A row: its key, how it is called, what is run, and its published cells, one for each column.
+    """A row: its key, label, run, and published cells, one for each column.
 
     Attributes
     ----------
     instance, processors, workload : str
         Key of the row, the first that is given. A row that names an instance may name the workload that runs it too.
     label : str
-        As people read it; by default the key.
+        Printed label; by default the key.
     spec : str
-        What `--instance` is given; empty where nothing is, so that the row is not run unless the user says what it is.
-        By default the instance of a row without options.
+        Value of `--instance`; empty if the row runs only with an instance of the user. By default the instance of a
+        row without options.
     figures, percentages : tuple
-        As published, a list where a cell has several parts; percentages are those that a cell has besides, in the
-        paper's order.
+        As published, a list if a cell has several parts; percentages are further values of a cell, in the paper's
+        order.
     options : mapping
         Of the driver, in place of `--instance`.
     series : tuple of str
-        Only these are run; empty: all.
+        The only series to run; empty for all.
     """
 
     instance: str = ""
@@ -117,29 +117,29 @@ class ExhibitRow(PaperPart, frozen=True):
 
 
 class Series(PaperPart, frozen=True):
-    """A way in which we run an exhibit's work.
+    """A configuration that runs an exhibit's work.
 
     Attributes
     ----------
     name, heading : str
     options : mapping
-        Of the workload's driver; a run belongs to the series if it was asked for these.
+        Options of the workload's driver; runs with these belong to the series.
     kinds : tuple of str
-        Kinds of devices that it runs on, the preferred first: on a machine without that it runs on the next.
+        Kinds of devices, the preferred first: a machine without that runs on the next.
     on_cores : str
-        Heading of its runs on other devices than a GPU; empty: `heading`.
+        Heading of its runs on devices other than a GPU; by default `heading`.
     everywhere : bool
-        Whether it runs on devices of all its kinds and not of the preferred one alone.
+        True to run on devices of all its kinds, not only of the preferred one.
     backends : tuple of str
-        Only these; empty: any.
+        The only backends; empty for any.
     ranks : tuple of int
         Numbers of MPI ranks.
     hosts : int
-        Hosts that its ranks have to be on at least.
+        Least number of hosts of its ranks.
     rows : tuple of str
-        Keys of the only rows that it runs; empty: all.
+        Keys of the only rows that it runs; empty for all.
     why_not : str
-        Why it cannot run on a machine that has none of its devices, ranks or hosts.
+        Reason printed on a machine without its devices, ranks or hosts.
     """
 
     name: str
@@ -160,7 +160,7 @@ class Series(PaperPart, frozen=True):
             self.fill("options", {**self.options, "distribute": "always"})
 
     def runs(self, line: ExhibitRow) -> bool:
-        """Whether it runs a row."""
+        """Return True if it runs a row."""
         return (not self.rows or line.key in self.rows) and (not line.series or self.name in line.series)
 
     def heading_on(self, kind: str) -> str:
@@ -169,14 +169,14 @@ class Series(PaperPart, frozen=True):
 
     @property
     def published(self) -> bool:
-        """Whether it lays the work on a device as the paper does."""
+        """True if it maps the work to a device as the paper does."""
         return self.options.get("mapping") == PUBLISHED
 
 
 class Scale(PaperPart, frozen=True):
-    """How much of an exhibit is run: `keys` of its rows, `amount` of work, repetitions and seeds of each run.
+    """Part of an exhibit to run: `keys` of its rows, `amount` of work, repetitions and seeds of each run.
 
-    `columns` restricts those that are told by options, by the values of these.
+    `columns` restricts columns that options distinguish, by the values of these options.
     """
 
     keys: tuple[str, ...] = msgspec.field(name="rows", default=())
@@ -187,14 +187,13 @@ class Scale(PaperPart, frozen=True):
 
 
 class Plot(PaperPart, frozen=True):
-    """How an exhibit is drawn: a `measure` over the rows, or over the values of an option `over` for one `row`.
+    """Picture of an exhibit: a `measure` over the rows, or over the values of an option `over` for one `row`.
 
-    With `over` a curve is a value of the option `curves`, among `only` if it names some, and a panel is a machine of
-    the paper or a series of ours, each with an axis of its own, since their times do not compare. Without it curves
-    are the columns, of the paper's `machines` (all, where none is named), and of ours those that have the measure.
-    Lines (`kind`) stand where what lies between two places means something: between colony sizes, and not between
-    instances. `axis` is the vertical axis in words, with `over` that of the paper's panels alone, and `logarithmic`
-    its scale.
+    With `over` a curve is a value of the option `curves`, among `only` if given, and a panel is a machine of the paper
+    or one of our series, each with a separate axis, since their times are not comparable. Without it curves are the
+    columns, of the paper's `machines` (by default all), and those of ours with the measure. Lines (`kind`) connect
+    places if values between them have a meaning: colony sizes, but not instances. `axis` is the label of the vertical
+    axis, with `over` only that of the paper's panels, and `logarithmic` its scale.
     """
 
     measure: str
@@ -217,14 +216,14 @@ class Exhibit(PaperPart, frozen=True):
         Its number, under one of the two names.
     section, title : str
     workload : str
-        Driver that runs it; of several, rows name theirs.
+        Driver that runs it; rows name theirs if there are several.
     options : mapping
-        Of the driver, the same in all runs: what the exhibit measures. A run with others does not belong to it. An
-        `instance` among them is named as records name it.
+        Options of the driver, equal in all runs of the exhibit. Runs with others do not belong to it. An `instance`
+        among them has its name in records.
     amount : mapping
-        How much the paper ran (iterations, walks ...): a run of ours may have another amount, and then says so.
+        Amount of the paper's runs (iterations, walks ...): our run with another amount gets a note.
     shows : tuple of str
-        What a cell of ours says, names of `reports.papers.measures`.
+        Measures in our cells, names of `reports.papers.measures`.
     columns, lines
         As published. A file calls the latter `rows`.
     series : tuple of Series
@@ -234,11 +233,11 @@ class Exhibit(PaperPart, frozen=True):
     reference : mapping
         Options of the column that the measure `over_first` divides by, or the other solver as `peer`.
     keep : str
-        `best`: of several runs of ours in a cell only that with the best cost stands there.
+        `best`: of several runs in a cell only the one with the best cost is shown.
     note : str
         The published data's remark on its own figures.
     never_ours : str
-        Why no run of ours can stand in it; empty where one can.
+        Reason why our runs cannot be in it; empty if they can.
     plot : Plot or None
     of : str
         For a figure that draws a table: the table's number.
@@ -275,7 +274,7 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def row_by(self) -> str:
-        """What rows are: `INSTANCE`, `PROCESSORS` or `WORKLOAD`."""
+        """Meaning of rows: `INSTANCE`, `PROCESSORS` or `WORKLOAD`."""
         kinds = (INSTANCE, PROCESSORS, WORKLOAD)
         return next((kind for kind in kinds if any(getattr(line, kind) for line in self.lines)), INSTANCE)
 
@@ -286,7 +285,7 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def by_options(self) -> bool:
-        """True if options of a run choose its column, so that our figures stand in the paper's columns."""
+        """True if options of a run choose its column, so that our figures are in the paper's columns."""
         return any(column.parameters for column in self.columns)
 
     @property
@@ -311,7 +310,7 @@ class Exhibit(PaperPart, frozen=True):
 
 
 class Disagreement(PaperPart, frozen=True):
-    """What a paper says in one place and does not bear out in another, and the exhibits that it touches, if any.
+    """A statement of a paper that contradicts another one, and the affected exhibits, if any.
 
     `quote` is the piece of the paper's text.
     """
@@ -324,7 +323,7 @@ class Disagreement(PaperPart, frozen=True):
 
 
 class Paper(PaperPart, frozen=True):
-    """Everything that one file says.
+    """Content of a paper's file.
 
     Attributes
     ----------
@@ -332,13 +331,13 @@ class Paper(PaperPart, frozen=True):
     legend : tuple of str
         Sentences that explain the paper's words.
     machines : mapping
-        Those that it measured on, by key.
+        Machines of the paper, by key.
     exhibits : tuple of Exhibit
     first, plain, same
-        Which run on one core a speed-up of ours is over, see `reports.comparison.speedups.BaselineSelection`.
+        Choice of the one-core baseline of our speed-ups, see `reports.comparison.speedups.BaselineSelection`.
     disagreements : tuple of Disagreement
     extra : mapping
-        What else the file has, for readers of one paper's facts: metrics of a profiler ...
+        Further content for code of a single paper: metrics of a profiler ...
     """
 
     name: str

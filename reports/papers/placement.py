@@ -1,4 +1,4 @@
-"""Which of our runs stand in an exhibit, and where; and the run that a ratio over a column is over."""
+"""Places of our runs in an exhibit; and the baseline of a ratio over a column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, E
 from reports.records.files import Record
 
 ON_HOST = "host"
-"""What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
+"""Bound of a run on an instance small enough for the host: it belongs to every bound."""
 NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
 """Options that are neither parameters nor execution settings of a record; `distribute` follows from its ranks."""
 
@@ -97,7 +97,7 @@ def processors(record: Record) -> str:
 
 
 def instance_names(record: Record) -> set[str]:
-    """What a paper may call a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
+    """Return a paper's possible names of a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
     name = record.instance
     return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
 
@@ -170,7 +170,7 @@ def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]
 
 
 def same_problem(one: PlacedRun, other: PlacedRun) -> bool:
-    """Whether two runs solved the same instance on the same machine."""
+    """Return True if two runs solved the same instance on the same machine."""
     return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
 
 

@@ -32,7 +32,7 @@ PER_RUN = ("seconds", COST)
 LEGEND_WIDTH, TITLE_WIDTH = 60, 62
 """Letters in a line: of a legend, and above the picture."""
 ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
-"""Said above a picture whose curves are all published, or all ours."""
+"""Text above a picture with only published curves, or only ours."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Panel:
 
 
 def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
-    """What a figure draws of an exhibit; empty where fewer than two values are there."""
+    """Return the panels that a figure draws of an exhibit; empty with fewer than two values."""
     plot = figure.plot
     if plot is None:
         return []
@@ -103,7 +103,7 @@ def remarks(drawn: Sequence[Panel]) -> list[str]:
 
 
 def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
-    """Name a figure whose lines join places that are no numbers, between which nothing lies; empty where none does."""
+    """Return the name of a figure with lines between categories that are no numbers; empty without such lines."""
     if figure.plot is None or figure.plot.kind != "lines":
         return ""
     places = [place for panel in panels(figure, shown) for place in panel.places]
@@ -171,7 +171,7 @@ def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
 
 
 def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
-    """The values of an option are the places, those of another the curves; a panel for whoever measured."""
+    """Return panels with one option's values as places and another's as curves, one a machine or series."""
     columns = {column.heading: column.parameters for column in shown.exhibit.columns}
     by_whose: dict[tuple[str, bool], dict[str, dict[str, float]]] = {}
     runs: dict[str, list[Datum]] = {}
@@ -244,7 +244,7 @@ def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
 
 
 def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
-    """Bars from 1 on where ratios are drawn: on a logarithmic axis a bar's length is how far it is from no gain."""
+    """Draw bars from 1 on for ratios: on a logarithmic axis a bar's length is its distance from no gain."""
     foot = 1.0 if plot.measure in RATIOS else 0.0
     width = 0.8 / max(1, len(panel.curves))
     for number, curve in enumerate(panel.curves):

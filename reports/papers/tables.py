@@ -1,7 +1,7 @@
 """An exhibit as a table of text, in the paper's layout, with our figures next to the published ones.
 
-Where series tell columns ours stand right of the paper's columns; where options do (strategies, colony sizes) ours
-stand in the paper's columns, in rows below the published one.
+If series distinguish columns, ours are right of the paper's columns; if options do (strategies, colony sizes), ours are
+in the paper's columns, in rows below the published one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class AnnotatedTable:
-    """A table, and what its marks stand for: (mark, sentence without its full stop)."""
+    """A table, and the meaning of its marks: (mark, sentence without its full stop)."""
 
     table: TextTable
     notes: tuple[tuple[str, str], ...]
@@ -95,7 +95,7 @@ def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
 
 
 def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum]]:
-    """What stands in a row: the published figures of each machine, then ours of each series and device."""
+    """Yield the figures of a row: those of each published machine, then ours of each series and device."""
     order = _order(shown.exhibit)
     for data in (shown.published, sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))):
         of_line = [datum for datum in data if datum.line == line.key]

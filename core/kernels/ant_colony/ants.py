@@ -32,7 +32,7 @@ class Ant:
 
 @bundle
 class ColonyState:
-    """Who a colony is, and how far it has come.
+    """Identity and progress of a colony.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""Pheromone of ants in fixed point, and the weights that it gives (`menezes2019`, equations 1 to 3, algorithms 6, 7).
+"""Pheromone of ants in fixed point, and weights computed from it (`menezes2019`, equations 1 to 3, algorithms 6, 7).
 
 Max-Min Ant System, its limits and its smoothing: Stützle and Hoos, "MAX-MIN Ant System", Future Generation Computer
-Systems 16, 2000. A deposit is an integer and so are all sums: no order of the ants can change them, and deposits of
-ants on other ranks are added to those of one's own.
+Systems 16, 2000. A deposit is an integer and so are all sums: they do not depend on the order of the ants, and deposits
+of all ranks can be added.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Trails:
 
 @bundle
 class Update:
-    """How pheromone changes from iteration to iteration; parts are those of 2^32.
+    """Update of pheromone in an iteration; parts are relative to 2^32.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class DepositedTour:
 
 @function
 def is_local_ant(ant: u32, ants: Rows[Ant]) -> boolean:
-    """Whether the ant with this number is among ``ants``."""
+    """Return True if the ant with this number is among ``ants``."""
     row = i32(ant) - ants[0].first
     return row >= 0 and row < ants.count
 
@@ -115,22 +115,23 @@ def is_local_ant(ant: u32, ants: Rows[Ant]) -> boolean:
 def end_construction(
     ants: Rows[Ant], adopt: boolean, limited: Const[boolean], best_every: i32, colony: ColonyState, laid: DepositedTour
 ):
-    """End an iteration's construction: keep the best tour; choose the one that deposits in a Max-Min Ant System.
+    """End an iteration's construction: store the best tour; choose the depositing tour of a Max-Min Ant System.
 
-    A tour stays on the rank whose ant has made it; its length and who made it are known on all.
+    A tour stays on the rank of its ant; its length and ant are known on all ranks.
 
     Parameters
     ----------
     ants
         Those of this rank; ``colony.least`` names one of any rank.
     adopt
-        Only take over its tour, if it is better than the best so far; no iteration has ended.
+        Only copy its tour, if it is better than the best so far; no iteration has ended.
     limited
-        Whether this is a Max-Min Ant System.
+        True for a Max-Min Ant System.
     best_every
-        There the best tour so far deposits in every such iteration, the iteration's best in others; 0: never.
+        In a Max-Min Ant System, period of iterations in which the best tour so far deposits instead of the iteration's
+        best; 0: never.
     laid
-        Out: that tour, where it is here.
+        Out: that tour, if it is on this rank.
 
     """
     if team_rank() == 0:
@@ -170,7 +171,7 @@ def end_construction(
 
 @function
 def deposit_per_edge(length: u32, update: Update) -> u32:
-    """What a tour deposits on each of its edges (equation 3)."""
+    """Return the deposit of a tour on each of its edges (equation 3)."""
     return u32(update.quota // u64(max(length, update.lower_bound)))
 
 

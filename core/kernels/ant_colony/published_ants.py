@@ -60,7 +60,7 @@ class WeighingAnt(Ant):
 
 @bundle
 class Scales:
-    """What makes integers of the numerators of equation 1 (`core.kernels.ant_colony.pheromone.weigh`).
+    """Scale factors that make the numerators of equation 1 integers (`core.kernels.ant_colony.pheromone.weigh`).
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def scale_rows(trails: PheromoneMatrix, scales: Scales):
 
 @function
 def place_on_wheel(city: i32, n: i32) -> i32:
-    """Where a wheel that goes through 32 columns, column by column, has the city j of column j % 32."""
+    """Return the position of a city on a wheel that passes through 32 columns, column by column."""
     column = city % COLUMNS
     return city // COLUMNS + column * (n // COLUMNS) + min(column, n % COLUMNS)
 
@@ -143,7 +143,7 @@ def next_draw(step: i32, ant: i32, colony: ColonyState, draws: Array[u32]) -> u3
 
 @function
 def weight(here: AntPosition, j: i32, one: WeighingAnt, trails: PheromoneMatrix, scales: Scales) -> u32:
-    """Equation 1's tau^alpha * eta^beta of the way to city ``j``; 0 if the ant has been there."""
+    """Return equation 1's tau^alpha * eta^beta of the edge to city ``j``; 0 if the ant has visited it."""
     if one.visited[j] != 0:
         return u32(0)
     k = here.city * trails.n + j
@@ -200,9 +200,9 @@ def construct_coarse(ants: Rows[WeighingAnt], trails: PheromoneMatrix, scales: S
 
 @kernel
 def construct_fine(ants: Rows[WeighingAnt], trails: PheromoneMatrix, scales: Scales, colony: ColonyState):
-    """Algorithm 5: every ant is a team, of which each lane weighs one city and the first lane chooses.
+    """Algorithm 5: every ant is a team; each lane weighs one city and the first lane chooses.
 
-    Where cities are more than lanes, a lane weighs several.
+    With more cities than lanes, a lane weighs several.
     """
     draws = shared_array(4, u32)
     for ant_i in range(team_rank(), ants.count, team_count()):
@@ -267,10 +267,10 @@ def evaporate_edges(trails: PheromoneMatrix, update: Update):
 
 @function
 def add_pheromone(edge: i32, added: u32, trails: PheromoneMatrix):
-    """Add to an edge's pheromone as all lanes do at the same time.
+    """Add to an edge's pheromone while all lanes do so.
 
-    A sum that passes the largest pheromone wraps around; the lane whose addition did that puts the largest in its
-    place. Whoever adds later wraps around again and does the same, so what stays is the largest.
+    A sum beyond the largest pheromone wraps around, and its lane stores the largest instead. Later additions wrap
+    around again and do the same, so the result is the largest.
     """
     old = atomic_add(trails.pheromone, edge, added)
     if old > u32(MAX_PHEROMONE) - added:

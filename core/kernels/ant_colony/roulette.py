@@ -37,17 +37,17 @@ class ChoiceWeights:
 
 @bundle
 class WheelLayout:
-    """How the lanes of a team share out its ants and a row of weights.
+    """Distribution of a team's ants and of a row of weights over its lanes.
 
     Attributes
     ----------
     ants
         Of a team, in lockstep; each has an equal share of the lanes.
     near_columns
-        Candidates per lane of an ant, up to `BUNCH` or a multiple of it; 0: there are no lists.
+        Candidates per lane of an ant, up to `BUNCH` or a multiple of it; 0 without lists.
     lanes
-        That share a row: 1, 2, 4, .. 32 or a multiple of 32. Those of an ant; where there are lists the whole team,
-        because ants rarely come to the end of theirs at the same time.
+        Lanes that share a row: 1, 2, 4, .. 32 or a multiple of 32. Those of an ant; with lists the whole team, since
+        ants rarely exhaust their lists at the same time.
     columns, pieces
         Columns of a lane; if lanes share a column, the pieces into which it is cut.
     depth, words
@@ -69,7 +69,7 @@ class WheelLayout:
 
 @bundle
 class RouletteTeam:
-    """What the lanes of a team share.
+    """Shared memory of a team.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RouletteTeam:
     marks : Array, depth / rows * columns * team_size
         Sums of every lane's columns up to the end of each block.
     here, chosen : Array, ants
-        Where each ant is, and the city to which it goes.
+        The city of each ant, and its next city.
 
     """
 
@@ -103,7 +103,7 @@ class ColumnSums:
 
 @function
 def mask_word(city: i32, layout: WheelLayout) -> i32:
-    """Which word of a mask has the city: 32 rows of one column of one piece are a word."""
+    """Return the index of the mask word of a city: 32 rows of one column of one piece are a word."""
     row = city >> 5
     if layout.pieces == 1:
         return (row & ~31) + (city & 31)
@@ -121,7 +121,7 @@ def mask_bit(city: i32, layout: WheelLayout) -> u32:
 
 @function
 def is_unvisited(city: i32, ant: i32, team: RouletteTeam) -> boolean:
-    """Whether the team's ant number ``ant`` can still go to the city."""
+    """Return True if the team's ant number ``ant`` can still visit the city."""
     word = team.unvisited[mask_word(city, team.layout) * team.layout.ants + ant]
     return word & mask_bit(city, team.layout) != 0
 
@@ -149,10 +149,10 @@ def add_up(own: ColumnSums) -> u32:
 
 @function
 def spin(draw: u32, total: u32, place: i32, base: i32, lanes: Const[i32], scratch: Array[u32]) -> u32:
-    """How far the ball runs into this lane's part of the wheel: below the part's ``total`` if it stops there.
+    """Return the ball's distance into this lane's part of the wheel: below the part's ``total`` if it stops there.
 
-    The wheel are the totals of ``lanes`` lanes from ``base`` on, in the order of their ``place``. A ball that stops
-    before the lane's part seems to run far beyond it, because unsigned numbers wrap around. The prefix sum is Hillis
+    The wheel has the totals of ``lanes`` lanes from ``base`` on, in the order of their ``place``. For a ball that stops
+    before the lane's part the result is very large, since unsigned numbers wrap around. The prefix sum is Hillis
     and Steele's, between two halves of ``scratch``, so all lanes of the team call this together.
     """
     if lanes == 1:

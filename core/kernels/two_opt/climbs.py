@@ -25,7 +25,7 @@ MOST_CITIES = 46_340
 STEPS, EVALUATIONS, DIGEST = 0, 1, 2
 TOTALS = 3
 NO_MOVE = u64(0)
-"""What a scan returns in a local optimum."""
+"""Result of a scan in a local optimum."""
 
 
 @bundle
@@ -56,7 +56,7 @@ class CountedClimbs(Climbs):
 
 @bundle
 class CurrentClimb:
-    """What the lanes of a team share of the climb that they make: the climber, and its tour's length, one word each."""
+    """Shared memory of a team for its climb: the climber, and its tour's length, one word each."""
 
     climber: Array[u32]
     length: Array[u32]
@@ -103,7 +103,7 @@ def move_word(gain: i32, key: u32) -> u64:
 
 @function
 def gain_of(move: u64) -> i32:
-    """What a move gains."""
+    """Return the gain of a move."""
     return i32(move >> 32)
 
 
@@ -146,7 +146,7 @@ def reverse(sequence: Array[T], first: i32, last: i32):
 
 @function
 def next_climber(climbs: Climbs, turn: CurrentClimb) -> u32:
-    """The climber whose tour the team climbs next; not below ``climbs.count`` when none is left."""
+    """Return the next climber of the team; at least ``climbs.count`` when none is left."""
     if lane() == 0:
         turn.climber[0] = atomic_add(climbs.ticket, 0, u32(1))
         turn.length[0] = u32(0)
@@ -175,7 +175,7 @@ def climb_function(
 
     @function
     def finish(climber: u32, steps: u32, climbs: C, one: S, turn: CurrentClimb):
-        """Hand out the tour of a finished climb, and count it."""
+        """Write the tour of a finished climb, and count it."""
         begin = i32(climber) * climbs.n
         length = u32(0)
         for p in range(lane(), climbs.n, team_size()):

@@ -61,7 +61,7 @@ def load(climber: u32, climbs: Climbs, one: ColumnClimb):
 
 @function
 def best_of_lane(one: ColumnClimb) -> u64:
-    """The best of the moves whose i is one of this lane's positions."""
+    """Return the best of the moves with i among this lane's positions."""
     gain, i, j = 0, 0, 0
     for p in range(lane(), one.n - 2, team_size()):
         here = one.copy + one.tour[p] * (one.n + 1)

@@ -14,7 +14,7 @@ C = Generic("C")
 D = Generic("D")
 
 CITIES_OF_BYTES = 256
-"""Up to so many cities a tour is one of bytes, as the paper's are."""
+"""Largest number of cities of a tour of bytes, as in the paper."""
 AT_ONCE = (8, 1)
 """Moves of a row that are written out one after the other: eight, as in the paper, and one by one those left over."""
 
@@ -102,7 +102,7 @@ def climb(tour: Array[C], table: Array[i32], climbs: CountedClimbs, worklist: Co
 
 @kernel
 def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[boolean]):
-    """Climb from each of ``climbs.tours`` to a local optimum; of these, those that were the best so far are kept.
+    """Climb from each of ``climbs.tours`` to a local optimum; each new best one is stored.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[bool
         See `core.kernels.two_opt.climbs`.
     distances : Array, n * n
     worklist
-        Whether a lane takes its next climber off the worklist that all lanes share, or has its climbers beforehand.
+        True if lanes take climbers from a shared worklist; otherwise each lane has fixed climbers.
 
     """
     table = shared_array(climbs.n * climbs.n, i32)

@@ -1,9 +1,9 @@
-"""2-opt by neighbour lists and a queue of cities to look at: a local search for tours that are good already.
+"""2-opt by neighbour lists and a queue of cities: a local search for tours that are already good.
 
 Bentley, "Fast algorithms for geometric traveling salesman problems", ORSA Journal on Computing 4(4), 1992: a move can
-only win if it joins a city to a nearer one than its tour neighbour, and cities whose surroundings have not changed need
-no second look (his don't-look bits). Here the first `BATCH` cities of the queue are looked at together, and the best
-of their moves is made, so that the outcome depends on no number of lanes.
+only win if it joins a city to a nearer one than its tour neighbour, and cities with unchanged surroundings need no
+second check (don't-look bits). Here the first `BATCH` cities of the queue are checked together, and the best of their
+moves is made, so that the outcome does not depend on the number of lanes.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def dequeue(count: i32, n: Const[i32], queue: Queue):
 
 @function
 def load(climber: u32, climbs: Climbs, one: QueueClimb):
-    """Take over a start tour, in whose order all cities wait."""
+    """Load a start tour; all cities wait in its order."""
     begin = i32(climber) * one.n
     for p in range(lane(), one.n, team_size()):
         one.tour[p] = climbs.tours[begin + p]

@@ -165,7 +165,7 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
     distances : Array, n * n
     neighbours : Array, n * n
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
-        sentinel whose distance no edge reaches.
+        sentinel with a distance above all edges.
 
     """
     one = PrunedClimb(

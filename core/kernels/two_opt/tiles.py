@@ -27,7 +27,7 @@ from core.kernels.two_opt.climbs import (
 from core.lang import *
 
 NO_PAIR_YET = 1 << 20
-"""A distance in the row before the first one, so large that its pairs gain nothing."""
+"""Distance in the row before the first one, large enough that its pairs gain nothing."""
 
 
 @bundle
@@ -73,7 +73,7 @@ def distance(a: i32, b: i32, one: TiledClimb) -> i32:
 
 @function
 def spot(p: i32, one: TiledClimb) -> i32:
-    """Where tour word ``p`` lies."""
+    """Return the place of tour word ``p``."""
     return p + (p >> 5) if one.shape.spread else p
 
 
@@ -112,7 +112,7 @@ def joined(p: i32, q: i32, one: TiledClimb) -> u32:
 
 @function
 def apply(move: u64, one: TiledClimb):
-    """Reverse positions i+1..j, by way of the room for tiles: word j + 1 changes too, whose edge is a new one."""
+    """Reverse positions i+1..j, through the memory of the tiles: word j + 1 changes too, since its edge is new."""
     i, j = first_of(move), second_of(move)
     for p in range(i + 2 + lane(), j + 1, team_size()):
         mirrored = i + 1 + j - p

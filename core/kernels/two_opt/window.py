@@ -27,7 +27,7 @@ from core.lang import *
 
 @bundle
 class ClimberGroups:
-    """How a team is shared out: ``lanes`` lanes climb one tour.
+    """Division of a team into groups: ``lanes`` lanes climb one tour.
 
     A lane owns ``diagonals`` consecutive k from 2 on; together all k up to n / 2, or all but n / 2 of an even n. A
     chunk has ``rows`` rows; there are fewer than 127. A climber has ``stride`` words of the team's memory, at least

@@ -115,7 +115,7 @@ def restore_colony(colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray
 
 
 def colony_rows(colony: Colony) -> dict[str, np.ndarray]:
-    """Return what a state has of a colony whose ants are all on this rank."""
+    """Return the checkpoint rows of a colony with all ants on this rank."""
     return {
         "pheromone": read_pheromone(colony),
         "best": colony.ground.order[colony.found.tour()],

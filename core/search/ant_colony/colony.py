@@ -110,7 +110,7 @@ UNKNOWN = np.iinfo(np.uint32).max
 
 
 class SingleRank:
-    """The communicator of a colony whose ants are all on one rank: nobody has to be met."""
+    """The communicator of a colony with all ants on one rank, without synchronisation."""
 
     rank = 0
     size = 1
@@ -134,7 +134,7 @@ class Colony:
     count, first
         The ants of this rank.
     seed
-        With the colony's number it decides every draw.
+        Random seed; with the colony's number it decides every draw.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ class Colony:
     laid : core.kernels.ant_colony.pheromone.DepositedTour
         The tour that deposits in a Max-Min Ant System.
     memory : core.kernels.ant_colony.ants.ColonyState
-        What kernels know of the colony.
+        State of the colony for kernels.
     ant : type
         The bundle of an ant.
     begin_trails : core.lang.Kernel
-        What puts the first pheromone on all edges.
+        Kernel that puts the first pheromone on all edges.
     shared_by_ranks : bool
-        Whether several ranks can have a part of its ants each.
+        True if several ranks can have a part of its ants each.
 
     """
 
@@ -213,7 +213,7 @@ class Colony:
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.iteration: Any = None
-        """What `iterate` queues, recorded."""
+        """Recorded launches of `iterate`."""
         self.together = backend.collectives(SingleRank)
         self.rows = WeightRows(backend, n)
         self.found = BestTours(backend, self.memory, first, count)
@@ -227,27 +227,27 @@ class Colony:
         self.trails: Any = pheromone.Trails(*room, self.ground.n)
 
     def edges(self, a: Any, b: Any) -> Any:
-        """Where the pheromone has the edges between cities, as `core.kernels.ant_colony.pheromone.edge` says."""
+        """Return the indices of the edges between cities, see `core.kernels.ant_colony.pheromone.edge`."""
         later = np.maximum(a, b)
         return (later * later >> 1) + np.minimum(a, b)
 
     def make_room(self) -> None:
         """Memory for the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0
-        self.choice: Any = None  # what was there before goes first
+        self.choice: Any = None  # the previous content first
         weights, near_weights = self.rows.allocate(stride), self.rows.allocate(COLUMNS if listed else 0)
         self.choice = ChoiceWeights(weights, stride, self.ground.near_cities, near_weights)
 
     def join(self, together: Any) -> None:
-        """Do from now on together with other ranks what has to be; all that have ants of this colony call this.
+        """Synchronise with other ranks from now on; all ranks with ants of this colony call this.
 
-        Ranks of narrow devices share out the rows of the weights too, in memory that is common to them. Wide ones have
-        weights of their own: they compute all rows in the time that others' rows would take to come.
+        Ranks of narrow devices also share the rows of the weights, in common memory. Wide devices compute all rows
+            themselves, which takes less time than receiving rows of others.
 
         Parameters
         ----------
         together
-            What this device does with those of the other ranks (`Backend.collectives`).
+            Collectives of this device with those of the other ranks (`Backend.collectives`).
 
         """
         if together is self.together:
@@ -260,13 +260,13 @@ class Colony:
             self.make_room()
 
     def at_once(self, teams: int) -> int:
-        """So many teams, at least one, or fewer that do the same in turns, where a team is a lane."""
+        """Return ``teams``, at least one; fewer teams, which work in turns, if a team is a lane."""
         return max(1, teams if self.wide else min(teams, 8 * self.backend.capabilities.compute_units))
 
     def make_places(self, iterations: int) -> None:
-        """Have room for the best lengths of so many iterations; those that are there are kept.
+        """Allocate memory for the best lengths of ``iterations`` iterations, and copy existing ones.
 
-        Room doubles, since what is recorded knows the old place and has to be recorded anew.
+        Memory doubles, since recordings refer to the old place and must be repeated.
         """
         backend, memory = self.backend, self.memory
         if memory.curve.size < iterations:
@@ -367,7 +367,7 @@ class Colony:
             getattr(self, phase)()
 
     def replay(self, iterations: int) -> None:
-        """Queue so many iterations, recorded."""
+        """Queue ``iterations`` recorded iterations."""
         if self.iteration is None:
             with self.backend.record() as self.iteration:
                 self.iterate()

@@ -27,7 +27,7 @@ class ColonyGroup:
     colonies
         Those of this rank; there may be none.
     is_shared
-        True if there is one colony, of whose ants each rank has a part.
+        True if there is one colony, and each rank has a part of its ants.
 
     Attributes
     ----------

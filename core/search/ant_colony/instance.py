@@ -15,12 +15,12 @@ from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 
 class ColonyInstance:
-    """What all colonies of a rank share: the instance on the device, its cities renumbered.
+    """The instance on the device, shared by all colonies of a rank, with renumbered cities.
 
     Parameters
     ----------
     numbered
-        From a nearest-neighbour tour to the order in which cities are numbered (`Colony.numbered`).
+        Function from a nearest-neighbour tour to the new order of cities (`Colony.numbered`).
 
     Attributes
     ----------

@@ -19,16 +19,16 @@ LEAST_SHARED_BYTES = 48 << 10
 
 
 class ColonyLaunchShape(NamedTuple):
-    """How kernels are launched.
+    """Shape of kernels' launches.
 
     Attributes
     ----------
     team_size : int
         Lanes of a team that makes tours.
     layout : core.kernels.ant_colony.roulette.WheelLayout
-        How they share out ants and rows of weights.
+        Distribution of ants and rows of weights over the lanes.
     update_teams, update_lanes : int
-        Of the kernels that change the pheromone.
+        Teams and lanes of the kernels that change the pheromone.
 
     """
 
@@ -62,14 +62,14 @@ def shape_for(
     Parameters
     ----------
     settings
-        With as many ants as a rank has at most.
+        Settings with the largest number of ants of a rank.
     team
         Lanes and ants of a team; None: chosen for the device.
 
     Raises
     ------
     UserError
-        A team that cannot share out its lanes; a table of weights whose indices do not fit 31 bits.
+        A team with lanes that cannot be divided among its ants; a table of weights with indices above 31 bits.
 
     """
     wide = capabilities.lanes_resident > 1
@@ -119,16 +119,16 @@ def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) ->
 def bytes_needed(
     n: int, settings: Settings, shape: ColonyLaunchShape, colonies: int, ants: int, wide_distances: bool
 ) -> int:
-    """Memory of a device for a rank's colonies.
+    """Return the memory of a device for a rank's colonies.
 
     Parameters
     ----------
     n
         Cities.
     colonies, ants
-        Colonies of the rank, and ants of each that are here.
+        Colonies of the rank, and ants of each on it.
     wide_distances
-        Whether distances take 32 bits and not 16.
+        True if distances have 32 bits, not 16.
 
     """
     listed = COLUMNS * n if settings.candidates else 0

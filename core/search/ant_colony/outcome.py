@@ -17,25 +17,25 @@ from core.search.protocol import Digested, alias
 
 @dataclass(frozen=True)
 class ColonyOutcome(Digested):
-    """What the ants of all ranks together found.
+    """Result of the ants of all ranks together.
 
     Attributes
     ----------
     length, colony, ant, iteration : int
-        The shortest tour, and who found it first.
+        The shortest tour's length, with the first ant that found it.
     evaluations : int
-        Cities that ants looked at to choose the next: n for each of n choices, visited or not, as equation 1 counts.
+        Cities considered by ants: n for each of n choices, visited or not, as equation 1 counts.
     digest : int
         64-bit digest of every (colony, iteration, ant, length): a sum, so of no order.
     curve : ndarray, shape (iterations,), uint32
         Length of each iteration's best tour.
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best length] of the iterations that improved the best of all colonies,
-        counted from 0; evaluations and seconds when all colonies had made that iteration. None: not asked for.
+        counted from 0; evaluations and seconds when all colonies had made that iteration. None unless requested.
     tour : ndarray, shape (n,), int64, or None
-        The shortest tour, in the instance's numbers; None: not fetched yet.
+        The shortest tour, in the instance's numbers; None until it is fetched.
     finished : bool
-        Whether the stop criteria ended the search; False: its callback did.
+        True if the stop criteria ended the search; False if its callback did.
     by_time : bool
         True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
 
@@ -57,7 +57,7 @@ class ColonyOutcome(Digested):
 
 
 class ColonyHistory:
-    """When this rank's colonies had made how many iterations.
+    """Times of the iterations of this rank's colonies.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ColonyHistory:
     earlier : list of list
         Rows of the history up to the checkpoint from which the run resumes.
     done
-        Iterations up to there; 0 where the run begins.
+        Iterations up to there; 0 for a new run.
     seconds
         Seconds of the run up to there.
 
@@ -78,7 +78,7 @@ class ColonyHistory:
         self.samples = {colony.number: sorted(known.items()) for colony in colonies}
 
     def add(self, colony: Colony, iterations: int, seconds: float) -> None:
-        """Record that a colony has made so many iterations at this time of the run."""
+        """Record that a colony has made ``iterations`` iterations at this time of the run."""
         self.samples[colony.number].append((iterations, seconds))
 
     def rows(self, ranks: Any, curve: np.ndarray, evaluations: int) -> list[list[Any]]:

@@ -16,21 +16,21 @@ from core.search.ant_colony.launch_shape import COARSE_TEAM, UPDATE_LANES, bytes
 from core.search.ant_colony.settings import Settings
 
 PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
-"""What the paper's ants do: nothing else has a published mapping."""
+"""Settings of the paper's ants, the only ones with a published mapping."""
 
 
 class PublishedShape(NamedTuple):
-    """How kernels are launched.
+    """Shape of kernels' launches.
 
     Attributes
     ----------
     strategy : str
         ``coarse``, ``fine`` or ``fine-deposit``.
     team_size, ants_per_team : int
-        Lanes of a team that makes tours, and how many ants they are. Where an ant is a team that has not a lane for
-        every city, lanes take several.
+        Lanes of a team that makes tours, and number of its ants. If an ant is a team with fewer lanes than cities,
+        lanes take several.
     edge_lanes : int
-        Lanes of a team of which each lets the pheromone of one edge evaporate.
+        Lanes of a team; each evaporates the pheromone of one edge.
 
     """
 
@@ -73,7 +73,7 @@ def published_bytes(
 
 
 class PublishedColony(Colony):
-    """A colony whose launches are the paper's, and whose tours are those of `Colony`."""
+    """A colony with the paper's launches and the tours of `Colony`."""
 
     shape: PublishedShape
     ant = WeighingAnt
@@ -113,7 +113,7 @@ class PublishedColony(Colony):
         self.trails = PheromoneMatrix(self.backend.allocate(n * n, np.uint32), n)
 
     def edges(self, a: Any, b: Any) -> Any:
-        """Where the pheromone is from cities to others: of each edge there is another one on the way back."""
+        """Return the places of pheromone from cities to others; the two directions of an edge have separate places."""
         return a * self.ground.n + b
 
     def make_room(self) -> None:

@@ -26,9 +26,9 @@ from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import Stop, checked_stop
 
 FIRST_PLACES = 1 << 16
-"""Iterations at most whose lengths there is room for at first: another criterion may end the search long before."""
+"""Iterations with memory for their lengths at first: another criterion may end the search earlier."""
 MAPPINGS: dict[str, type[Colony]] = {"native": Colony, "published": PublishedColony}
-"""How a colony is laid on a device: by the native mapping, or in the paper's."""
+"""Mapping of a colony to a device: native, or as in the paper."""
 
 
 class AntColony:
@@ -39,12 +39,12 @@ class AntColony:
     backend
         A `backends.launch.Backend`.
     communicator
-        A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
-        same. `run` may be given another of the same size, to which it talks.
+        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run`
+        may get another of the same size.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     settings
-        What decides the work.
+        Settings that decide the work.
     strategy
         ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
@@ -59,8 +59,8 @@ class AntColony:
     Raises
     ------
     UserError
-        Settings that make no sense or have no published mapping, tours whose length does not fit 31 bits, or more
-        memory than the device has: the message says how many bytes it takes.
+        Invalid settings or settings without a published mapping, tours longer than 31 bits, or more memory than the
+        device has: the message has the number of bytes.
 
     """
 
@@ -139,33 +139,34 @@ class AntColony:
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
     ) -> ColonyOutcome:
-        """Run all colonies from the beginning, or from a state.
+        """Run all colonies from the beginning, or from a checkpoint.
 
         Parameters
         ----------
         stop
             Iterations of every colony, the time, or a target; patience is refused. The time is read between batches of
             iterations, which become shorter towards its end; an iteration that would end too late is not begun. With a
-            target the host looks after every iteration, so that the search ends with the first one that reaches it, on
+            target the host checks after every iteration, so that the search ends with the first one that reaches it, on
             every backend.
         history
-            Whether `ColonyOutcome.history` says when the best length improved. Its seconds are known where the host
-            looks and interpolated linearly by iteration between.
+            True to record improvements of the best length in `ColonyOutcome.history`. Seconds between two checks of
+            the host are interpolated linearly by iteration.
         callback
             See `core.search.protocol.Callback`. Its steps are iterations, its cost the best length of this rank's
             colonies.
         ranks
-            The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
-            unless it is given.
+            The communicator of all ranks, passed by all of them; by default that of the last run, at first the
+            constructor's.
         checkpointer
-            See `core.search.protocol.Search.run`. A state is what every colony knows after an iteration.
+            See `core.search.protocol.Search.run`. A checkpoint has the state of every colony after an
+            iteration.
 
         Raises
         ------
         UserError
-            A criterion that is none, nothing that would end the search, or a state of other colonies.
+            An invalid criterion, no criterion that ends the search, or a checkpoint of other colonies.
         OutOfMemory
-            What the ranks have in common does not fit.
+            The common memory of the ranks does not fit.
 
         """
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)

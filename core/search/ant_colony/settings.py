@@ -1,11 +1,11 @@
 """Settings that define the work of an ant colony, and the fixed-point numbers that follow from them.
 
-Pheromone is an integer from 1 to 2^32 - 1. Its unit is chosen so that the trail of an edge which every ant of every
-iteration uses ends at 2^31 at most, however good the tours become: with rho = 0.1 and 1,024 ants, one ant's deposit is
-some 200,000 units, exact to 1 in 200,000. Evaporation is rounded down, deposits are cut.
+Pheromone is an integer from 1 to 2^32 - 1. Its unit is such that the trail of an edge used by every ant of every
+iteration is at most 2^31 for any tours: with rho = 0.1 and 1,024 ants, one ant's deposit is some 200,000 units, exact
+to 1 in 200,000. Evaporation is rounded down, deposits are cut.
 
 Weights are integers from 1 to 2^32 - 1, and those of a row sum to less than 2^32: a large one is exact to 24 bits
-(f32), the least that can be told from others is 2^-32 of the row. A city whose true share is less counts as 1, so it
+(f32), the smallest distinguishable one is 2^-32 of the row. A city with a smaller share counts as 1, so it
 can be chosen: among far cities, when all near ones are visited, the choice is flatter than equation 1. A draw has 32
 bits, so probabilities are those of the weights within 2^-32. Against Ant System in float64 (`test_quality.py`): means
 of 30 runs on d198 do not differ; on kroA100 with beta = 5 fixed point is 0.6 % better, by the flatter choice.
@@ -31,13 +31,13 @@ MOST_CITIES = 46_000
 MOST_SETTING = 2**32 - 1
 LEAST_HEURISTIC = np.float32(2.0**-64)
 LEAST_DISTANCE = 0.5
-"""What a distance of 0 counts in the heuristic."""
+"""Replacement of a distance of 0 in the heuristic."""
 BEST_TOUR_LIKELY = 0.05
 """Probability that a converged colony constructs its best tour (Stützle and Hoos 2000, equation 11)."""
 
 
 class Settings(NamedTuple):
-    """What decides the work.
+    """Settings that decide the work.
 
     Attributes
     ----------
@@ -50,20 +50,21 @@ class Settings(NamedTuple):
     variant : str
         ``as``, Ant System: every ant deposits; ``mmas``, Max-Min Ant System: one tour does, between trail limits.
     candidates : int
-        Nearest cities to choose from before all others, up to 32; 0: all cities at once.
+        Nearest cities to choose from before all others, up to 32; 0 for all cities at once.
     local_search : str
         Of every ant's tour. ``2opt``: by best improvement to a 2-opt optimum, as in iterative hill climbing;
         ``2opt-near``: by neighbour lists, many times faster; ``none``.
     best_every : int
-        ``mmas``: in every such iteration the best tour so far deposits, else the iteration's best; 0: never.
+        ``mmas``: period of iterations in which the best tour so far deposits, else the iteration's best; 0: never.
     stagnation : int
-        ``mmas``: trails are smoothed after every such number of iterations without a better tour; 0: never.
+        ``mmas``: number of iterations without a better tour after which trails are smoothed; 0: never.
     smoothing : float
-        How far they move towards the upper limit, 0 to 1.
+        Fraction of the distance by which they move towards the upper limit, 0 to 1.
     colonies : int
-        Colonies, each with its own ants and pheromone; shared out over the ranks. One: its ants are.
+        Colonies, each with separate ants and pheromone, distributed over the ranks. Of one colony the ants are
+        distributed.
     exchange : int
-        Iterations after which colonies take over the best tour of all; 0: never.
+        Iterations after which all colonies adopt the best tour; 0: never.
 
     """
 

@@ -32,12 +32,12 @@ class HillClimbOutcome(Digested):
     digest : int
         64-bit digest of the trajectories: a sum over climbs, so of no order.
     climbs : int
-        How many were made.
+        Number of climbs.
     tour : ndarray, shape (n,), int64, or None
-        The shortest tour, from city 0; None: not asked for.
+        The shortest tour, from city 0; None unless requested.
     history : list of list, optional
         Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
-        `core.search.progress`. None: not asked for.
+        `core.search.progress`. None unless requested.
     finished : bool
         See `core.search.protocol.SearchResult`.
 
@@ -56,7 +56,7 @@ class HillClimbOutcome(Digested):
     cost, solution = alias("length"), alias("tour")
 
     def with_more(self, best: tuple[int, int], totals: np.ndarray, climbs: int) -> HillClimbOutcome:
-        """This and what climbers have found since, in so many climbs."""
+        """Return this outcome combined with that of further climbs."""
         length, climber = min((self.length, self.climber), best)
         return replace(
             self,
@@ -70,7 +70,7 @@ class HillClimbOutcome(Digested):
 
 
 class HillClimbState(NamedTuple):
-    """What climbers of all ranks have found, and who has yet to climb: the state of hill climbing.
+    """Outcome of the climbs of all ranks, and the climbers that remain: the checkpoint of hill climbing.
 
     Attributes
     ----------

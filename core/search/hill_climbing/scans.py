@@ -1,8 +1,8 @@
 """The scans for the best 2-opt move, and the shape of their launches on a given device.
 
-Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal. Which
-one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows. `LanesScan` is the
-paper's own mapping, for whoever asks for it.
+Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal.
+`scan_for` chooses the fastest one by the device's capabilities and the size of the instance. `LanesScan` is the paper's
+mapping.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SCANS = ("auto", "pruned", "full")
 FULL_COUNT = "all n(n - 3) / 2 moves of every step"
 PUBLISHED_COUNT = "(n - 2)(n - 1) / 2 moves of every step, as in the paper: all, and one that changes nothing"
 ASSIGNMENTS = ("auto", "static", "worklist")
-"""How climbers get to lanes in the paper's mapping."""
+"""Assignments of climbers to lanes in the paper's mapping."""
 BLOCK = 1024
 """Lanes of a team in the paper's mapping, which climbs 1,024 tours at a time on a compute unit (section 2.2).
 
-Where a compute unit has too few registers for so many, a half, a quarter, ... of them.
+If a compute unit has too few registers, a half, a quarter, ... of them.
 """
 
 
@@ -52,11 +52,11 @@ class Scan:
         return {"scan": self.name}
 
     def fewest_climbers(self) -> int:
-        """How many climbers a launch has at least, if there are so many: with fewer, lanes would wait for others."""
+        """Least number of climbers in a launch, if they exist: with fewer, lanes would wait for others."""
         return 1
 
     def climbers_at_a_time(self) -> int:
-        """How many climbers the device has in hand at a time."""
+        """Number of simultaneous climbers of the device."""
         return self.teams() * self.climbers_per_team
 
     def team_sizes(self) -> list[int]:
@@ -65,7 +65,7 @@ class Scan:
         return [size for size in (1, 7, 32, 64, 256) if size <= most]
 
     def teams(self) -> int:
-        """How many teams fill the device."""
+        """Number of teams that fill the device."""
         limits = self.backend.capabilities
         return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
 
@@ -100,7 +100,7 @@ class PrunedScan(Scan):
 
 
 class ColumnsScan(Scan):
-    """Keeps a tour-ordered copy of the distances per team: for devices whose compute units run one lane."""
+    """Keeps a tour-ordered copy of the distances per team: for devices with one lane in a compute unit."""
 
     kernel = climb_columns
 
@@ -145,7 +145,7 @@ class WindowScan(Scan):
 
     @staticmethod
     def fits(backend: Any, distances: np.ndarray) -> bool:
-        """Whether the table leaves room for several teams per compute unit."""
+        """Return True if the table leaves memory for several teams per compute unit."""
         n = len(distances)
         room = min(48 << 10, backend.capabilities.shared_bytes)
         return distances.dtype == np.uint16 and n >= 8 and 2 * n * n + 8 * 9 * n + 4096 <= room
@@ -187,7 +187,7 @@ class TilesScan(Scan):
 
     @classmethod
     def fits(cls, backend: Any, distances: np.ndarray) -> bool:
-        """Whether two tiles and the tour fit a team's shared memory."""
+        """Return True if two tiles and the tour fit a team's shared memory."""
         n = len(distances)
         _, rows = cls.shape(n)
         needed = 4 * (rows * (n + 1) + 1.05 * 1.6 * n) + 512
@@ -222,7 +222,7 @@ class LanesScan(Scan):
     kernel = climb_lanes
     counted = PUBLISHED_COUNT
     climbers_per_lane = 16
-    """Of a launch, if there are so many: the paper launches all at once, some seven for a thread."""
+    """Of a launch, if they exist: the paper launches all at once, some seven for a thread."""
 
     def __init__(self, backend: Any, distances: np.ndarray, assign: str = "auto") -> None:
         super().__init__(backend, distances)
@@ -236,7 +236,7 @@ class LanesScan(Scan):
             self.team_size = backend.largest_team(self.kernel, BLOCK, self.no_climbs(), *self.arguments(1))
 
     def no_climbs(self) -> CountedClimbs:
-        """What a launch takes that climbs nothing."""
+        """Arguments of a launch without climbs."""
         tours, ticket = np.zeros(self.n, np.uint16), np.zeros(1, np.uint32)
         best, totals = np.zeros(1, np.uint64), np.zeros(TOTALS, np.uint64)
         climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, best, totals))
@@ -274,7 +274,7 @@ def check_table(n: int, room: int) -> None:
 
 
 def is_wide(backend: Any) -> bool:
-    """Whether a compute unit of the device runs many lanes at a time."""
+    """Return True if a compute unit of the device runs many lanes at a time."""
     return bool(backend.capabilities.lanes_resident > 1)
 
 
@@ -322,7 +322,7 @@ def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | No
     backend, distances
         See `core.search.hill_climbing.search.HillClimbing`.
     published
-        One of `ASSIGNMENTS`: the paper's mapping, whose scan is full; None: the native mapping.
+        One of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.
 
     """
     if name not in SCANS:

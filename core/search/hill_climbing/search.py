@@ -26,7 +26,7 @@ from core.search.run import AsynchronousRun, Step, execute
 from core.search.stop import Stop, checked_stop
 
 BATCH = 1 << 17
-"""Climbers whose tours lie in the device's memory at a time, if the scan does not need more."""
+"""Climbers with tours in the device's memory at a time, unless the scan needs more."""
 
 
 class ClimbLauncher:
@@ -144,8 +144,8 @@ class HillClimbing:
     scan
         ``pruned``, ``full`` or ``auto``: see `core.search.hill_climbing.scans`. The trajectory is the same.
     published
-        None: the native mapping. The paper's mapping, in which a climber is one lane, is asked for by how lanes get
-        their climbers: ``static``, ``worklist``, or ``auto`` (see `core.search.hill_climbing.scans.LanesScan`). The
+        None for the native mapping. The paper's mapping, in which a climber is one lane, is named by the assignment of
+        climbers to lanes: ``static``, ``worklist``, or ``auto`` (see `core.search.hill_climbing.scans.LanesScan`). The
         trajectory is the same.
     name
         Of the instance, for messages.
@@ -153,7 +153,7 @@ class HillClimbing:
     Raises
     ------
     UserError
-        Too few or too many cities, too many for the scan, or tours whose length does not fit 31 bits.
+        Too few or too many cities, too many for the scan, or tours longer than 31 bits.
 
     """
 
@@ -219,9 +219,9 @@ class HillClimbing:
         checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> HillClimbOutcome:
-        """Climb from random tours, as climbers 0, 1, 2, ..., which are shared out over the ranks.
+        """Climb from random tours, as climbers 0, 1, 2, ..., which are distributed over the ranks.
 
-        Ranks with devices of one kind have equal shares; others take batches that fit their speed, one after another.
+        Ranks with devices of one kind have equal shares; others take successive batches by their speed.
 
         Parameters
         ----------
@@ -229,22 +229,23 @@ class HillClimbing:
             Its ``iterations`` are climbs, over all ranks; of its criteria all but ``patience`` are honoured, time and
             target between launches.
         history
-            Whether `HillClimbOutcome.history` says when the shortest length improved.
+            True to record improvements of the shortest length in `HillClimbOutcome.history`.
         callback
-            See `core.search.protocol.Callback`. Its steps are climbs: of this rank's share or, where ranks take
-            batches, of all divided by their number. Where there is one work is launched in smaller parts; so it is for
-            a history, a time and a target.
+            See `core.search.protocol.Callback`. Its steps are climbs: of this rank's share or, if ranks take
+            batches, of all divided by their number. With a callback, a history, a time or a target the work is
+            launched in smaller parts.
         ranks
-            The communicator of those who climb together; None: that of the constructor.
+            The communicator of the climbing ranks; None for that of the constructor.
         checkpointer
-            See `core.search.protocol.Search.run`. A state is which climbers have climbed, and what they have found.
+            See `core.search.protocol.Search.run`. A checkpoint has the finished climbers and their
+            outcome.
         trace
-            Whether the shortest tour is wanted too, which takes one climb more; see `tour_of`.
+            True to return the shortest tour too, which takes one more climb; see `tour_of`.
 
         Raises
         ------
         UserError
-            A criterion that is none, nothing that would end the search, or start tours that would repeat.
+            An invalid criterion, no criterion that ends the search, or repeated start tours.
 
         """
         stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=callback,
@@ -332,7 +333,7 @@ class HillClimbing:
 
 
 def check_cities(n: int, name: str) -> None:
-    """Raise `UserError` unless hill climbing takes so many cities."""
+    """Raise `UserError` unless hill climbing supports this number of cities."""
     if not FEWEST_CITIES <= n <= MOST_CITIES:
         raise UserError(f"{name} has {n} cities: hill climbing takes {FEWEST_CITIES} to {MOST_CITIES} cities, not {n}")
 
