@@ -32,7 +32,7 @@ def reduction_kernels(rule: int) -> ReductionKernels:
 
     @function
     def key_of(index: u32, fitness: i32) -> u64:
-        """What the rule compares of a neighbour: cost and index, or the index alone if the first better one wins."""
+        """Return the key of a neighbour: cost and index, or the index alone if the first better one wins."""
         if rule == FIRST:
             return u64(index) if fitness < 0 else u64(NO_KEY)
         return packed(fitness, index) if fitness != NEVER else u64(NO_KEY)

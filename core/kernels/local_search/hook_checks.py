@@ -22,10 +22,10 @@ class HookChecks(NamedTuple):
         ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
     ask : Kernel
         ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
-        `Hooks.value` where that is all there is.
+        `Hooks.value` if there is no `delta`.
     ask_quick : Kernel
-        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves, which are
-        the neighbours of these indices.
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves with their
+        indices as neighbours.
     ask_parts : Kernel
         ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
     make : Kernel
@@ -57,14 +57,14 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
 
     @kernel
     def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
-        """What `quick` needs for the neighbours of the share."""
+        """Refresh the data of `quick` for the neighbours of the share."""
         worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
         made = AnyMove(move.i, move.j, move.k, change_kind)
         refresh(Share(worker, workers, share.first, share.end), changed, made, solution, data)
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
-        """What each listed move adds."""
+        """Compute the change of cost by each listed move."""
         for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             if delta is not None:

@@ -8,9 +8,9 @@ from core.lang import *
 
 D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
 
-# Which neighbour is taken.
+# The chosen neighbour.
 BEST, FIRST, TABU, ANNEAL, CUSTOM = range(5)
-# After a local optimum: stop, or restore the best, shake it and go on.
+# Behaviour at a local optimum: stop, or restore the best, shake it and continue.
 HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
 
 NO_KEY = 0xFFFFFFFFFFFFFFFF
@@ -20,27 +20,27 @@ SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 
 
 
 class Hooks(NamedTuple):
-    """What a problem adds to the template, in the kernel language; ``data`` is the problem's own bundle.
+    """Functions of a problem for the template, in the kernel language; ``data`` is the problem's bundle.
 
     Attributes
     ----------
     delta : Function or None
-        ``delta(solution, move, data) -> i32``: what the move adds to the cost; one lane calls it.
+        ``delta(solution, move, data) -> i32``: the change of cost by the move; one lane calls it.
     quick : Function or None
-        ``quick(solution, index, move, data) -> i32``: the same from what `refresh` has left.
+        ``quick(solution, index, move, data) -> i32``: the same from data of `refresh`.
     begin : Function or None
         ``begin(solution, data)``: build the walk's state; all lanes of one team call it.
     update : Function or None
-        ``update(solution, move, data)``: follow a move that is about to be made; all lanes of one team call it.
+        ``update(solution, move, data)``: update the state before a move; all lanes of one team call it.
     move : Function or None
         ``move(solution, move, data)``: make the move, if it is no change of `core.kernels.local_search.moves`.
     refresh : Function or None
-        ``refresh(share, changed, move, solution, data)``: after the change, by all lanes of all teams; what `quick`
-        needs for the neighbours of a `core.kernels.local_search.walks.Share`.
+        ``refresh(share, changed, move, solution, data)``: after the change, by all lanes of all teams; compute the data
+        of `quick` for the neighbours of a `core.kernels.local_search.walks.Share`.
     partial : Function or None
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
     value : Function or None
-        ``value(solution, move, data) -> i32``: the cost of the neighbour, where there is no `delta`; one lane calls it.
+        ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
 
     """
 
@@ -62,9 +62,9 @@ class Rules(NamedTuple):
     shapes : tuple of int
         The shape of up to three neighbourhoods, tried in this order (see `core.kernels.local_search.moves`).
     change, memory : int
-        What a move does, and what a tabu search remembers of it.
+        Effect of a move, and its attributes in tabu memory.
     rule, at_optimum : int
-        Which neighbour is taken, and what happens when there is none.
+        Choice of a neighbour, and behaviour without one.
     by_team : bool
         The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
     note : Function or None
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
     has_parameters : bool
         False if ``accepts`` takes the draw alone.
     lag : int
-        Iterations back of the ``before`` of a `Draw`; 0: not kept.
+        Number of iterations back of the ``before`` of a `Draw`; 0 if unused.
     restarts : bool
         The walk begins again at a random solution: see `core.kernels.local_search.walk_steps`.
 

@@ -42,7 +42,7 @@ def pair_column(index: u32, i: i32, n: i32) -> i32:
 
 @function
 def triples(n: T) -> T:
-    """How many triples n elements have."""
+    """Return the number of triples of n elements."""
     # As n (n-1) (n-2) / 6 may wrap: the constant times 3 is 1 modulo 2^32 and 2^64, so it divides by 3 even then.
     return n * (n - 1) // 2 * (n - 2) * T(0xAAAAAAAAAAAAAAAB)
 

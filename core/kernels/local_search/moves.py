@@ -83,7 +83,7 @@ def flipped(bits: Array[i32], p: i32, move: Move) -> i32:
 
 @function
 def source_of(p: i32, move: Move) -> i32:
-    """Where element ``p`` comes from in an exchange: i takes j's, j takes k's or (without a k) i's, k takes i's."""
+    """Return the source of element ``p`` in an exchange: i gets j's, j gets k's or (without a k) i's, k gets i's."""
     source = p
     if p == move.i:
         source = move.j
@@ -102,7 +102,7 @@ def exchanged(permutation: Array[i32], p: i32, move: Move) -> i32:
 
 @function
 def place_before_insertion(p: i32, move: Move) -> i32:
-    """Where element ``p`` stands before that at i is taken out and put at j."""
+    """Return the place of element ``p`` before i is removed and inserted at j."""
     place = p
     if p == move.j:
         place = move.i
@@ -121,7 +121,7 @@ def inserted(permutation: Array[i32], p: i32, move: Move) -> i32:
 
 @function
 def place_before_reversal(p: i32, move: Move) -> i32:
-    """Where element ``p`` stands before positions i to j are turned round."""
+    """Return the place of element ``p`` before positions i to j are reversed."""
     return move.i + move.j - p if move.i <= p <= move.j else p
 
 
@@ -218,10 +218,10 @@ def change(kind: Const[i32], solution: Array[S], move: Move):
 
 @function
 def is_tabu(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, move: Move, iteration: i32) -> boolean:
-    """Whether the walk's memory forbids this move in this iteration.
+    """Return True if the walk's memory forbids this move in this iteration.
 
-    With `ATTRIBUTES` a move is forbidden when everything that it would bring back is (Taillard 1991, section 3). Of an
-    insertion that is the element which it puts elsewhere; of one by a single place, which exchanges two, both.
+    With `ATTRIBUTES` a move is forbidden if all attributes that it would restore are (Taillard 1991, section 3): for an
+    insertion the moved element; for an insertion by one place, which exchanges two elements, both.
     """
     i, j, k, n = move.i, move.j, move.k, one.length
     until = NEVER

@@ -75,7 +75,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
 
     @function
     def is_stale(one: Walk) -> boolean:
-        """Whether what `quick` reads must follow the last move before the walk looks at its neighbours."""
+        """Return True if the data of `quick` must be refreshed after the last move before the next scan."""
         running = one.control[STOP] == RUNNING
         return running and one.control[CHANGED] != NOTHING_CHANGED and one.control[LEVEL] == 0
 
@@ -87,13 +87,13 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
 
     @function
     def neighbours_of(one: Walk, run: WalkSettings) -> u32:
-        """How many neighbours, or draws, a scan looks at."""
+        """Return the number of neighbours, or draws, of a scan."""
         return u32(run.limits[BATCH]) if draws else run.sizes[one.control[LEVEL]]
 
     # --- launches ---
 
-    # Which walk is meant is a number that a launch gives, or known when compiling, where there is `alone` one: PPP is 3
-    # to 5 % faster on an H200 if the compiler knows that its rows begin where their buffers do. One core makes 9 % more
+    # The walk's number is an argument of the launch, or a constant if there is `alone` one: PPP is 3 to 5 % faster on
+    # an H200 if the compiler knows that its rows begin at the start of their buffers. One core makes 9 % more
     # iterations of QAP if it knows that the first team begins with the first walk.
 
     @kernel
@@ -202,9 +202,8 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
             mine = scan(share, one, run, sums, problem[0])
             least = team_min(mine, scratch)
             if lane() == 0:
-                # Teams count themselves in the lower half of the word. The upper half, which nobody reads, makes the
-                # sum wait for the minimum: devices may do atomics of two addresses in any order if neither needs the
-                # other's value.
+                # Teams count themselves in the lower half of the word. The upper half is unused; with it the sum waits
+                # for the minimum: devices may reorder independent atomics of two addresses.
                 before = atomic_min(keys, 0, least)
                 counted = atomic_add(finished, 0, (before << u64(32)) + u64(1))
                 of_all[0] = u64(u32(counted)) + u64(1)
@@ -235,7 +234,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
         walks: Rows[Walk],
         problem: Rows[D],
     ):
-        """The fitness of every neighbour of the share, for whoever selects (algorithm 2, section 3.2)."""
+        """Write the fitness of every neighbour of the share, for a separate selection (algorithm 2, section 3.2)."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, share.end - share.first, u32(team_count() * team_size())):
@@ -316,7 +315,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
 
     @kernel
     def adopt_solution(cost: i32, given: Array[S], walks: Rows[Walk], problem: Rows[D]):
-        """Every walk that is worse than ``cost`` goes on from the solution ``given``."""
+        """Continue every walk with a cost above ``cost`` from the solution ``given``."""
         for w in range(team_rank(), walks.count, team_count()):
             one = walks[w]
             if one.control[COST] > cost:

@@ -79,7 +79,7 @@ def copy_solution(source: Array[S], target: Array[S], length: i32):
 
 @function
 def keep_best(one: Walk):
-    """Copy the best solution so far to `Walk.best`, if the walk stands there; it does so before it goes elsewhere."""
+    """Copy the best solution so far to `Walk.best`, if it is the walk's present one, before the walk leaves it."""
     if one.control[AT_BEST] == 1:
         copy_solution(one.solution, one.best, one.length)
 
@@ -110,7 +110,7 @@ def stop_reason(one: Walk, run: WalkSettings, otherwise: i32) -> i32:
 
 
 def step_function(hooks: Hooks, rules: Rules) -> Function:
-    """``step(key, one, run, data)``: make the move that ``key`` stands for; the whole team calls it."""
+    """``step(key, one, run, data)``: make the move of ``key``; the whole team calls it."""
     delta, begin, update, move_by, apply = hooks.delta, hooks.begin, hooks.update, hooks.move, rules.apply
     shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
     at_optimum, note, draws, lag, restarts = rules.at_optimum, rules.note, rules.draws, rules.lag, rules.restarts
@@ -190,9 +190,9 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
 
     @function
     def begin_again(iteration: i32, one: Walk, run: WalkSettings, data: D):
-        """Go to a random solution, by so many random moves that little of the present one is left.
+        """Go to a random solution by a large number of random moves.
 
-        Moves keep what a neighbourhood keeps, and their costs add up. Nothing else remains of the walk but its best.
+        Moves preserve the invariants of a neighbourhood, and their costs add up. Of the walk only its best remains.
         """
         cost = one.control[COST]
         digest = one.totals[DIGEST]
@@ -278,7 +278,7 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
 
     @function
     def take_step(key: u64, one: W, run: WalkSettings, data: D):
-        """Make the move that ``key`` stands for, and all that follows from it; the whole team calls this."""
+        """Make the move of ``key`` with all its effects; the whole team calls this."""
         level, iteration = one.control[LEVEL], one.control[ITERATION]
         looked_at = u64(run.sizes[level])
         passed = 1

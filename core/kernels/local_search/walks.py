@@ -20,17 +20,17 @@ COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_
     13
 )
 CONTROL = 13
-# What CHANGED says of the last iteration.
+# Values of CHANGED, about the last iteration.
 NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
-# What STOP says; a walk that notes its improvements rests until the host has read them
+# Values of STOP; a walk that records its improvements waits until the host has read them
 # (`core.kernels.local_search.walks`).
 RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
 # The words of a walk's `totals`.
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
-# The words of a run's `limits`: walks end after so many iterations, at this cost, or so many iterations behind their
-# best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one
-# temperature, and how many of them are looked at side by side; iterations without a better best before a restart.
+# The words of a run's `limits`: largest number of iterations, target cost, iterations without improvement; fixed and
+# random part of the tabu tenure; random moves of a shake; draws at one temperature, and the number evaluated side by
+# side; iterations without a better best before a restart.
 MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART = range(10)
 LIMITS = 10
 # The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
@@ -49,10 +49,10 @@ RESTART_MOVES = 4
 class Walk:
     """The state of one walk.
 
-    ``best`` is the best solution so far, unless the walk stands there (`AT_BEST`).
-    ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an iterated search returns,
-    ``heat`` the temperature, ``number`` tells the walk from those of all ranks. A solution has ``length`` elements; a
-    vector of values has ``choices`` for each.
+    ``best`` is the best solution so far, unless it is the present one (`AT_BEST`). ``memory`` is the tabu memory of
+    ``room`` words, ``home`` the local optimum to which an iterated search returns, ``heat`` the temperature, ``number``
+    identifies the walk among those of all ranks. A solution has ``length`` elements; a vector of values has ``choices``
+    for each.
     """
 
     control: Array[i32] = Row(CONTROL)
@@ -70,7 +70,7 @@ class Walk:
 
 @bundle
 class WalkSettings:
-    """What all walks of a run share; ``sizes`` has the neighbours of each of the neighbourhoods."""
+    """Data shared by all walks of a run; ``sizes`` has the number of neighbours in each neighbourhood."""
 
     limits: Array[i32]
     sizes: Array[u32]
@@ -138,10 +138,10 @@ class RecordingWalk(Walk):
 
 @function
 def record_improvement(one: RecordingWalk):
-    """After a step, by the lane that made it: write down a better best cost.
+    """Record a better best cost after a step; called by the lane that made it.
 
-    The walk rests when no place is left, so that no note is ever lost, and when it has made all steps that it may, so
-    that it makes no more of them while the host lets others go on that rested early.
+    The walk waits when no place is left, so that no record is lost, and after its last step, so that it makes no more
+    steps while the host continues other walks.
     """
     due = one.counts[DUE] - 1
     one.counts[DUE] = due

@@ -77,7 +77,7 @@ class Algorithm(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What decides the trajectory, for the record."""
+        """Return the parameters that decide the trajectory, for the record."""
         kept: dict[str, object] = {"algorithm": self.name}
         if self.rule == TABU:
             kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
@@ -290,7 +290,7 @@ def _shakes(strength: int) -> int:
 def cooling_table(factor: float, start: float | None = None) -> np.ndarray:
     """Values of `core.kernels.local_search.walks.COOLING`: the factor, and -ln(u) in the middle of 4096 intervals.
 
-    Where walks restart, the temperature of the ``start`` follows.
+    If walks restart, the temperature of the ``start`` follows.
     """
     u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
     return np.concatenate([[factor], -np.log(u), [] if start is None else [start]]).astype(np.float32)

@@ -19,7 +19,7 @@ def settle_shape(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
 
 
 def bind_or_shrink(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
-    """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
+    """Compile, with smaller teams if a kernel needs more registers than the device has for all lanes."""
     while True:
         try:
             bind_all(launcher, host_loop)

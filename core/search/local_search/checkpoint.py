@@ -1,7 +1,8 @@
 """Checkpoint of a local search, by walk, from which any ranks and backend can resume.
 
-What a problem keeps of a walk's solution (differences, tables) is no part of it: `begin` makes it anew. Rows of the
-problem's data that do not follow from the solution are part of it (`core.problems.problem.Problem.remembered`).
+Data that a problem derives from a walk's solution (differences, tables) is no part of it: `begin` computes it again.
+Rows of the problem's data that do not follow from the solution are part of it
+(`core.problems.problem.Problem.remembered`).
 """
 
 from __future__ import annotations

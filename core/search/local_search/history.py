@@ -18,7 +18,7 @@ from core.search.checkpoint import Checkpoint
 from core.search.local_search.launcher import WalkLauncher
 
 FRONT, KNOTS, WALKS = "history front", "history evaluations", "history walks"
-"""What a state holds of a history."""
+"""Arrays of a history in a checkpoint."""
 CLOCK, COST, SECONDS = range(3)
 """The columns of a front."""
 
@@ -26,28 +26,28 @@ CLOCK, COST, SECONDS = range(3)
 class HistoryRecorder:
     """Makes the iterations of a search and keeps when the best of all walks improved.
 
-    Every improvement of a walk is seen, however many there are: a walk that has no place for a further note rests until
-    its notes are read. What is kept of them is the front: the improvements that were the best of all this rank's walks
-    when each had made as many iterations.
+    Every improvement of a walk is recorded: a walk without memory for further records waits until the host has read
+    them. The recorder keeps the front: the improvements that were the best of all this rank's walks at equal numbers of
+    iterations.
 
-    The clock of a walk is its number of iterations. Where walks exchange solutions they wait for the one that has made
-    most (of all ranks), so their clocks go on from that one's: else a walk that has rested could improve on a solution
+    The clock of a walk is its number of iterations. At an exchange of solutions walks wait for the one with the most
+    iterations (of all ranks), and continue from its clock: otherwise a walk that has waited could improve a solution
     before another has found it.
 
-    Costs, iterations and, where each iteration of a walk looks at as many neighbours (tabu search, simulated annealing,
-    hill climbing by best improvement in one neighbourhood), evaluations are exact. Where that number varies they are
-    exact for one walk; of several, those of the walks that did not improve just then are interpolated linearly by
-    iteration between what is known of them, at their improvements and at the ends of launches. Seconds are known at
+    Costs, iterations and, if each iteration of a walk evaluates the same number of neighbours (tabu search, simulated
+    annealing, hill climbing by best improvement in one neighbourhood), evaluations are exact. If that number varies
+    they are exact for one walk; of several, those of the walks that did not improve just then are interpolated linearly
+    by iteration between known values, at their improvements and at the ends of launches. Seconds are known at
     the beginning and at the end of a launch only and interpolated linearly by iteration between them.
 
     Parameters
     ----------
     launcher
-        The launcher of this rank's walks, which stand at their start solutions.
+        The launcher of this rank's walks, which have their start solutions.
     make
         Makes a number of iterations of all walks.
     began : float
-        When the search began, by `time.perf_counter`.
+        Start of the search, by `time.perf_counter`.
     is_cut
         Returns True if the time was over before all walks had made an iteration.
 
@@ -96,7 +96,7 @@ class HistoryRecorder:
             counts = memory.rows(memory.walkers.counts, COUNTS)
             self.read(control, counts, before, time.perf_counter())
             left = self.go_on(control, counts)
-        if not self.draws:  # whose walks make unlike numbers of draws
+        if not self.draws:  # its walks make different numbers of draws
             self.settle()
 
     def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
@@ -106,7 +106,7 @@ class HistoryRecorder:
         due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
         left = int(due.max(initial=0))
         early = resting & (due > 0)
-        # A recorded sequence goes on to its end with a walk that rests, and a tuner would time that.
+        # A recorded sequence runs to its end with a waiting walk, and a tuner would time that.
         self.stride = self.places if early.any() or self.launcher.shape.is_tuning else 2 * self.stride
         freed = early if left else resting
         if freed.any():
@@ -139,9 +139,9 @@ class HistoryRecorder:
         return self.memory.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
 
     def settle(self) -> None:
-        """Keep how many evaluations all walks of this rank had made by which clock, up to now.
+        """Record the evaluations of all walks of this rank by their clocks up to now.
 
-        Called when no walk that goes on stands behind another, so that what follows changes nothing of it.
+        Called when no running walk is behind another, so that later steps do not change the record.
         """
         evaluations = self.memory.totals()[:, walks.EVALUATIONS].astype(np.int64)
         everyone = np.arange(len(evaluations))
@@ -155,7 +155,7 @@ class HistoryRecorder:
         self.points, self.settled, self.evaluations = [], self.clocks, evaluations
 
     def meet(self) -> None:
-        """After an exchange: all walks of all ranks go on from the clock of the one that has made most iterations."""
+        """Set the clocks of all walks of all ranks to the largest one after an exchange."""
         self.settle()
         ranks = self.launcher.ranks
         least, _ = ranks.minloc(-int(self.clocks.max(initial=0)), ranks.rank)
@@ -163,12 +163,12 @@ class HistoryRecorder:
         self.settled = self.clocks
 
     def all_knots(self) -> np.ndarray:
-        """How many evaluations this rank's walks had made by which clock, up to now: rows (clock, evaluations)."""
+        """Return the evaluations of this rank's walks by clock, up to now: rows (clock, evaluations)."""
         self.settle()
         return np.concatenate(self.knots)
 
     def state(self) -> Checkpoint:
-        """What is known so far, on this rank: its front, its knots, and of each walk what `settle` goes on from."""
+        """Return this rank's part of the history: its front, its knots, and the state of `settle` for each walk."""
         knots = np.concatenate(self.knots) if self.draws else self.all_knots()
         return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
 
@@ -200,7 +200,7 @@ def front_of(rows: np.ndarray) -> np.ndarray:
 
 
 def join_histories(every: list[Checkpoint]) -> Checkpoint:
-    """What all ranks know of a history, from what each does: of all walks in the order of ranks."""
+    """Join the histories of all ranks, with walks in the order of ranks."""
     front = front_of(np.concatenate([one[FRONT] for one in every]))
     clocks = np.unique(np.concatenate([front[:, CLOCK], *(one[KNOTS][-1:, 0] for one in every)]))
     evaluations = sum(np.interp(clocks, *one[KNOTS].T) for one in every)

@@ -123,7 +123,7 @@ class MoveUploader:
     launcher
         Launches over the walk.
     room
-        Neighbours at most.
+        Largest number of neighbours.
 
     """
 
@@ -141,14 +141,14 @@ class MoveUploader:
 
 
 class SolutionUploader:
-    """Copies neighbours to the device as whole solutions, as the paper does, which ended where memory did.
+    """Copies neighbours to the device as whole solutions, as the paper does within the limits of memory.
 
     Parameters
     ----------
     launcher
         Launches over the walk.
     room
-        Neighbours at most.
+        Largest number of neighbours.
 
     Raises
     ------
@@ -191,7 +191,7 @@ class FitnessReducer:
     launcher
         Launches over the walk.
     room
-        Fitnesses at most.
+        Largest number of fitnesses.
 
     """
 
@@ -222,5 +222,5 @@ class FitnessReducer:
 
 
 def blocks_of(count: int) -> int:
-    """Teams of a launch that reduces so many values."""
+    """Return the teams of a launch that reduces ``count`` values."""
     return -(-count // BLOCK)

@@ -38,7 +38,7 @@ class WalkLauncher:
     ----------
     kernels : SearchKernels
     evaluating : Kernel
-        The kernel that evaluates the neighbours of an iteration, whose shape a tuner tries.
+        The kernel that evaluates the neighbours of an iteration; a tuner varies its shape.
     shape : WalkShape
     memory : WalkMemory
     awake : int
@@ -119,7 +119,7 @@ class WalkLauncher:
     # --- one walk, in parts ---
 
     def iteration(self) -> None:
-        """Scan the neighbourhood, and make the move that the smallest key stands for."""
+        """Scan the neighbourhood, and make the move of the smallest key."""
         on, shape = self.memory, self.shape
         if shape.steps_at_once:
             self.refresh()
@@ -154,7 +154,7 @@ class WalkLauncher:
         self.backend.collectives(self.ranks).reduce(self.memory.keys, "least")
 
     def step(self, walk: int = 0) -> None:
-        """Make the move of a walk that the smallest key stands for."""
+        """Make the move of a walk with the smallest key."""
         on = self.memory
         self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.here <= 1, walk, on.keys, on.walkers,
                             on.shared, on.data)  # fmt: skip

@@ -18,7 +18,7 @@ from core.search.local_search.plan import MOST_LEVELS, Plan
 
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
-"""Records of improvements of a walk, and of all walks of a rank, for which the device has room."""
+"""Most records of improvements of a walk, and of all walks of a rank, in device memory."""
 
 
 class WalkMemory:

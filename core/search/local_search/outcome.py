@@ -14,7 +14,7 @@ from core.search.protocol import Digested
 
 @dataclass(frozen=True)
 class Outcome(Digested):
-    """What all walks of all ranks together found.
+    """Result of all walks of all ranks.
 
     Attributes
     ----------
@@ -27,16 +27,16 @@ class Outcome(Digested):
     iterations : int
         Of all walks together.
     evaluations : int
-        Neighbours looked at, as a sequential run counts them.
+        Neighbours evaluated, as a sequential run counts them.
     digest : int
-        64 bits that stand for the trajectories of all walks.
+        64-bit digest of the trajectories of all walks.
     solution : ndarray, shape (n,)
         The best solution.
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best cost]: the start, and where the best of all walks improved; see
-        `core.search.local_search.history.HistoryRecorder`. None: not asked for.
+        `core.search.local_search.history.HistoryRecorder`. None unless requested.
     finished : bool
-        Whether the stop criteria ended the search; False: its callback did.
+        True if the stop criteria ended the search; False if its callback did.
     by_time : bool
         True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
 
@@ -55,7 +55,7 @@ class Outcome(Digested):
 
 
 def combine_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
-    """What walks found that were made one after another, as if they had been made side by side; without a history."""
+    """Combine the outcomes of walks made one after another, as if made side by side; without a history."""
     best = min(outcomes, key=lambda one: (one.cost, one.walk))
     return replace(
         best,
@@ -84,13 +84,13 @@ class Unconfirmed(UserError):  # noqa: N818
     Parameters
     ----------
     searched : str
-        Problem, algorithm, neighbourhoods and evaluation, in words.
+        Problem, algorithm, neighbourhoods and evaluation, as text.
     outcome : Claim
         The outcome that the search claims.
     cost : int or None
         Cost of its solution by the scorer; None if the objection is another one.
     objection : str
-        The objection as text, where no problem's `cost` raises it.
+        The objection as text, if it is not raised by a problem's `cost`.
 
     """
 

@@ -108,7 +108,7 @@ class CostRange(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is searched and how, checked before anything is compiled; `make` makes it.
+    """Problem, algorithm and settings of a search, checked before compilation; `make` makes it.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Plan:
     sizes : tuple of int
         Number of neighbours in each.
     evaluation_name, evaluation
-        The evaluation that the settings ask for.
+        The evaluation of the settings.
     data
         The problem's data for this evaluation.
     tabu : TabuMemory
@@ -155,12 +155,12 @@ class Plan:
         history: bool = False,
         **settings: Unpack[SettingKeywords],
     ) -> Plan:
-        """Check the arguments of a search and settle all that they leave open.
+        """Check the arguments of a search and fill in defaults.
 
         Parameters
         ----------
         problem, algorithm
-            What is searched, and how.
+            Problem and algorithm.
         neighbourhoods
             One, or up to three that a descent tries in this order: names, or the problem's own.
         tuned, history
@@ -171,7 +171,7 @@ class Plan:
         Raises
         ------
         UserError
-            Something does not fit; one line says what was found and what was expected.
+            Arguments do not fit; one line has the value found and the value expected.
 
         """
         problem, algorithm = checked_problem(problem), checked_algorithm(algorithm)
@@ -216,15 +216,15 @@ class Plan:
     def copies_solutions(self) -> bool:
         """True if a host that generates neighbours copies whole solutions.
 
-        Random points are made on the device in any case. Of a user's own neighbourhood moves are copied: a solution
-        does not tell which of several that lead there was meant.
+        Random points are always made on the device. For a user-defined neighbourhood moves are copied, since several
+        moves may lead to the same solution.
         """
         one = self.neighbourhoods[0]
         return self.settings.is_published and one.change != moves.OWN and one.shape != moves.CUSTOM
 
     @property
     def searched(self) -> str:
-        """Problem, algorithm, neighbourhoods and evaluation, in words."""
+        """Problem, algorithm, neighbourhoods and evaluation, as text."""
         names = ", ".join(one.name for one in self.neighbourhoods)
         return f"{self.problem.name}, {self.algorithm.name} by {names}, evaluation {self.evaluation_name}"
 

@@ -66,15 +66,15 @@ class LocalSearch:
     backend
         A `backends.launch.Backend`.
     communicator
-        A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
-        same. `run` may be given another of the same size.
+        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run` may
+        get another of the same size.
     problem, algorithm
-        What is searched, and how: a `Problem`, and an `Algorithm`.
+        A `Problem`, and an `Algorithm`.
     neighbourhoods
         One, or up to three that a descent tries in this order: names, or the problem's own.
     tune
-        From the kernel of the scan and the sizes of solution and neighbourhood to something with the methods of
-        `backends.tuning.ShapeTuner`, which tries shapes of the scan during the first iterations, or knows the best one.
+        Function from the kernel of the scan and the sizes of solution and neighbourhood to an object with the methods
+        of `backends.tuning.ShapeTuner`.
     history
         True to record in `Outcome.history` when the best cost improved; its hash is the same.
     **settings
@@ -84,16 +84,16 @@ class LocalSearch:
     Attributes
     ----------
     plan : core.search.local_search.plan.Plan
-        What is searched, as settled before compilation.
+        Checked arguments of the search.
     launcher : core.search.local_search.launcher.WalkLauncher
-        How it is laid on the device.
+        Launches on the device.
     walks : core.search.local_search.walks.Walks
         The walks of this rank.
 
     Raises
     ------
     UserError
-        Something does not fit; one line says what was found and what was expected.
+        Arguments do not fit; one line has the value found and the value expected.
 
     """
 
@@ -205,17 +205,16 @@ class LocalSearch:
         Parameters
         ----------
         stop
-            Criteria of every walk, all of which are honoured; the time is read between batches of iterations, which
-            become shorter towards its end (see `core.search.stop`). An iteration that a host drives and that
-            would end too late is not begun. None: hill climbing ends at a local optimum, and everything else with the
-            callback.
+            Criteria of every walk, all supported; the time is read between batches of iterations, which become shorter
+            towards its end (see `core.search.stop`). An iteration driven by the host that would end too late is not
+            begun. None: hill climbing ends at a local optimum, and all others with the callback.
         history
-            Ask for `Outcome.history`; a search that was made with one has it in any case.
+            True to record `Outcome.history`; a search made with a history always has it.
         callback
             See `core.search.protocol.Callback`. Its steps are iterations of a walk, of walks one after another those of
             all; the cost is the best of this rank's walks.
         ranks
-            The communicator of all ranks; that of the constructor unless it is given.
+            The communicator of all ranks; by default that of the constructor.
         checkpointer
             See `core.search.protocol.Search.run`.
         initial : array_like, shape (n,) or (walks, n), optional
@@ -226,10 +225,10 @@ class LocalSearch:
         Unconfirmed
             The best solution has another cost by the problem's `cost`.
         ProblemError
-            The problem is new, and the first of its moves that plain Python tries are wrong; or a walk came to a cost
-            that is not possible.
+            The problem is new, and its first moves in plain Python are wrong; or a walk reached an impossible cost.
         UserError
-            A start solution is none, or costs too much; nothing would end the search; or a history that nobody notes.
+            A start solution is invalid, or costs too much; no criterion ends the search; or the history is not
+            recorded.
 
         """
         plan = self.plan
@@ -270,7 +269,7 @@ class LocalSearch:
     def walk_in_turn(self, run: SynchronousRun) -> Outcome:
         """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
         while True:
-            outcome = execute(self, run)  # which replaces the list of outcomes, if it resumes
+            outcome = execute(self, run)  # replaces the list of outcomes of a resumed search
             self.found.append(outcome)
             is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
             is_ended = is_late or run.is_interrupted

@@ -16,7 +16,7 @@ Level = Literal["iteration", "algorithm", "solution"]
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
 DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
-"""Algorithms that draw neighbours, in words."""
+"""Algorithms that draw neighbours, as text."""
 
 
 class SettingKeywords(TypedDict, total=False):
@@ -40,16 +40,16 @@ class SearchSettings:
     Attributes
     ----------
     mapping : str
-        How a walk is laid on the device: ``native``, or ``published`` for the paper's own (sections 3 to 6): a lane of
-        a team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
-        fitnesses to global memory; and a host that drives every iteration.
+        Mapping of a walk to the device: ``native``, or ``published`` for the paper's (sections 3 to 6): a lane of a
+        team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
+        every iteration.
     evaluation : str
-        A name among ``problem.evaluations(...)``, or ``auto``: the paper's where the mapping is, else the first, at the
+        A name among ``problem.evaluations(...)``, or ``auto``: the paper's for its mapping, else the first, at the
         solution level the first that lanes share.
     level : str
-        Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
-        lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
-        ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
+        Level of parallelism (section 2.3 of `luong2013`): ``iteration`` distributes one walk's neighbourhood over
+        lanes, teams and ranks; ``solution`` gives every neighbour a team that evaluates it together; ``algorithm``
+        gives every walk a team and distributes walks over teams and ranks.
     walks : int
         Number of walks of all ranks; more than 1 at the algorithm level, or with the published mapping, which makes
         them one after another.
@@ -61,7 +61,7 @@ class SearchSettings:
         ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the
         published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
     data_memory : str
-        Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
+        Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
 
     """
 

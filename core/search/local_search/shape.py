@@ -7,7 +7,7 @@ from typing import Any
 from core.search.local_search.plan import Plan
 
 SMALL = 16_384
-"""Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
+"""Largest work of a neighbourhood for a single team: several teams would wait more than they work."""
 MOST_LANES = 1024
 BLOCK_SIZE = 256
 """Lanes of a block in the paper's experiments (section 6)."""
@@ -24,7 +24,7 @@ class WalkShape:
     plan
         The plan of the search.
     backend
-        The device, whose capabilities decide.
+        The device; its capabilities decide.
     ranks : int
         Number of ranks that share the search.
     tuner
@@ -115,9 +115,9 @@ class WalkShape:
 
     @property
     def steps_at_once(self) -> bool:
-        """True if one launch scans and makes the move: on one rank, whose teams have as many lanes as a move needs.
+        """True if one launch scans and makes the move: on one rank with teams of the lanes that a move needs.
 
-        A launch less is 1 to 2 us of an iteration in a CUDA graph, and some 10 us through OpenCL.
+        A launch takes 1 to 2 us in a CUDA graph, and some 10 us through OpenCL.
         """
         settings = self.plan.settings
         shared = settings.level == "iteration" and not self.in_one_team and not settings.is_host_driven
@@ -125,7 +125,7 @@ class WalkShape:
 
     @property
     def block_size(self) -> int:
-        """Lanes of the paper's blocks, where the device has so many."""
+        """Lanes of the paper's blocks, at most those of the device."""
         limits = self.limits
         return min(BLOCK_SIZE, limits.max_team_size) if limits.lanes_resident > 1 else 1
 
@@ -137,7 +137,7 @@ class WalkShape:
     def most_lanes(self, walks: int) -> int:
         """Return the most lanes of a launch that evaluates neighbours."""
         lanes = max(max(self.teams, self.walk_teams(walks)) * self.team_size, self.step_size)
-        if self.tuner is not None:  # which begins near the size of a solution and ends near that of the neighbourhood
+        if self.tuner is not None:  # from about the size of a solution to that of the neighbourhood
             lanes = max(lanes, max(2 * self.plan.problem.encoding.n, *self.plan.sizes) + MOST_LANES)
         return lanes
 

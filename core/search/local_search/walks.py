@@ -22,7 +22,7 @@ from core.search.partition import parts_by_speed
 from core.search.stop import Stop
 
 FIRST_NEIGHBOURS = 1000
-"""Neighbours of a start solution whose mean difference is the temperature, if none is given."""
+"""Neighbours of a start solution for the default temperature, their mean difference."""
 
 
 class Walks:
@@ -181,9 +181,9 @@ def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
 
 
 REHEARSAL_S, REHEARSAL_BATCH_S = 0.1, 0.01
-"""A rank's speed is that of the fastest of its batches in so many seconds, of which the last take so long each."""
+"""Seconds of the batches for a rank's speed, that of its fastest batch, and seconds of the last batches."""
 EQUAL_SPEED_RATIO = 1.2
-"""Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
+"""Largest ratio of ranks' speeds for equal shares: a few iterations do not show smaller differences."""
 
 
 def share_by_speed(count: int, ranks: Any, own_speed: float) -> tuple[int, int] | None:

@@ -18,13 +18,13 @@ REALS_GRID = 2**24
 
 
 class CheckedScorer:
-    """A problem's `cost`, whose results are looked at before they count.
+    """A problem's `cost` with checks of its results.
 
     Attributes
     ----------
     problem : Problem
     tolerance : int
-        By how much differences may be off, since either cost may be.
+        Largest error of differences, since either cost may be inexact.
     costs_met : tuple of int or None
         The least and the largest so far.
 
@@ -85,17 +85,17 @@ class CheckedScorer:
 
 
 def check_costs(problem: Problem, seed: int) -> CheckedScorer:
-    """Hold `Problem.cost` to what a search needs of it, and `Problem.costs` to `cost`, for some random solutions.
+    """Check `Problem.cost`, and compare `Problem.costs` with it, for some random solutions.
 
     Returns
     -------
-    What scores from now on.
+    The checked scorer for later use.
 
     Raises
     ------
     WrongCost
-        A cost that is no integer or lies outside of `cost_range`, one that changes its solution or another one when it
-        is asked again, or `costs` that say something else.
+        A cost is no integer or is outside `cost_range`, changes its solution, or differs in a second call; or `costs`
+        returns other values.
 
     """
     scorer = CheckedScorer(problem)

@@ -28,25 +28,25 @@ ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
 
 
 class EvaluationCheck:
-    """One evaluation on one bench along a course.
+    """Check of one evaluation by one executor along a move sequence.
 
     Parameters
     ----------
     course, bench
-        The same neighbourhood's.
+        Move sequence and executor of the same neighbourhood.
     whole
-        Whether to try all moves of each station, and not only those that everybody tries.
+        True to check all moves of each point, not only the candidates.
     chooses
-        Whether to look at what a scan takes, which is another kernel to compile.
+        True to check the choice of a scan, which is another kernel to compile.
     right : str
-        Neighbourhoods of which the same function has been right, in words; empty: none.
+        Names of neighbourhoods for which the same function was right, as text; may be empty.
 
     Attributes
     ----------
     tried : int
-        Differences that were held to `cost` so far.
+        Number of differences compared with `cost`.
     notes : list of str
-        What is unusual, but shown to be no mistake.
+        Unusual behaviour that was shown to be no error.
 
     """
 
@@ -63,9 +63,9 @@ class EvaluationCheck:
         self.notes: list[str] = []
 
     def run(self, moves: int, samples: tuple[int, ...] = ()) -> None:
-        """Try neighbours, make a move, and so on: so many moves; a solution without neighbours has none.
+        """Check neighbours and make moves in turn, up to ``moves`` moves; a solution without neighbours has none.
 
-        ``samples`` says after how many moves the rows and what a scan takes are looked at too.
+        ``samples`` lists the numbers of moves after which rows and a scan's choice are checked too.
         """
         if self.course.size < 1:
             return
@@ -135,10 +135,10 @@ class EvaluationCheck:
             self.refuse_delta(station, int(some[x]), int(said[x]))
 
     def refuse_delta(self, station: SequencePoint, x: int, said: int) -> NoReturn:
-        """Say what `delta` says of a move and what `cost` does, and whose mistake it seems to be."""
+        """Raise an error with the values of `delta` and `cost` for a move, and the probable wrong function."""
         move = station.moves[x]
         expected = NEVER if station.claims[x] == NO_MOVE else int(station.added[x])
-        whole = station.cost if self.role == "value" else 0  # which a value says, and not what a move adds
+        whole = station.cost if self.role == "value" else 0  # `value` returns this instead of the change by a move
         found = f"{self.role} says {number_text(said, whole)}, cost says {number_text(expected, whole)}"
         if expected == NEVER:
             found = f"{self.role} says {number_text(said, whole)}, though it says NEVER (no move) elsewhere"
@@ -169,7 +169,7 @@ class EvaluationCheck:
         return ""
 
     def other_changes(self, station: SequencePoint, moves: np.ndarray) -> dict[str, np.ndarray]:
-        """What a `delta` may say by mistake that knows one flip alone: by `cost`, of moves that flip several bits."""
+        """Return changes that a wrong `delta` may return for single flips: by `cost`, of moves with several flips."""
         if self.course.one.change != FLIP or not len(moves) or moves[0, 1] < 0:
             return {}
         added = self.course.added
@@ -209,7 +209,7 @@ class EvaluationCheck:
 
     @property
     def mover(self) -> str:
-        """The function that follows or makes moves: whose mistake a wrong state seems to be."""
+        """Return the function that updates or makes moves, the probable cause of a wrong state."""
         roles = [one for one in ("update", "move") if getattr(self.hooks, one) is not None]
         return (roles or ["apply" if self.course.one.apply is not None else "begin"])[0]
 
@@ -221,9 +221,9 @@ class EvaluationCheck:
         raise WrongState(f"{found}{missing} ({self.source(self.mover, also)})")
 
     def difference_of_rows(self, fresh: CheckExecutor, decided: bool) -> str:
-        """Which row holds something else than ``fresh`` has from `begin`, in words; empty: none.
+        """Describe a row that differs from ``fresh``, the result of `begin`; empty if none does.
 
-        ``decided`` leaves out what `begin` does not decide: what it has not written, or not always as the same.
+        ``decided`` excludes elements that `begin` does not write, or does not always write alike.
         """
         kept, begun, other = self.bench.rows(), fresh.rows(), fresh.fresh(PATTERNS[1]).rows()
         for name, row in kept.items():
@@ -236,11 +236,11 @@ class EvaluationCheck:
         return ""
 
     def hold_rows(self, station: SequencePoint) -> None:
-        """Hold what a walk keeps to what `begin` gives from scratch, where that decides what a move adds.
+        """Compare a walk's rows with those of a new `begin`, if they decide the change by a move.
 
-        What `begin` leaves unwritten may hold anything. Rows may differ and be right, such as lists in another order:
-        that is shown by all differences, or as many as the bench should be asked for. Where only the problem's own
-        `move` knows the neighbours, they may follow from what is kept, such as a counter: it is left out.
+        Elements not written by `begin` may have any value. Rows may differ and be right, such as lists in another
+        order: all differences decide, or as many as the executor allows. If only the problem's `move` makes the
+        neighbours, they may depend on the rows, such as a counter: it is left out.
         """
         if not self.made or not row_sizes(self.bench.data) or self.course.mover is not None:
             return
@@ -273,7 +273,7 @@ class EvaluationCheck:
         if size > self.bench.most_asked:
             return
         moves = self.course.listed(np.arange(size), station.solution)
-        walk = self.bench.fresh()  # whose tables `refresh` may write for all neighbours
+        walk = self.bench.fresh()  # `refresh` may write its tables for all neighbours
         said = walk.ask(moves)
         walk.refresh(0, size, EVERYTHING, (0, 0, -1))
         if self.hooks.quick is not None:
@@ -315,7 +315,7 @@ def with_only(moves: np.ndarray, place: int) -> np.ndarray:
 
 
 def unequal_bits(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Where two arrays hold other bits."""
+    """Return True where two arrays have different bits."""
     found: np.ndarray = one.view(f"u{one.itemsize}") != other.view(f"u{other.itemsize}")
     return found
 
@@ -344,15 +344,15 @@ def likely_cause(said: np.ndarray, added: np.ndarray, cost: int, others: dict[st
     Parameters
     ----------
     said, added : ndarray, shape (count,), int64
-        What `delta` says of some moves, and what they add by `cost`.
+        Changes of some moves by `delta` and by `cost`.
     cost
-        Of the solution where they begin.
+        Cost of the solution before the moves.
     others : dict of str to ndarray, shape (count,)
-        What other changes would add, and in words which these are.
+        Changes of cost by other moves, with their descriptions.
 
     Returns
     -------
-    The cause in words, or nothing.
+    Description of the cause; empty if unknown.
 
     """
     if len(said) < FEWEST or len(np.unique(added)) < 2:

@@ -21,7 +21,7 @@ from core.problems.problem import Problem
 from core.problems.signatures import check_functions, check_neighbourhood
 
 PATTERNS = (0xA5, 0x5A)
-"""Bytes of memory that nobody has written: what differs between two such memories is not written yet."""
+"""Bytes of unwritten memory: elements that differ between two such memories are not written yet."""
 TEAMS = 3
 """That ask for differences side by side on a device."""
 
@@ -43,16 +43,16 @@ class CheckExecutor:
     lanes
         Of the teams.
     place
-        Where that is, as messages say it.
+        Name of the place in messages.
 
     Attributes
     ----------
     solution, data
-        Where the walk stands, and what the functions read: memory of the device.
+        The walk's solution, and the data of the functions: memory of the device.
     cost : int
-        Of that solution, from which `value` is taken; whoever moves the walk says it.
+        Cost of that solution, which `value` is compared with; set with each move.
     first_at_once, most_asked : int
-        For how many differences a trial should ask at a time at first (0: for all), and of a whole neighbourhood.
+        Number of differences in a first request (0 for all), and in one for a whole neighbourhood.
 
     """
 
@@ -83,11 +83,11 @@ class CheckExecutor:
         raise NotImplementedError
 
     def host(self, array: Any) -> np.ndarray:
-        """What such an array holds now."""
+        """Return the present content of an array."""
         raise NotImplementedError
 
     def loaded(self, given: Any) -> Any:
-        """The bundle where kernels read it, its rows as memory that nobody has written."""
+        """Return the bundle in memory of kernels, with unwritten rows."""
         found = self.emptied(given)
         for field, kind in fields_of(type(given)).items():
             if isinstance(kind, Array) and not isinstance(kind, RowArray):
@@ -95,7 +95,7 @@ class CheckExecutor:
         return found
 
     def to_read(self, host: np.ndarray) -> Any:
-        """A flat host array where kernels read it and nobody writes."""
+        """Return a flat host array in memory of kernels that is never written."""
         return self.array(host)
 
     def emptied(self, data: Any, pattern: int = PATTERNS[0]) -> Any:
@@ -110,7 +110,7 @@ class CheckExecutor:
         return found
 
     def rows(self) -> dict[str, np.ndarray]:
-        """What the walk keeps, by the rows' names."""
+        """Return the walk's rows by name."""
         return {name: self.host(getattr(self.data, name)) for name in row_sizes(self.data)}
 
     def fresh(self, pattern: int = PATTERNS[0]) -> CheckExecutor:
@@ -121,7 +121,7 @@ class CheckExecutor:
         return other
 
     def at_leisure(self, reads: int | None = None) -> CheckExecutor:
-        """The same walk for who has found something wrong and asks on: so many reads are granted, or any number."""
+        """Return the same walk for further requests after an error, with more reads, or any number of them."""
         return self
 
     # --- the problem's functions ---
@@ -137,14 +137,14 @@ class CheckExecutor:
             self.launch(self.kernels.build, 1)
 
     def ask(self, moves: np.ndarray) -> np.ndarray:
-        """What moves add by `delta`, or by `value` and the cost: (count, 3) -> (count,) int64."""
+        """Return the changes of moves by `delta`, or by `value` and the cost: (count, 3) -> (count,) int64."""
         found = self.array(np.zeros(len(moves), np.int32))
         self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), found, writes=False)
         said = self.host(found).astype(np.int64)
         return np.where(said == NEVER, NEVER, said - self.cost) if self.hooks.delta is None else said
 
     def ask_quick(self, indices: np.ndarray, moves: np.ndarray) -> np.ndarray:
-        """The same by `quick`, for neighbours that `refresh` has been told of."""
+        """Return the same by `quick`, for neighbours known to `refresh`."""
         found = self.array(np.zeros(len(moves), np.int32))
         numbers = self.array(indices.astype(np.uint32))
         listed = self.array(moves.reshape(-1))
@@ -222,12 +222,12 @@ class DeviceExecutor(CheckExecutor):
         return self.backend.upload(np.ascontiguousarray(host))
 
     def host(self, array: Any) -> np.ndarray:
-        """What such a copy holds after all that was launched."""
+        """Return the content of a copy after all launches."""
         found: np.ndarray = self.backend.download(array)
         return found
 
     def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
-        """Run a kernel; ``given`` stands before the solution. Nobody looks at who writes."""
+        """Run a kernel; ``given`` precedes the solution. Writes are not checked."""
         self.start(kernel, teams, (*given, self.solution, self.data))
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:

@@ -28,7 +28,7 @@ class ReadLimitReached(Exception):  # noqa: N818
 
 
 class MeteredArray(np.ndarray):
-    """An array that counts down how often it, or a view of it, is read."""
+    """An array that counts the reads of itself and its views."""
 
     left: list[int]
 
@@ -43,14 +43,14 @@ class MeteredArray(np.ndarray):
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """The same memory, to which nobody writes."""
+    """Return the same memory as a read-only array."""
     same = array.view()
     same.flags.writeable = False
     return same
 
 
 def metered(array: np.ndarray, left: list[int]) -> MeteredArray:
-    """The same memory, whose reads count down ``left[0]`` to the `ReadLimitReached` that ends them."""
+    """Return the same memory; its reads count down ``left[0]``, and raise `ReadLimitReached` at 0."""
     same: MeteredArray = array.view(MeteredArray)
     same.left = left
     return same
@@ -66,18 +66,18 @@ def map_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
 
 
 class InterpreterExecutor(CheckExecutor):
-    """A bench on the plain-Python run, in one team.
+    """An executor on the reference interpreter, in one team.
 
     Parameters
     ----------
     problem, name, evaluation_name, lanes
         See `CheckExecutor`.
     reverse
-        Whether lanes run from last to first.
+        True to run lanes from last to first.
     left
-        In its only element the number of elements that kernels may read before `ReadLimitReached` ends the trial.
+        One element: the number of elements that kernels may read before `ReadLimitReached` ends the check.
     seconds
-        Of the processor after which no further kernel runs: some functions compute much and read little.
+        Processor time after which no further kernel runs: some functions compute much and read little.
 
     """
 
@@ -105,11 +105,11 @@ class InterpreterExecutor(CheckExecutor):
         return host.copy()
 
     def to_read(self, host: np.ndarray) -> np.ndarray:
-        """The same array, to which nobody writes."""
+        """Return the array as a read-only one."""
         return read_only(host)
 
     def host(self, array: np.ndarray) -> np.ndarray:
-        """What such an array holds now."""
+        """Return the present content of an array."""
         return array.copy()
 
     def at_leisure(self, reads: int | None = None) -> InterpreterExecutor:

@@ -1,7 +1,7 @@
-"""Moves from one random solution and from those behind it, rescored once for all evaluations and devices that try them.
+"""Move sequences from a random solution, rescored once for all evaluations and devices.
 
-A course is a walk that follows no rule: at each of its stations some moves are rescored by `Problem.cost`, and one of
-them leads on. Whoever tries the problem's functions takes the same course.
+At each point of a sequence some moves are rescored by `Problem.cost`, and one of them leads to the next point. All
+checks of a problem's functions use the same sequence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNKNOWN, A_MOVE, NO_MOVE = -1, 0, 1
 
 
 class Mover(Protocol):
-    """Who makes moves that only the problem's own `move` knows; it stands where the course stands."""
+    """Executor of moves that only the problem's `move` can make; it has the solution of the sequence."""
 
     def build(self, solution: np.ndarray) -> None:
         """Stand at a solution."""
@@ -36,27 +36,27 @@ class Mover(Protocol):
 
 
 class SequencePoint:
-    """Where a course halts.
+    """A point of a move sequence.
 
     Attributes
     ----------
     solution : ndarray, shape (n,)
     cost : int
     indices : ndarray, shape (count,), int64
-        Of the neighbours to ask for; the first ``of_window`` belong to the course's window.
+        Indices of neighbours; the first ``of_window`` belong to the sequence's window.
     moves : ndarray, shape (count, 3), int32
     added : ndarray, shape (count,), int64
-        What each adds by `cost`, where ``rescored``.
+        Change of cost by each, if ``rescored``.
     claims : ndarray, shape (count,), int8
-        Whether the first who was asked called it no move at all (`core.kernels.local_search.moves.NEVER`).
+        True if the first executor reported that it is no move (`core.kernels.local_search.moves.NEVER`).
     candidates : ndarray, int64
-        Those of the moves that everybody tries, in the order in which they may lead on.
+        Indices of moves that all checks use, in the order of choice for the next point.
     made : int or None
-        Which of them leads on.
+        The move to the next point.
     mover : Mover or None
-        Makes its neighbours, where no NumPy knows what a move does.
+        Makes its neighbours, if NumPy cannot make the move.
     where : str
-        What messages add to the seed; empty for a station of the walk.
+        Text after the seed in messages; empty for a point of the walk.
 
     """
 
@@ -89,7 +89,7 @@ class SequencePoint:
 
 
 class MoveSequence:
-    """One course through the neighbours of a problem's solutions.
+    """One sequence of moves through a problem's solutions.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ class MoveSequence:
     seed
         Of the first solution, and of the moves.
     first, later, few
-        How many moves are rescored at the first station, and at each other; how many of them everybody tries.
+        Numbers of moves rescored at the first point, and at the others; number of moves that all checks use.
     mover
-        Makes a `Mover`, where no NumPy knows what a move does.
+        Makes a `Mover`, if NumPy cannot make the move.
 
     Raises
     ------
     WrongState
-        By `station`: the problem's own `move` leads to what is no solution.
+        By `station`: the problem's `move` makes an invalid solution.
 
     """
 
@@ -136,7 +136,7 @@ class MoveSequence:
         self.mover = self.make_mover() if self.make_mover is not None else None
 
     def station(self, number: int) -> SequencePoint:
-        """The station before which so many moves are made; those before it have been reached."""
+        """Return the point after ``number`` moves; earlier points have been reached."""
         if number == len(self.stations):
             self.stations.append(self.next_station())
         return self.stations[number]
@@ -154,7 +154,7 @@ class MoveSequence:
         station = SequencePoint(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
         station.cost = self.scorer.cost(solution)
         station.candidates = self.random.permutation(station.picked(self.few))
-        if self.mover is not None:  # which stands here now, and never again
+        if self.mover is not None:  # its solution is not stored elsewhere
             self.rescore(station, station.picked(None))
         return station
 
@@ -187,7 +187,7 @@ class MoveSequence:
         return found
 
     def choose(self, number: int) -> tuple[int, int, int] | None:
-        """The move that leads on from a station whose candidates have been tried. None: none of them is a move."""
+        """Return the move to the next point after its candidates have been checked; None if none of them is a move."""
         station = self.stations[number]
         possible = station.candidates[station.claims[station.candidates] == A_MOVE]
         if not len(possible):
@@ -204,7 +204,7 @@ class MoveSequence:
         return np.concatenate(rows)
 
     def neighbours(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
-        """Where moves lead from a station: (count, n)."""
+        """Return the neighbours by moves from a point: (count, n)."""
         if station.mover is not None:
             return np.array([station.mover.led_to(move_tuple(move)) for move in moves])
         found = np.empty((len(moves), len(station.solution)), station.solution.dtype)
@@ -219,7 +219,7 @@ class MoveSequence:
             station.rescored[left] = True
 
     def added(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
-        """What moves from a station add by `cost`: (count,) int64."""
+        """Return the changes of cost by moves from a point: (count,) int64."""
         others = self.neighbours(station, moves)
         costs = self.scorer.costs(others) if len(others) > 1 else np.array([self.scorer.cost(one) for one in others])
         return costs - station.cost

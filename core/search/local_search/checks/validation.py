@@ -1,8 +1,8 @@
 """Validation of a problem's kernel functions against its `cost`, in plain Python and on devices.
 
-`check` is for a problem of your own. A search calls `check_first_moves` once for a problem that is new to it.
-Devices also try whole neighbourhoods of two solutions, a random one and one near a local optimum, so that a move that
-few solutions meet is tried too.
+`check` is for user-defined problems. A search calls `check_first_moves` once for a new problem.
+Devices also check whole neighbourhoods of two solutions, a random one and one near a local optimum, to include
+rare moves.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ MOVES_MADE = 24
 FULL_CHECKS_AFTER = (0, 3, MOVES_MADE)
 """After how many of them all differences of a small neighbourhood and all rows are looked at."""
 READS, SECONDS = 240_000, 2.0
-"""What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
+"""Limits for all interpreter runs of a check: elements read, and seconds of the processor."""
 WHOLE_TIME = 64
 """Moves for which plain Python has all of that, and from which on whole neighbourhoods are tried."""
 WHOLE, SCORING_SECONDS = 10_000, 5.0
@@ -124,8 +124,8 @@ TOO_SLOW = (
 WIDE_TEAMS = (1, 32, 256)
 SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
-"""What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
-(though two moves at least), and so many elements read."""
+"""Limits of a search's check of a new problem, in some 30 ms: number of moves, `Evaluation.work` (but two moves at
+least), and number of elements read."""
 seen: set[tuple[str, str, str]] = set()
 """Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
 
@@ -154,7 +154,7 @@ class CheckedMoves(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What `check` has tried and found to be right; prints as a table.
+    """Successful checks of `check`; prints as a table.
 
     Attributes
     ----------
@@ -162,9 +162,9 @@ class Checked(NamedTuple):
         Its name.
     tried : list of Tried
     costs : tuple of int
-        The least and the largest that were met.
+        The least and the largest cost met.
     notes : list of str
-        What could not be tried, and what is unusual but was shown to be no mistake.
+        Omitted checks, and unusual behaviour that was shown to be no error.
     seconds : float
 
     """
@@ -214,34 +214,35 @@ def check(
     moves: int = MOVES_CHECKED,
     seed: int = 0,
 ) -> Checked:
-    """Try moves of a problem in plain Python and on devices, and rescore each neighbour by `Problem.cost`.
+    """Check moves of a problem in plain Python and on devices, and rescore each neighbour by `Problem.cost`.
 
-    Tried are `cost` itself, then `delta` and what else an evaluation has: `begin`, `update`, `move`, `refresh`, `quick`
-    and `partial`, from a random solution and after each of two dozen moves; that rows are kept right, and that of equal
-    neighbours a scan takes the first. Plain Python checks subscripts and overflow too; lanes run in either order there,
-    and teams have several sizes on devices that have lanes. It reads a bounded number of elements: of a small instance
-    it sees more. Devices also try all neighbours of the random solution, and all of one near a local optimum: up to
-    10,000 of each, a sample of more, and as many as `costs` scores in a few seconds. `CheckedMoves.swept` counts them.
+    Checked are `cost`, then `delta` and the other functions of an evaluation: `begin`, `update`, `move`, `refresh`,
+    `quick` and `partial`, from a random solution and after each of two dozen moves; that rows are kept right, and that
+    of equal neighbours a scan takes the first. Plain Python checks subscripts and overflow too; lanes run in either
+    order there, and teams have several sizes on devices that have lanes. It reads a bounded number of elements: of a
+    small instance it sees more. Devices also try all neighbours of the random solution, and all of one near a local
+    optimum: up to 10,000 of each, a sample of more, and as many as `costs` scores in a few seconds.
+    `CheckedMoves.swept` counts them.
 
     Parameters
     ----------
     problem
         The problem.
     neighbourhood, evaluation
-        Names, of your own neighbourhood itself; by default all that the problem knows.
+        Names, or a user-defined neighbourhood; by default all of the problem.
     backends
-        Made ones (`backends.launch.Backend`); those of plain Python are no further place.
+        Backends (`backends.launch.Backend`); reference interpreters are ignored.
     moves
         Number of moves to try of each neighbourhood at its start solution, 1 or more. Below 64 plain Python has less
-        time too, and no more neighbours than these are tried where else all are.
+        time too, and at most this number of neighbours is checked instead of all.
     seed
         Of the solutions and of the moves.
 
     Raises
     ------
     ProblemError
-        What is wrong, as one of its classes (`core.problems.problem_errors`). One line says which function of which
-        file, which move, what was found and what was expected.
+        The first error, as one of its classes (`core.problems.problem_errors`). One line names function, file, move,
+        the value found and the value expected.
     KernelError
         A function that is not in the language, or has other parameters than it should.
     UserError
@@ -315,9 +316,9 @@ def move_sequence_of(scorer: CheckedScorer, name: str, evaluation_name: str, mov
 def executors_of(
     problem: Problem, name: str, evaluation_name: str, part: float, devices: list[Any]
 ) -> Iterator[tuple[str, list[Callable[[], CheckExecutor]]]]:
-    """Where an evaluation is tried: the place, and what makes its benches; the first one has teams of one lane.
+    """Yield each place of an evaluation's checks with functions that make its executors; the first has one-lane teams.
 
-    ``part`` is that of each run in plain Python in what all of them may do.
+    ``part`` is the fraction of the limits for each run in plain Python.
     """
     plain = partial(InterpreterExecutor, problem, name, evaluation_name)
     ways = [(1, False), (LANES, False), (LANES, True)]
@@ -356,7 +357,7 @@ def check_evaluation(
     for make in benches:
         bench = make()
         is_plain = isinstance(bench, InterpreterExecutor)
-        chooses = is_first or bench.hooks.quick is not None  # which a scan asks by itself
+        chooses = is_first or bench.hooks.quick is not None  # requested by a scan itself
         samples = FULL_CHECKS_AFTER[1:] if is_plain else FULL_CHECKS_AFTER
         trial = EvaluationCheck(course, bench, not is_plain, chooses, right)
         try:
