@@ -17,7 +17,7 @@ from core.problems.problem import Evaluation, Problem
 
 @bundle
 class Shop:
-    """How long each job takes on each machine: a row for each job."""
+    """Processing time of each job on each machine: a row for each job."""
 
     times: Array[i32]
     jobs: i32
@@ -26,10 +26,10 @@ class Shop:
 
 @bundle
 class HeadsAndTails(Shop):
-    """The same, and what a walk keeps, of every machine: its heads, then its tails.
+    """The same, with heads and then tails of every machine for each walk.
 
-    The head of p jobs is when they are done that stand first; the tail of p jobs is how long it takes from the first of
-    those that stand last.
+    The head of p jobs is the completion time of the first p; the tail of p jobs is the time from the start of the last
+    p.
     """
 
     ends: Array[i32] = Row("cells")
@@ -38,7 +38,7 @@ class HeadsAndTails(Shop):
 
 @function
 def makespan(order: Array[i32], move: AnyMove, shop: Shop) -> i32:
-    """When the last machine has done the last job of the neighbour to which a move leads."""
+    """Return the completion time of the last job on the last machine for the neighbour by a move."""
     free = local_array(MOST_MACHINES, i32)
     for machine in range(shop.machines):
         free[machine] = 0

@@ -80,11 +80,11 @@ class FlowShopInstance:
     ----------
     name : str
     times : array_like, shape (jobs, machines), integers from 0
-        How long each job takes on each machine; kept as int32, C-contiguous.
+        Processing times of jobs on machines; kept as int32, C-contiguous.
     optimum : int, optional
-        The shortest makespan, where known.
+        The shortest makespan, if known.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class FlowShopInstance:
     Raises
     ------
     InstanceError
-        Wrong shape or size, times that are no integers, negative, or sum up beyond 31 bits.
+        Wrong shape or size, or times that are no integers, negative, or beyond 31 bits in sum.
 
     """
 
@@ -124,7 +124,7 @@ class FlowShopInstance:
         return f"FlowShopInstance({self.name!r}, jobs={self.jobs}, machines={self.machines})"
 
     def makespans(self, orders: np.ndarray) -> np.ndarray:
-        """When the last machine has done the last job: (number of orders, jobs) -> (number of orders,) int64."""
+        """Return the makespans of orders: (number of orders, jobs) -> (number of orders,) int64."""
         free = np.zeros((self.machines, len(orders)), np.int64)
         for jobs in orders.T:
             ready = np.zeros(len(orders), np.int64)

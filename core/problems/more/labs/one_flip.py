@@ -1,4 +1,4 @@
-"""What one flip adds to the energy of a binary sequence, in loops that compilers vectorise; the data of all moves."""
+"""Change of a binary sequence's energy by one flip, in loops that compilers vectorise; the data of all moves."""
 
 from core.kernels.local_search.walks import Move
 from core.lang import Array, Row, bundle, function, i32, max, min
@@ -6,7 +6,7 @@ from core.lang import Array, Row, bundle, function, i32, max, min
 
 @bundle
 class Signs:
-    """How many signs there are: bit 1 is +1, and bit 0 is -1."""
+    """Number of signs: bit 1 is +1, and bit 0 is -1."""
 
     n: i32
 
@@ -20,7 +20,7 @@ class Correlations(Signs):
 
 @function
 def added_by_one_flip(bits: Array[i32], move: Move, labs: Correlations) -> i32:
-    """What flipping one sign adds to the energy, in O(n): up to a lag it meets a sign on both sides, then on one."""
+    """Return the change of energy by one flip, in O(n): up to a lag there is a sign on both sides, then on one."""
     i = move.i
     sign = 2 * bits[i] - 1
     behind = labs.n - 1 - i

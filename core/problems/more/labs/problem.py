@@ -14,7 +14,7 @@ from core.problems.instances.errors import InstanceError
 from core.problems.more.labs.one_flip import Correlations, Signs, added_by_one_flip
 from core.problems.problem import Evaluation, Problem
 
-LONGEST = 1861  # whose largest energy, n (n - 1) (2 n - 1) / 6, is the last to fit 31 bits
+LONGEST = 1861  # the last n with a largest energy, n (n - 1) (2 n - 1) / 6, of 31 bits
 OPTIMA = [
     *(None, 0, 1, 1, 2, 2, 7, 3, 8, 12, 13, 5, 10, 6, 19, 15, 24, 32, 25, 29, 26, 26, 39, 47, 36, 36, 45, 37, 50, 62),
     *(59, 67, 64, 64, 65, 73, 82, 86, 87, 99, 108, 108, 101, 109, 122, 118, 131, 135, 140, 136, 153, 153, 166, 170),
@@ -33,7 +33,7 @@ def correlation(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
 
 @function
 def added(bits: Array[i32], move: Move, labs: Signs) -> i32:
-    """What flipping up to three signs adds to the energy, in O(n^2)."""
+    """Return the change of energy by up to three flips, in O(n^2)."""
     total = 0
     for lag in range(1, labs.n):
         now, after = correlation(bits, lag, Move(-1, -1, -1), labs), correlation(bits, lag, move, labs)
@@ -50,7 +50,7 @@ def twice(bits: Array[i32], p: i32, q: i32, move: Move, labs: Signs) -> i32:
 
 @function
 def lost(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
-    """By how much an autocorrelation becomes smaller, in O(1): each flipped sign meets one on either side."""
+    """Return the decrease of an autocorrelation, in O(1): each flipped sign has one neighbour on either side."""
     i, j, k = move.i, move.j, move.k
     behind = twice(bits, i, i + lag, move, labs) + twice(bits, j, j + lag, move, labs)
     ahead = twice(bits, i, i - lag, move, labs) + twice(bits, j, j - lag, move, labs)
@@ -59,7 +59,7 @@ def lost(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
 
 @function
 def added_by_correlations(bits: Array[i32], move: Move, labs: Correlations) -> i32:
-    """What a move adds to the energy, in O(n)."""
+    """Return the change of energy by a move, in O(n)."""
     total = 0
     for lag in range(1, labs.n):
         less = lost(bits, lag, move, labs)
@@ -82,7 +82,7 @@ def follow(bits: Array[i32], move: Move, labs: Correlations):
 
 
 class Labs(Problem):
-    """Find n signs whose energy, the sum of all squared autocorrelations, is least.
+    """Find n signs with the least energy, the sum of all squared autocorrelations.
 
     Parameters
     ----------
@@ -127,5 +127,5 @@ class Labs(Problem):
         return {"autocorrelations": faster, "delta": Evaluation(added, work=self.encoding.n**2)}
 
     def data_for(self, evaluation: str) -> Signs:
-        """How many signs there are; with room for what a walk keeps, if the evaluation reads it."""
+        """Return the number of signs, with memory for a walk's rows if the evaluation reads them."""
         return Correlations(n=self.encoding.n) if evaluation == "autocorrelations" else self.data

@@ -31,16 +31,16 @@ _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
 
 
 class OrderingInstance:
-    """A matrix whose rows and columns are to be put into one order, with much above the diagonal.
+    """A matrix; its rows and columns get one order with the largest sum above the diagonal.
 
     Parameters
     ----------
     name : str
     weights : array_like, shape (n, n), integers
-        What it is worth that i stands before j; may be negative, and the diagonal never counts. Kept as int32,
+        Value of i before j; may be negative, and the diagonal does not count. Kept as int32,
         C-contiguous.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class OrderingInstance:
     Raises
     ------
     InstanceError
-        Wrong shape or size, weights that are no integers, or sum up beyond 31 bits.
+        Wrong shape or size, or weights that are no integers, or beyond 31 bits in sum.
 
     """
 
@@ -114,14 +114,14 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     Parameters
     ----------
     text : str
-        Its first line is a title if anything there is no integer.
+        The first line is a title unless it has only integers.
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     rows = rows_of(text)
     if rows and not all(map(_INTEGER.fullmatch, rows[0][1])):

@@ -19,7 +19,7 @@ from core.problems.problem import Evaluation, Problem
 
 @bundle
 class Losses:
-    """What is lost when an element that stood before another one stands behind it: a square matrix."""
+    """Loss if an element moves from before another one to behind it: a square matrix."""
 
     losses: Array[i32]
     n: i32
@@ -35,7 +35,7 @@ class PrefixSums(Losses):
 
 @function
 def added(order: Array[i32], move: Move, data: Losses) -> i32:
-    """What taking the element at i to j adds: it changes sides with all between, in O(|i - j|)."""
+    """Return the change by moving the element at i to j, relative to all between, in O(|i - j|)."""
     i, j = move.i, move.j
     total = 0
     for p in range(min(i, j), max(i, j) + 1):

@@ -73,26 +73,26 @@ def generate(spec: str) -> QuadraticForm:
 
 
 def of_maximum(name: str, upper: np.ndarray, source: str) -> QuadraticForm:
-    """Return minus x' Q x for the symmetric Q whose entries on and above the diagonal are given, the others being 0."""
+    """Return minus x' Q x for a symmetric Q with the given entries on and above the diagonal, else 0."""
     return quadratic_forms.of_matrix(name, -(upper + np.triu(upper, 1).T), source)
 
 
 def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> QuadraticForm:
-    """Return one of the problems of a text: how many there are, then of each "n m" and m times "i j q", bits from 1.
+    """Return one problem of a text: the number of problems, then for each "n m" and m times "i j q", bits from 1.
 
     Parameters
     ----------
     text : str
-        In free layout. An entry stands for q[i, j] and q[j, i]. What follows the problem is looked at no further.
+        In free layout. An entry is q[i, j] and q[j, i]. Text after the problem is ignored.
     number : int
         Which problem, from 1.
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     numbers = _numbers(text, path)
     problems = next(numbers)("number of problems", 1, MOST_PROBLEMS)

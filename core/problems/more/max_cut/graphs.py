@@ -43,13 +43,13 @@ class GraphInstance:
     ----------
     name : str
     weights : array_like, shape (n, n), integers, symmetric, 0 on the diagonal
-        0 where there is no edge; may be negative. Kept as int32, C-contiguous.
+        0 for no edge; may be negative. Kept as int32, C-contiguous.
     k : int, 2 to 100,000
         Number of parts.
     optimum : int, optional
-        The least cost, where known.
+        The least cost, if known.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -126,16 +126,16 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
         see `generate`; "random:100" and its like are the same for `k` parts. Else a name such as "G1", looked up in
         `data_folder`, in the folders of $TSPLIB_DIR, and in the user's cache, and in their subfolder gset.
     data_folder : path, optional
-        Where to look for a file that is not found by `spec` alone.
+        Folder to search if `spec` alone names no file.
     seed : int, 0 to 2**63 - 1
-        Of a generated graph whose `spec` names none.
+        Seed of a generated graph, unless `spec` has one.
     k : int, 2 to 100,000
-        Number of parts for the graph of a file; a specification "maxcut:N:K" brings its own.
+        Number of parts for the graph of a file; a specification "maxcut:N:K" has its own.
 
     Raises
     ------
     InstanceError
-        No such file, a specification that is malformed or out of range, or an invalid file.
+        No such file, a malformed specification or one out of range, or an invalid file.
     """
     return READER.load(spec, data_folder, seed=seed, k=k)
 
@@ -145,19 +145,19 @@ def generate(spec: str, seed: int = 0) -> GraphInstance:
 
     Each pair i < j of vertices, row by row, has one word of `core.problems.instances.random_words.random_words`: its
     upper half decides with probability `density` whether there is an edge, its lower half draws the weight. All in
-    integers, so that a specification is the same graph for ever. The name lists all options.
+    integers, so that a specification always gives the same graph. The name lists all options.
 
     Parameters
     ----------
     spec : str
-        Density from 0 to 1, 0.5 unless told; weights from LOW to HIGH, 1..10 unless told.
+        Density from 0 to 1, by default 0.5; weights from LOW to HIGH, by default 1..10.
     seed : int, 0 to 2**63 - 1
-        Where `spec` names none.
+        Seed unless `spec` has one.
 
     Raises
     ------
     InstanceError
-        A specification that is malformed or out of range.
+        A malformed specification or one out of range.
     """
     name, (n, k, *drawn) = parse_specification(spec, _SIZES, (SEED._replace(usual=str(seed)), *_OPTIONS))
     return GraphInstance(name, _random_weights(n, *drawn), k, source="generated from its name")
@@ -178,7 +178,7 @@ def _random_weights(n: int, seed: int, density: Fraction, span: tuple[int, int])
 
 
 def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInstance:
-    """Return the graph of a rudy text: a line "n m", then m lines "i j w", vertices from 1, w = 1 if left out.
+    """Return the graph of a rudy text: a line "n m", then m lines "i j w", vertices from 1, by default w = 1.
 
     Parameters
     ----------
@@ -186,12 +186,12 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
     k : int, 2 to 100,000
         Number of parts.
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     # before a large matrix is filled
     _check_parts(str(path), k)

@@ -37,7 +37,7 @@ class Ties(Graph):
 
 @function
 def added(solution: Array[i32], move: Move, graph: Graph) -> i32:
-    """What moving a vertex (the move's i) to another part (its j) adds to the cost, in O(n)."""
+    """Return the change of cost by a move of a vertex (the move's i) to another part (its j), in O(n)."""
     difference = 0
     here = solution[move.i]
     for other in range(graph.vertices):
@@ -81,12 +81,12 @@ def move_vertex(solution: Array[i32], move: Move, graph: Ties):
 
 
 class MaxKCut(Problem):
-    """Divide the vertices of a graph into k parts so that the edges inside parts weigh least.
+    """Divide the vertices of a graph into k parts with the least weight of edges inside parts.
 
     Parameters
     ----------
     instance : core.problems.more.max_cut.graphs.GraphInstance or str
-        What is solved, or its name, path or specification: see `core.problems.more.max_cut.graphs.load`.
+        Instance, or its name, path or specification: see `core.problems.more.max_cut.graphs.load`.
 
     """
 

@@ -9,7 +9,7 @@ from core.problems.more.max_cut.qubo import Qubo
 
 
 class MaxCut(Qubo):
-    """Divide the vertices of a graph in two so that the edges between the parts weigh most: the cost is minus that.
+    """Divide the vertices of a graph in two with the largest weight between the parts; the cost is minus that.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class MaxCut(Qubo):
     Raises
     ------
     InstanceError
-        No such graph, weights whose sums do not fit, or an instance for more parts than two.
+        No such graph, too large sums of weights, or an instance for more than two parts.
 
     """
 

@@ -29,7 +29,7 @@ class QuadraticForm:
     coefficients : array_like, shape (n, n), integers, symmetric
         c; kept as int32, C-contiguous.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class QuadraticForm:
 
     def values(self, solutions: np.ndarray) -> np.ndarray:
         """The values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""
-        bits = solutions.astype(np.float64)  # whose sums are exact up to 2^53
+        bits = solutions.astype(np.float64)  # its sums are exact up to 2^53
         twice = bits @ self.coefficients.diagonal()
         for first in range(0, self.n, ROW_BLOCK):
             rows = self.coefficients[first : first + ROW_BLOCK].astype(np.float64)
@@ -96,9 +96,10 @@ def of_matrix(name: str, matrix: np.ndarray, source: str = "given by the caller"
 
 
 def of_graph(graph: GraphInstance) -> QuadraticForm:
-    """Return the form whose value is minus the weight of the edges between vertices of unequal bits.
+    """Return the form with minus the weight of the edges between vertices of unequal bits as value.
 
-    An edge is cut by x[i] + x[j] - 2 x[i] x[j]: of a vertex minus the weight of its edges counts, of an edge twice it.
+    An edge is cut by x[i] + x[j] - 2 x[i] x[j]: the coefficient of a vertex is minus the weight of its edges, that of
+    an edge twice its weight.
     """
     ends = graph.weights.sum(axis=1, dtype=np.int64)
     heaviest = max(int(np.abs(ends).max()), 2 * max(int(graph.weights.max()), -int(graph.weights.min())))

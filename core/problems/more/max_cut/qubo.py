@@ -39,13 +39,13 @@ def flip_step(bits: Array[i32], p: i32) -> i32:
 
 @function
 def field_change(bits: Array[i32], p: i32, q: i32, form: QuadraticCoefficients) -> i32:
-    """What flipping bit q adds to the field of another one; 0 where there are no two of them."""
+    """Return the change of another bit's field by a flip of bit q; 0 if they are not two bits."""
     return 0 if p < 0 or q < 0 or p == q else form.coefficients[p * form.n + q] * flip_step(bits, q)
 
 
 @function
 def local_field(bits: Array[i32], p: i32, form: QuadraticCoefficients) -> i32:
-    """What bit p costs when it is 1, in O(n)."""
+    """Return the cost of bit p if it is 1, in O(n)."""
     total = 0 if p < 0 else form.coefficients[p * form.n + p]
     for q in range(form.n):
         if p >= 0 and q != p:
@@ -55,7 +55,7 @@ def local_field(bits: Array[i32], p: i32, form: QuadraticCoefficients) -> i32:
 
 @function
 def added_for_fields(of_i: i32, of_j: i32, of_k: i32, bits: Array[i32], move: Move, form: QuadraticCoefficients) -> i32:
-    """What flipping up to three bits adds, given their fields: one after another, each pulls at those behind it."""
+    """Return the change by up to three flips, given the bits' fields; each flip changes the fields of later ones."""
     i, j, k = move.i, move.j, move.k
     by_j = flip_step(bits, j) * (of_j + field_change(bits, j, i, form))
     return (
@@ -67,14 +67,14 @@ def added_for_fields(of_i: i32, of_j: i32, of_k: i32, bits: Array[i32], move: Mo
 
 @function
 def added(bits: Array[i32], move: Move, form: QuadraticCoefficients) -> i32:
-    """What a move adds, in O(n)."""
+    """Return the change of cost by a move, in O(n)."""
     of_i, of_j = local_field(bits, move.i, form), local_field(bits, move.j, form)
     return added_for_fields(of_i, of_j, local_field(bits, move.k, form), bits, move, form)
 
 
 @function
 def added_by_fields(bits: Array[i32], move: Move, form: LocalFields) -> i32:
-    """What a move adds, in O(1)."""
+    """Return the change of cost by a move, in O(1)."""
     of_j = 0 if move.j < 0 else form.fields[move.j]
     return added_for_fields(form.fields[move.i], of_j, 0 if move.k < 0 else form.fields[move.k], bits, move, form)
 
@@ -98,7 +98,7 @@ def update_fields(bits: Array[i32], move: Move, form: LocalFields):
 
 
 class Qubo(Problem):
-    """Find bits whose quadratic form is least.
+    """Find bits with the least value of a quadratic form.
 
     Parameters
     ----------

@@ -33,26 +33,26 @@ _HEADER = re.compile(r"p\s+(w?cnf)\s+([0-9]{1,19})\s+([0-9]{1,19})(?:\s+[0-9]{1,
 
 
 class SatInstance:
-    """Clauses of any length over Boolean variables; what no clause satisfied costs is its weight.
+    """Clauses of any length over Boolean variables; an unsatisfied clause costs its weight.
 
     Parameters
     ----------
     name : str
     variables : int, 1 to 65,535
     clauses : sequence of sequences of int
-        The literals of each clause: v for variable v, counted from 1, and -v for its negation. A literal that is there
-        twice counts once, and a clause that has both v and -v is left out, since nothing can violate it.
+        The literals of each clause: v for variable v, counted from 1, and -v for its negation. A repeated
+        literal counts once, and a clause with both v and -v is dropped, since it is always satisfied.
     weights : sequence of int, optional
         Of the clauses, from 1 on; by default all are 1.
     source : str
-        Where the instance came from, in words.
+        Origin of the instance.
 
     Attributes
     ----------
     literals : ndarray, int32
         Those of all clauses one after another: 2 v for variable v, here counted from 0, and 2 v + 1 for its negation.
     starts : ndarray, shape (number of clauses + 1,), int32
-        Where each clause begins among them, then where the last one ends.
+        Begin of each clause among them, then the end of the last one.
     weights : ndarray, shape (number of clauses,), int32
     sha256 : str
         Digest of the content: equal for files that differ in white space, comments or name only.
@@ -117,9 +117,9 @@ def clauses_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     clauses : ndarray, int32
-        2 c for clause c, or 2 c + 1 where the variable is negated; those of all variables one after another.
+        2 c for clause c, or 2 c + 1 if the variable is negated; those of all variables one after another.
     firsts : ndarray, shape (variables + 1,), int32
-        Where those of each variable begin, then where the last ones end.
+        Begin of those of each variable, then the end of the last ones.
     """
     by_variable = np.argsort(instance.literals >> 1, kind="stable")
     owners = np.repeat(np.arange(len(instance.weights), dtype=np.int32), np.diff(instance.starts))
@@ -166,12 +166,12 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
     ----------
     text : str
     path : path
-        Stands for the text in error messages, and names the instance.
+        Name of the text in error messages, and of the instance.
 
     Raises
     ------
     InstanceError
-        Names path, line, what was found and what was expected.
+        Names path, line, the value found and the value expected.
     """
     rows = _rows(text)
     line, header = next(rows, (1, ""))

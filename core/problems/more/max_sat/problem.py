@@ -48,7 +48,7 @@ def literal_value(bit: i32, code: i32) -> i32:
 
 @function
 def added(bits: Array[i32], move: Move, formula: Formula) -> i32:
-    """What flipping a variable adds to the weight of the clauses that are not satisfied, by counting in each."""
+    """Return the change of the weight of unsatisfied clauses by a flip, by counting in each clause."""
     total = 0
     for place in range(formula.firsts[move.i], formula.firsts[move.i + 1]):
         clause = formula.clauses_of[place] >> 1
