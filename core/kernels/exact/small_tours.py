@@ -1,0 +1,93 @@
+"""Shortest tours of many small instances in one launch: a lane takes one after the other, and proves each by 1-trees.
+
+What a lane finds of an instance depends on nothing else, so tours and nodes are equal on all devices.
+"""
+
+from __future__ import annotations
+
+from core.kernels.exact.branch_and_bound import (
+    ROOT_STEPS,
+    STEPS,
+    OpenNode,
+    branch,
+    fork,
+    load_node,
+    store_node,
+    write_tour,
+)
+from core.kernels.exact.city_sets import ROW
+from core.kernels.exact.edge_elimination import eliminate
+from core.kernels.exact.one_tree import Ascent, OneTree, Subproblem, ascend, is_tour, least_one_tree
+from core.lang import *
+
+MOST_CITIES = 15
+CITIES, SCALE, LENGTH, NODES = range(4)
+"""Numbers of an instance: how many cities, what distances are multiplied by, the shortest tour, nodes explored."""
+
+
+@bundle
+class SmallTour:
+    """An instance, and the shortest tour that is known of it, at first a heuristic's.
+
+    Attributes
+    ----------
+    costs : Array, 15 * 32
+        Distances times the scale.
+    numbers : Array, 4
+        See `CITIES`.
+    tour : Array, 32
+
+    """
+
+    costs: Array[i32] = Row(MOST_CITIES * ROW)
+    numbers: Array[i32] = Row(4)
+    tour: Array[u8] = Row(ROW)
+
+
+@function
+def prove(instance: SmallTour, born: Rows[OpenNode], bottom: i32):
+    """Find the shortest tour of an instance; open nodes lie on a stack from row ``bottom`` on."""
+    n, scale = instance.numbers[CITIES], instance.numbers[SCALE]
+    given = Subproblem(n, local_array(ROW, u32), local_array(ROW, u32), local_array(ROW, i32))
+    tree = OneTree(local_array(ROW, u32), local_array(ROW, i32), local_array(ROW, i32))
+    for v in range(n):
+        given.included[v] = u32(0)
+        given.excluded[v] = u32(0)
+        given.multipliers[v] = 0
+    store_node(given, 0, born[bottom])
+    top = bottom + 1
+    limit = instance.numbers[LENGTH]
+    nodes = 0
+    while top > bottom:
+        top -= 1
+        depth = load_node(born[top], given)
+        nodes += 1
+        enough = (limit - 1) * scale
+        steps = ROOT_STEPS if depth == 0 else STEPS
+        strength = 128 if depth == 0 else 64
+        bound = ascend(instance.costs, Ascent(limit * scale, enough, steps, strength), given, tree)
+        if bound <= enough:
+            complete = is_tour(tree, n)
+            if complete:
+                limit = bound // scale
+                write_tour(tree, n, instance.tour)
+            else:
+                least_one_tree(instance.costs, given, tree)
+                possible = eliminate(instance.costs, enough - bound, given, tree)
+                if possible:
+                    at = fork(instance.costs, given, tree)
+                    if at != 0:
+                        children = branch(at, given, depth + 1, born, top)
+                        top += children
+    instance.numbers[LENGTH] = limit
+    instance.numbers[NODES] = nodes
+
+
+@kernel
+def prove_all(instances: Rows[SmallTour], count: i32, ticket: Array[i32], born: Rows[OpenNode], room: i32):
+    """Take ``count`` instances by ``ticket``, and prove each; ``born`` has ``room`` rows for each lane."""
+    me = team_rank() * team_size() + lane()
+    item = atomic_add(ticket, 0, 1)
+    while item < count:
+        prove(instances[item], born, me * room)
+        item = atomic_add(ticket, 0, 1)
