@@ -112,11 +112,11 @@ class OneTreeSearch(ExactMethod):
                 self.want(ranks.sum(self.lanes))
             self.agreed = ranks
 
-    def warm_up(self) -> None:
-        """Compile what a search launches, by launches without items."""
+    def warm_up(self, count: bool) -> None:
+        """See `ExactMethod`; launches have no items."""
         self.reset(MOST_LENGTH)
         none = root_node().some(slice(0, 0))
-        for counting in (False, True):
+        for counting in (False, True) if count else (False,):
             if self.wanted > 1:
                 self._launch(none, self.children, deep=False, counting=counting)
             self._launch(none, self.stacks, deep=True, counting=counting)

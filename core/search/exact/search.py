@@ -141,7 +141,7 @@ class ExactSearch:
         if self.method is None:
             return
         with self.backend.warming_up():
-            self.method.warm_up()
+            self.method.warm_up(self.count)
 
     def run(
         self,

@@ -114,8 +114,8 @@ class ExactMethod:
         """Nodes of a search, if anybody can tell before it; None: nobody can."""
         return None
 
-    def warm_up(self) -> None:
-        """Compile all that a search launches."""
+    def warm_up(self, count: bool) -> None:
+        """Compile all that a search launches, which may count all shortest tours."""
         raise NotImplementedError
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
