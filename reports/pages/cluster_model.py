@@ -53,7 +53,7 @@ class ModelledInstance(NamedTuple):
 
 
 class ModelledCost(NamedTuple):
-    """What a run takes somewhere: seconds, joules, and its price; None: nobody said watts, or prices."""
+    """Cost of a run: seconds, joules, and its price; None if watts or prices are not given."""
 
     place: str
     seconds: float
@@ -62,7 +62,7 @@ class ModelledCost(NamedTuple):
 
 
 class ModelCheck(NamedTuple):
-    """A measured run beside what the model says of it.
+    """A measured run with its modelled time.
 
     Attributes
     ----------
@@ -72,10 +72,10 @@ class ModelCheck(NamedTuple):
         Seconds of an iteration.
     modelled : float
     error : Estimate
-        How far the model is above (+) or below (-) the measured median, as a part of it, with an interval that both
-        runs give: the one that calibrated, and this one.
+        Relative deviation of the model above (+) or below (-) the measured median, with an interval from both runs:
+        the calibration's and this one.
     unshared : str
-        The seconds that ranks do not share, and where they are from.
+        The serial seconds, and their origin.
     """
 
     instance: str
@@ -91,19 +91,19 @@ class ModelCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterModelPage:
-    """All of the report.
+    """Content of the report.
 
     Attributes
     ----------
     workload, made_by : str
     calibration : tuple of str
-        Sentences: what measured the core and the GPU, and what ranks do not share.
+        Sentences on the measurements of the core and the GPU, and on serial work.
     networks : TextTable
     subjects : tuple of ModelledInstance
     sizes, published : tuple of TextTable
-        From which size ranks beat the GPU; a paper's tables as modelled.
+        Sizes from which ranks beat the GPU; a paper's tables as modelled.
     spent : tuple of (str, tuple of ModelledCost)
-        By what was run, in words.
+        Costs by the name of the run.
 
     """
 
@@ -155,7 +155,7 @@ def turning_ranks(points: pandas.DataFrame, gpu_s: float | None) -> tuple[int, i
     Returns
     -------
     int
-        From which further ranks make it slower, or the last.
+        Ranks beyond which further ones make it slower, or the last.
     int or None
         The fewest that communicate for half of their time; None: none of them.
     int or None
@@ -170,7 +170,7 @@ def turning_ranks(points: pandas.DataFrame, gpu_s: float | None) -> tuple[int, i
 
 
 def turning_points(subject: ModelledInstance) -> TextTable:
-    """Where communication eats the gain."""
+    """Return the numbers of ranks at which communication outweighs the gain."""
     rows = []
     for network, points in subject.curves:
         fastest, lost, beats = turning_ranks(points, subject.gpu_s)

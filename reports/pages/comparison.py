@@ -27,7 +27,7 @@ from reports.text.tables import TextTable
 from reports.twelve_rules.inputs import ARITHMETIC
 
 Pictures = Sequence[tuple[str, str]]
-"""What each picture of a section shows, and its address relative to the report."""
+"""Content of each picture of a section, and its address relative to the report."""
 
 
 def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSection]:
@@ -98,7 +98,7 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
 
 
 def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
-    """What the template needs of a section."""
+    """Return the template's data of a section."""
     comparison = section.comparison
     return {
         "work": comparison.work,
@@ -144,7 +144,7 @@ def _paper_places(comparison: ComparedRuns) -> list[str]:
 
 
 def _targets(section: ComparedSection) -> list[str]:
-    """What is to be said of targets and of the histories, in sentences without their full stops; empty without any."""
+    """Return remarks on targets and histories, in sentences without full stops; empty without any."""
     if section.to_targets is None:
         return []
     targets, families = section.to_targets

@@ -113,7 +113,7 @@ def _energy(record: Record) -> str:
 
 
 def targets_table(one: ComparedSection) -> TextTable:
-    """How fast each row reached targets, over its seeds."""
+    """Return the times of each row to the targets, over its seeds."""
     assert one.to_targets is not None
     targets, families = one.to_targets
     caption = f"{_table_title(one.comparison)}: expected running time to targets"
@@ -139,7 +139,7 @@ def times(comparison: ComparedRuns) -> TextTable:
 
 
 def conditions(comparison: ComparedRuns) -> TextTable:
-    """What was evaluated, the rate of kernels alone, and what the machine was like."""
+    """Return the number of evaluations, the rate of kernels alone, and the machine's conditions."""
     unit = comparison.work.evaluation_unit
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
@@ -195,7 +195,7 @@ def seeds(one: ComparedSection) -> TextTable:
 
 
 def published(comparison: ComparedRuns) -> Iterator[tuple[Paper, AnnotatedTable]]:
-    """Yield the papers' tables whose rows are numbers of processors, ours beside them; one work fills no other's."""
+    """Yield the papers' tables with rows by numbers of processors, with ours; runs fill only tables of equal work."""
     for paper in papers_of_workload(comparison.work.workload):
         for exhibit in paper.exhibits:
             if exhibit.row_by == PROCESSORS:

@@ -61,19 +61,19 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name : str
         Of a paper, `overview` or `ranks`; its records are `NAME.jsonl`.
     title, note : str
-        What it is about, and what a reader should know beside what the records say; the latter may be empty.
+        Subject, and further information for readers; the latter may be empty.
     commands : tuple of str
         Command lines that made the records.
     exhibit, measure : str
-        A table or figure of the paper, and the ratio in it that the index tells; empty where none is told.
+        A table or figure of the paper, and its ratio for the index; empty for none.
     picture : str
-        Of the report, without its ending: the one that the index shows; empty for the first.
+        Name of the report's picture for the index, without suffix; empty for the first.
     why : str
-        Reason for the works of an overview, a sentence without its full stop.
+        Reason for the choice of an overview's runs, a sentence without its full stop.
     partial : str
-        Reason for stopping before all runs of a paper's exhibits were made, the same; empty where all were.
+        Reason for missing runs of a paper's exhibits, a sentence without its full stop; empty if all were made.
     elsewhere : tuple of Elsewhere
-        Medians that other runs of the same work took.
+        Medians of other runs of the same work.
     """
 
     name: str
@@ -145,14 +145,14 @@ def read_printed(folder: Path) -> list[PrintedOutput]:
 
 
 def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record:
-    """Put into a record's details what the same work took elsewhere, so that cautions see it.
+    """Add medians of the same work elsewhere to a record's details, for the cautions.
 
     Parameters
     ----------
     record : Record
     elsewhere : sequence of Elsewhere
         Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
-        `execution` settings, the median of the `seconds`, and `where` it was taken, in words.
+        `execution` settings, the median of the `seconds`, and the place, `where`, as text.
     """
     known = [
         {"seconds": one.seconds, "where": one.where}
@@ -288,7 +288,7 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
 
 
 OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}
-"""What makes the reports that are no paper's."""
+"""Functions that make the reports other than those of papers."""
 
 
 def overview_of(records: Iterable[Record], why: str = "") -> Overview:
@@ -311,9 +311,9 @@ def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
 
 
 def _ranges(what: str, found: Sequence[tuple[str, ComparedRun, float]], records: Sequence[Record]) -> str:
-    """Word ratios by whose they are, from the least to the greatest: those of GPUs where there are any.
+    """Return ratios by device, from the least to the greatest, as text; only those of GPUs if there are any.
 
-    What a ratio is over has 1 itself, and is left out.
+    The baseline has ratio 1, and is left out.
     """
     found = [one for one in found if one[2] != 1]
     of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
@@ -346,7 +346,7 @@ def _range(ratios: tuple[str, Sequence[float]]) -> str:
 def _part(
     entry: GalleryReport, records: Sequence[Record], headline: str, files: Sequence[Path]
 ) -> Mapping[str, object]:
-    """What the index says of a report."""
+    """Return the index's data of a report."""
     report = files[0].name
     pictures = [path.name for path in files if path.suffix == ".svg"]
     wanted = f"{entry.picture}.svg"

@@ -32,7 +32,7 @@ def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
 
 
 def fill(name: str, **values: Any) -> str:
-    """Fill a template, with no more than one empty line between two paragraphs.
+    """Fill a template, with at most one empty line between two paragraphs.
 
     Raises
     ------

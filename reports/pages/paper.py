@@ -65,20 +65,20 @@ def write(
     Parameters
     ----------
     paper, exhibits
-        What is reported, in this order.
+        Paper and exhibits to report, in this order.
     records : sequence of Record
-        What ran; those of other papers' workloads are left out.
+        Records of runs; those of other papers' workloads are left out.
     folder : Path
     not_made : mapping, optional
         Parts without a run, by exhibit.
     made_by : str, optional
-        The command line that made the records, which the report then says.
+        The command line that made the records, which the report prints.
     formats : sequence of str, optional
-        Of the plots.
+        Formats of the plots.
     earlier : sequence of Exhibit, optional
         Exhibits with runs of another command line.
     partial : str, optional
-        Reason for rows of the exhibits without a run, a sentence without its full stop, which the report then says.
+        Reason for rows without a run, a sentence without its full stop, which the report prints.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def write(
     Raises
     ------
     UnequalWorkError
-        Two runs of the same instance, seed and parameters did not do the same work.
+        Two runs of the same instance, seed and parameters have different hashes.
     UserError
         The folder cannot be written, or jinja2 is not installed.
     """
@@ -209,7 +209,7 @@ def _text(
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
-    """What the template needs of an exhibit."""
+    """Return the template's data of an exhibit."""
     drawing = bool(exhibit.of)
     marked = None if drawing else make_table(filled)
     missing = () if drawing else filled.missing
@@ -251,7 +251,7 @@ def _settings(rows: Iterable[ComparedRun]) -> list[str]:
 
 
 def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
-    """Runs that stand in no exhibit, a row each; None where there are none."""
+    """Return a table of the runs outside all exhibits; None without such runs."""
     if not rows:
         return None
     common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}

@@ -23,7 +23,7 @@ APART = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MU
 
 
 def prose_figures(page: Path, text: str) -> list[str]:
-    """Return a line for each time or ratio in the prose of a page that stands in none of its tables and blocks."""
+    """Return a line for each time or ratio in the prose of a page that is in none of its tables and blocks."""
     recorded = "".join(APART.findall(text))
     figures = [one for one in dict.fromkeys(FIGURE.findall(APART.sub("", text))) if one not in recorded]
     return [f"{page}: {one}: expected a figure of a table or a block of this page" for one in figures]

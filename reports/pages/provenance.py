@@ -36,13 +36,13 @@ def dates(records: Sequence[Record]) -> str:
 
 
 def runs(records: Sequence[Record]) -> str:
-    """How many runs there are, and of how many repetitions all together."""
+    """Return the number of runs, and of all their repetitions, as text."""
     merged = merge(records)
     return f"{_count(len(merged), 'run')}, {_count(sum(len(one.repetitions) for one in merged), 'repetition')} in all"
 
 
 def stale_line(records: Sequence[Record], renewed_by: str) -> str:
-    """Return a line with the number of runs whose kernels or search are not today's; empty if there is none."""
+    """Return a line with the number of runs with older kernels or search; empty if there is none."""
     merged = merge(records)
     count = sum(map(is_stale, merged))
     if not count:
@@ -54,7 +54,7 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
 
 
 def repetitions(records: Sequence[Record]) -> str:
-    """How many repetitions each of some runs has: the same number, or from the least to the most."""
+    """Return the number of repetitions of each run as text: one number, or the least and the most."""
     counts = sorted({len(one.repetitions) for one in merge(records)})
     spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
     return f"{spread} repetition{'' if spread == '1' else 's'}"

@@ -1,6 +1,6 @@
 """The tables of the page of results, made from the gallery's records.
 
-`results.toml`, next to the records, says which figures they show; each stands in the page between two marks:
+`results.toml`, next to the records, defines their figures; each table is between two marks:
 
 <!-- table NAME: made by python -m reports results -->
 ...
@@ -59,23 +59,23 @@ class UnfilledError(UserError):
 
 
 class FigureChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which figure stands in a cell: a published one where a machine of the paper is named, else one of ours.
+    """The figure of a cell: a published one if a machine of the paper is named, else one of ours.
 
     Attributes
     ----------
     exhibit, line : str
         `table 4`, and the key of its row.
     machine, column : str
-        Of a published figure: the key of the machine, and the heading of the column; the latter may be empty where
-        `where` tells columns, or the machine has one alone.
+        For a published figure: the key of the machine, and the heading of the column; the latter may be empty if
+        `where` selects the column, or the machine has only one.
     where : mapping
-        Options that a run of ours was asked for, and that tell the paper's columns where options do: strategy, ants ...
+        Options of our run, which also select the paper's column if options distinguish columns: strategy, ants ...
     series, backend : str
-        Of ours; without a backend those of all.
+        Series and backend of our run; any backend if empty.
     ranks : int
-        Of ours; 0: any number.
+        Ranks of our run; 0 for any number.
     shows : tuple of str
-        Measures that the cell says; empty: what the exhibit's cells say, or all that is printed.
+        Measures in the cell; by default those of the exhibit's cells, or all published ones.
     """
 
     exhibit: str = ""
@@ -168,7 +168,7 @@ def _content(folder: Path) -> tuple[DataFile, ResultsContent]:
 
 
 def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -> FigureChoice:
-    """What stands where a row and a column meet, after a look at whether the paper has it."""
+    """Return the figure of a row and a column, after checking that the paper has it."""
     choice = msgspec.convert(
         {name: said[name] for name in FigureChoice.__struct_fields__ if name in said}, FigureChoice
     )
@@ -257,7 +257,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
 
 def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
-    """What may stand in a cell."""
+    """Return the candidates for a cell."""
     if not choice.machine:
         return [_shortened(filled, one, choice) for one in filled.ours if _chosen(filled, one, choice)]
     headings, wanted = column_headings(filled.exhibit, choice), (choice.line, paper.machines[choice.machine].short)
@@ -267,7 +267,7 @@ def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence
 
 
 def _might_run(paper: Paper, choice: FigureChoice) -> bool:
-    """Whether the paper's data have a run for a cell."""
+    """Return True if the paper's data have a run for a cell."""
     exhibit = find_exhibit(paper, choice)
     series = next(one for one in exhibit.series if one.name == choice.series)
     return not choice.line or series.runs(exhibit.line(choice.line))
@@ -286,7 +286,7 @@ def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
 
 
 def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
-    """Whether a run of ours is one that a choice means."""
+    """Return True if our run fits a choice."""
     assert datum.row is not None
     record = datum.row.record
     series = find_series(filled.exhibit, record)

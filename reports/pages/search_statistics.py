@@ -66,7 +66,7 @@ def _results(field: InstanceRuns) -> TextTable:
 
 
 def _easier_targets(field: InstanceRuns) -> TextTable:
-    """How each row reached the targets that are easier than the first."""
+    """Return the times of each row to the targets that are easier than the first."""
     columns: dict[str, Callable[[Any], Any]] = {
         "algorithm": lambda of: of[1].work,
         "on": lambda of: of[1].place,
@@ -147,7 +147,7 @@ def _with_a_value_per_seed(runs: Sequence[Record]) -> Record:
 
 
 def _section(field: InstanceRuns, pictures: Pictures) -> dict[str, object]:
-    """What the template needs of an instance."""
+    """Return the template's data of an instance."""
     return {
         "field": field,
         "source": str(field.record.details.get("instance_source") or "source not recorded").rstrip(". "),

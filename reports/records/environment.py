@@ -72,7 +72,7 @@ def processor_model() -> str:
     """Name the processor as its maker prints it."""
     if name := _first_core("model name"):
         return name
-    # py-cpuinfo knows every system but takes a second and starts processes of its own.
+    # py-cpuinfo supports every system but takes a second and starts processes.
     try:
         from cpuinfo import get_cpu_info
     except ImportError:

@@ -1,8 +1,7 @@
 """Files of run records: a JSON object per line, fsynced per repetition, so that a killed run resumes.
 
-A repetition appends one line whose `repetitions` holds that repetition; `merge_lines` turns the lines of a finished run
-into one. Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single
-write.
+A repetition appends one line with itself in `repetitions`; `merge_lines` turns the lines of a finished run into one.
+Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single write.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
 def count_repetitions(
     path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
 ) -> int:
-    """Count the repetitions of the same work in a file, wherever and however they were made.
+    """Count the repetitions of the same work in a file, on any machine and with any settings.
 
     Raises
     ------
@@ -171,7 +170,7 @@ def count_repetitions(
     """
     if not os.path.exists(path):
         return 0
-    # What a file holds has been JSON, in which tuples are lists.
+    # The file's content comes from JSON, in which tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
     return sum(
         len(one.repetitions)
@@ -183,16 +182,16 @@ def count_repetitions(
 def refuse_namesake(
     path: str | os.PathLike[str], workload: str, instance: str, sha256: str, advice: str = "another file"
 ) -> None:
-    """Refuse a file that holds runs of another instance under the same name: pages would show both as one.
+    """Refuse a file with runs of another instance of the same name, which pages would show as one.
 
     Parameters
     ----------
     path
         File of records, which need not exist.
     workload, instance, sha256
-        Workload, name and digest of the instance whose runs will be appended.
+        Workload, name and digest of the instance of the new runs.
     advice
-        What the user may choose instead, for the message.
+        Alternative for the user, for the message.
 
     Raises
     ------
@@ -293,7 +292,7 @@ def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
 
 
 def _text(line: bytes, origin: str) -> str:
-    """A line as text; a damaged byte is not replaced by a sign that nobody wrote."""
+    """Return a line as text; a damaged byte is an error, not replaced by another character."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -309,7 +308,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _may_be_torn(tail: bytes) -> bool:
-    """Whether a last line may be the beginning of a record, and not a whole record with something behind it."""
+    """Return True if a last line may be the incomplete beginning of a record."""
     if not tail.startswith(_START):
         return _START.startswith(tail)
     try:

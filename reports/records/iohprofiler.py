@@ -20,12 +20,12 @@ from reports.records.files import Record, group_by, merge
 from reports.records.parameters import parameters_text
 
 VERSION = "1.0.0"
-"""Of the format. IOHanalyzer compares it, as a text, with the least version whose data files have two columns."""
+"""Version of the format. IOHanalyzer compares it, as text, with the least version for data files with two columns."""
 HEADING = "evaluations raw_y"
 MAXIMISED = ("lcs", "knapsack")
-"""Workloads whose cost is the better the larger it is."""
+"""Workloads with a cost to maximise."""
 SIZES = ("cities", "size", "items")
-"""Details that say how large an instance is, in the order in which they are looked for."""
+"""Details with the size of an instance, in the order of the search."""
 START = "start_cost"
 """Detail with the cost of the solution that a search started from."""
 
@@ -42,7 +42,7 @@ class IohRun:
 
 @dataclass(frozen=True)
 class IohFiles:
-    """The files that describe the runs, and the runs of which something is not known, in words."""
+    """Files that describe the runs, and descriptions of the runs with missing data."""
 
     files: tuple[Path, ...]
     notes: tuple[str, ...]
@@ -81,10 +81,10 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
 
 
 def cost_rows(record: Record) -> CostRows:
-    """Return evaluations with the best cost until then; empty where neither a history nor the start is known.
+    """Return evaluations with the best cost until then; empty if neither a history nor the start is known.
 
-    The readers tell where a run begins by its row of evaluation 1. A start solution counts as the first evaluation,
-    whether the search counted it or not; without one the first cost that is known stands there.
+    Readers identify the start of a run by its row of evaluation 1. A start solution is the first evaluation, even if
+    the search did not count it; without one the first known cost is used.
     """
     history = next((repetition.history for repetition in record.repetitions if repetition.history), None)
     counted = record.evaluations
@@ -142,7 +142,7 @@ def _run(run: IohRun) -> dict[str, Any]:
 
 
 def _run_settings(record: Record) -> dict[str, Any]:
-    """What sets algorithms apart: all that was asked but for the instance and the seed."""
+    """Return the settings that distinguish algorithms: all but the instance and the seed."""
     asked = {"backend": record.backend, "device": record.device, "ranks": record.ranks}
     return {**record.parameters, **record.execution, **asked, "host": record.environment.get("host")}
 

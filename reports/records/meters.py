@@ -18,18 +18,18 @@ from typing import Any
 GPU_ENERGY = "gpu_nvml"
 PACKAGE_ENERGY = "package_rapl"
 ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (RAPL)"}
-"""Sources of joules in words, by their keys in a record."""
+"""Descriptions of sources of joules, by their keys in a record."""
 
 MOST_PROCESSORS = 16
-"""Whose clocks are read, evenly spread: reading hundreds of files takes milliseconds."""
+"""Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
 RENEWALS = 10
-"""Times that a counter of energy must have been renewed in a repetition whose joules are recorded: what is counted to
-the last renewal before each reading is then wrong by a tenth at most."""
+"""Least updates of an energy counter in a repetition with recorded joules: the delay of the last update before
+each reading is then a tenth at most."""
 RENEWED_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
 """Seconds between two renewals of a counter, as seen on an H200 and as Intel's manuals say."""
 MOST_WATTS = 600.0
-"""That a processor package draws. Its counter of energy may have wrapped around twice in a repetition that is so long
-that this many watts fill it; the joules are then not recorded."""
+"""Largest power of a processor package. In a repetition long enough for this power to fill the energy counter,
+the counter may have wrapped around twice; the joules are then not recorded."""
 
 THROTTLED_BY = {
     "SwPowerCap": "power limit",
@@ -39,18 +39,18 @@ THROTTLED_BY = {
     "HwPowerBrakeSlowdown": "power brake",
     "SyncBoost": "clock of other GPUs",
 }
-"""What slows a GPU's clock down, by the end of the name that NVML has for it. That a GPU idles, or that somebody set
-its clock, is none of it."""
+"""Reasons of a lower GPU clock, by the end of NVML's name. Idle GPUs and clocks set by the user are not
+included."""
 
 
 class Meter:
     """Reads before and after a repetition; a context manager, used anew for every repetition of a run.
 
-    The load is that of the minute before the repetition. Clocks and the temperature are those right after it, while
-    the device has not cooled down yet; what throttled is collected before and after. Energy is the difference of two
-    counters, so it is that of the whole GPU or of all processor packages, whoever else used them; a repetition that is
-    too short for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to answer how much energy it has
-    drawn, and is not asked again in a run whose last repetition was too short. All else is read in less than 1 ms.
+    The load is that of the minute before the repetition. Clocks and the temperature are those right after it, before
+    the device cools down; reasons of throttling are read before and after. Energy is the difference of two counters, so
+    it is that of the whole GPU or of all processor packages, including other programs; a repetition that is too short
+    for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not
+    read again in a run after a repetition that was too short. All else is read in less than 1 ms.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ class Meter:
     device_index : int or str
         The GPU's number among those that CUDA shows to this process, or its UUID as NVIDIA writes it (`GPU-...`).
     device_name : str, optional
-        The name of the GPU as its driver has it. Where NVML has another for that number, nothing of it is recorded.
+        The driver's name of the GPU. If NVML has another name for that number, none of its values is recorded.
     root : Path, optional
-        Folder in which `proc` and `sys` are.
+        Folder of `proc` and `sys`.
     nvml : module, optional
-        What is used in place of `pynvml`.
+        Replacement of `pynvml`.
     clock : callable, optional
         Seconds since some moment.
 
     Attributes
     ----------
     values : dict
-        After a repetition: `started_at`, `conditions` and `energy_j`, None where nothing could be read, as
-        `reports.records.schema.Repetition` takes them.
+        After a repetition: `started_at`, `conditions` and `energy_j`, None if nothing could be read, for
+        `reports.records.schema.Repetition`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class _Gpu:
         return None if millijoules is None else millijoules / 1e3
 
     def throttled_by(self) -> set[str] | None:
-        """What slows the clock down now, in words."""
+        """Return the present reasons of a lower clock, as text."""
         for question in self._questions:
             reasons = self._read(question)
             if reasons is not None:
@@ -217,7 +217,7 @@ def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
 
 
 def _visible(index: int | str) -> int | str:
-    """What NVML calls the GPU that CUDA gives this number: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs."""
+    """Return NVML's name of the GPU with this CUDA number: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs."""
     if not isinstance(index, int):
         return index
     shown = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
@@ -257,7 +257,7 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
-    """What a small file says, without white space around it; empty where it cannot be read."""
+    """Return the content of a small file without surrounding white space; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

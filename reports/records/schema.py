@@ -1,4 +1,4 @@
-"""Schema version 3 of a run record: the fields of a measured run, whose types are in `reports.records.check`.
+"""Schema version 3 of a run record: the fields of a measured run, with types in `reports.records.check`.
 
 An optional value that is absent was not recorded. No report shows it as 0.
 """
@@ -99,9 +99,9 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         with different settings are different runs. They are compared if their hashes are equal.
     seed : int
     backend, device : str
-        As given to `--backend` and `--device`; of a processor that was used in part the part, "4 of 16 cores".
+        Values of `--backend` and `--device`; for a part of a processor the part, "4 of 16 cores".
     device_kind : str
-        What the device is, whichever backend runs it: `core`, `cores` or `gpu`. A baseline is a `core`.
+        Kind of device, independent of the backend: `core`, `cores` or `gpu`. A baseline is a `core`.
     ranks : int
         MPI ranks; 1 without MPI.
     repetitions : tuple of Repetition
@@ -109,15 +109,15 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     best_index : int
         Number of the climber, ant or walk that found it.
     evaluations : int
-        Number of evaluations in ONE repetition, in the unit `evaluation_unit`; `details["evaluation_definition"]` says
-        what one is. Other execution settings may need fewer for the same work (a pruned scan does), so only runs of
+        Number of evaluations in ONE repetition, in the unit `evaluation_unit`; `details["evaluation_definition"]`
+        defines one. Other execution settings may need fewer for the same work (a pruned scan does), so only runs of
         equal settings must agree on it.
     evaluation_unit : str
         Plural noun: moves, neighbours, selections, nodes, cells, transitions.
     hash : str
-        Hexadecimal digest of what `hash_scope` names.
+        Hexadecimal digest of the data in `hash_scope`.
     hash_scope : str
-        What equal hashes prove to be equal: `moves` (the index and the cost of every move of every walk), `climbs`
+        Data proved equal by equal hashes: `moves` (the index and the cost of every move of every walk), `climbs`
         (number, length and steps of every climb), `tours` (the length of every ant's tour in every iteration), or
         `result` (the best solution, and not the way to it).
     environment : dict
@@ -135,7 +135,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         search, see `reports.records.sources`), `weak_scaling_ranks`; of dynamic
         programming also `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
     origin : str
-        Where the record was read, for messages; not written.
+        Place of the record, for messages; not written.
     """
 
     schema: Annotated[Literal[3], Meta(description="the number 3")] = 3
@@ -182,7 +182,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             _check_repetition(repetition, self.ranks, f"repetitions[{position}]")
 
     def __eq__(self, other: object) -> bool:
-        """Return True if two records say the same, wherever they were read."""
+        """Return True if two records have equal content, read from any place."""
         return isinstance(other, Record) and self._content() == other._content()
 
     def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
@@ -225,12 +225,12 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def hashed(self) -> str:
-        """Return the hash and its scope in words."""
+        """Return the hash and its scope as text."""
         return f"{self.hash} of {HASH_SCOPES[self.hash_scope]}"
 
     @property
     def proven(self) -> str:
-        """Return what equal hashes prove, in words: equal results may have been found in unequal work."""
+        """Return the data proved equal by equal hashes, as text: equal results may come from unequal work."""
         return "equal results" if self.hash_scope == "result" else "equal work"
 
     @property

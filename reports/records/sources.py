@@ -1,4 +1,4 @@
-"""Sources that a record measured: a digest, by which a record of other kernels is told from a current one."""
+"""Sources measured by a record: a digest that distinguishes records of other kernels from current ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reports.records.environment import ROOT
 from reports.records.files import Record
 
 MEASURED = ("core.kernels", "core.search")
-"""Packages whose modules count: kernels, and the searches that launch them."""
+"""Packages in the digest: kernels, and the searches that launch them."""
 FOLLOWED = (*MEASURED, "drivers.workload.local_search")
 """Packages through which a program's imports are followed."""
 PROGRAMS = ("drivers", "drivers/more")

@@ -108,7 +108,7 @@ def test_the_systems_table_tells_which_connection_gets_no_answer():
         assert lost_hosts.format_address("B80D01200000000067452301EFCDAB89") == "2001:db8::123:4567:89ab:cdef"
 
 
-# --- ranks that go on when others are killed ---
+# --- ranks that continue when others are killed ---
 
 
 def test_every_call_tells_of_a_rank_that_is_lost_and_the_others_go_on(mpirun):

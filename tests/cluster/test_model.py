@@ -181,7 +181,7 @@ def test_crowding_grows_with_the_ranks_of_a_host():
     assert HOSTS.crowding(4) == 1
 
 
-# --- ways of sharing ---
+# --- partition schemes ---
 
 
 @pytest.mark.parametrize("ranks", [2, 7, 16])

@@ -91,7 +91,7 @@ def resume_tours(walks: Rows[TourWalk]):
 
 @function
 def cross(words: Array[u32], segment: i32, one: TourWalk, cities: CityLists) -> i32:
-    """Exchange two adjacent segments at a random place; return by how much the tour became longer."""
+    """Exchange two adjacent segments at a random place; return the increase of the tour's length."""
     p = i32(mulhi(words[0], u32(one.n)))
     first = 1 + i32(mulhi(words[1], u32(segment)))
     second = first + 1 + i32(mulhi(words[2], u32(segment)))
@@ -118,7 +118,7 @@ def cross(words: Array[u32], segment: i32, one: TourWalk, cities: CityLists) -> 
 
 @function
 def perturb(kick: i32, rule: Kicks, most: i32, one: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Perturb the tour and descend; return by how much it became longer. Undo what is not accepted: 0.
+    """Perturb the tour and descend; return the increase of its length. A rejected tour is undone: 0.
 
     A tour is accepted if it is longer by at most a random number of levels, and by at most ``most``. A level shrinks
     during a period. Each further level has half the probability, as in simulated annealing.

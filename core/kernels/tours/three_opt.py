@@ -179,7 +179,7 @@ def make_move(move: u64, city: i32, one: TourWalk, cities: CityLists):
 
 @function
 def descend(one: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Make improving moves until the queue is empty or the log full; return by how much the tour became shorter."""
+    """Make improving moves until the queue is empty or the log full; return the decrease of the tour's length."""
     gained = 0
     while one.line[COUNT] > 0 and (one.line[LOGS] == 0 or one.line[LOGGED] <= MOST_LOGGED - 3):
         city = one.queue[one.line[HEAD]]

@@ -43,10 +43,10 @@ UNKNOWN_S = 1.0
 LEAST_RATIO = 0.1
 """Least part of its first estimate that a run is expected to take, however short the runs before were."""
 LONGER = 10
-"""A run that takes so many times its estimate is ended, and at least `LEAST_LIMIT_S`."""
+"""Factor over its estimate after which a run is ended, with a limit of at least `LEAST_LIMIT_S`."""
 LEAST_LIMIT_S = 60.0
 OVERTIME_S = 30.0
-"""How long the last run may go on after the end of the budget."""
+"""Seconds that the last run may continue after the end of the budget."""
 MACHINE = ("cpu_model", "cores")
 """Names in a record's environment that must be as here for a record to count, whatever the host and the commit."""
 STAGES = ("a row of each exhibit", "all rows", "ten repetitions", "the paper's amount of work")
@@ -92,7 +92,7 @@ class PaperRecords:
     def seconds(self, case: Case) -> float:
         """Return the estimated duration of the rest of a case: as measured before, else from its work."""
         current = self.of(case, stale=False)
-        # What another host measured is not continued here.
+        # Measurements of another host are not continued here.
         own = [one for one in current if is_counted(one, self.environment)]
         left = case.repeats * len(case.seeds) - sum(min(case.repeats, len(one.repetitions)) for one in own)
         measured = current or self.of(case, stale=True)
@@ -106,16 +106,16 @@ class PaperRecords:
         return START_S + ratio * estimate_seconds(work, case.configuration, left)
 
     def usual_seconds(self, case: Case) -> float:
-        """Return the seconds of a repetition of work that nobody can tell: as of other instances on this device."""
+        """Return the seconds of a repetition without an estimate: those of other instances on this device."""
         where = case.configuration
         key = case.workload.name, where.backend, where.recorded, where.ranks
         alike = (one for one in self.records if (one.workload, one.backend, one.device, one.ranks) == key)
         return statistics.median([second for one in alike for second in one.running_seconds] or [UNKNOWN_S])
 
     def learn(self, case: Case, estimated_s: float, seconds: float) -> None:
-        """Take how long a run took for estimates of those like it."""
+        """Store the duration of a run for estimates of similar ones."""
         ratio = max(seconds - START_S, 0.01) / max(estimated_s - START_S, 0.01)
-        # Short runs say how long a process takes to start, and nothing of long ones.
+        # Short runs show the start-up time of a process, and little about long ones.
         if max(seconds, estimated_s) > 2 * START_S:
             known = self.ratios.setdefault(_alike(case), [])
             known.append(ratio * statistics.median(known or [1.0]))
@@ -123,7 +123,7 @@ class PaperRecords:
     def run(self, case: Case, run: PlanRun) -> CaseOutcome:
         """Run a case; its records take the place of its stale ones once it is complete.
 
-        Until then they stand in a file of their own, so that an interruption loses no record.
+        Until then they are in a separate file, so that an interruption loses no record.
         """
         apart = self.path.with_suffix(".new.jsonl")
         own = [one for one in self.of(case, stale=False) if is_counted(one, self.environment)]
@@ -170,7 +170,7 @@ class Stage(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What is run, whatever the number of repetitions."""
+        """Identity of the run for any number of repetitions."""
         case = self.case
         return self.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds
 
@@ -239,13 +239,13 @@ class BudgetedRun:
         Records by paper.
     budget_s : float
     began : float
-        When the budget began, by `time.monotonic`.
+        Start of the budget, by `time.monotonic`.
     missing : list of (Stage, float)
-        What was left out, with its estimated seconds.
+        Omitted runs, with their estimated seconds.
     failed : list of str
         Runs without a result, a line each.
     settled : set
-        Cases that a device refused, or whose run failed: not tried again with more repetitions.
+        Cases refused by a device, or with a failed run: not tried again with more repetitions.
 
     """
 

@@ -95,7 +95,7 @@ def test_ranks_of_every_backend_find_the_same(backend, small_parts, monkeypatch,
     assert over_ranks(backend, size, ties, **lanes)[:2] == best_selection(ties)
 
 
-# --- who has what ---
+# --- parts of ranks ---
 
 
 def test_halves_take_as_long_and_have_all_items():

@@ -132,7 +132,7 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
     assert not hasattr(one.launcher.memory.walkers.bundle, "places")
 
 
-# --- little room ---
+# --- little memory ---
 
 
 @pytest.mark.parametrize(
