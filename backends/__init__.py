@@ -68,7 +68,7 @@ def backend_class(name: str) -> Any:
 def automatic(kind: str) -> str | None:
     """Return the backend of ``--backend auto`` for a kind of device: the first with such a device on this machine."""
     classes = ((name, backend_class(name)) for name in NAMES)
-    return next((name for name, one in classes if one.automatic_for == kind and one.present()), None)
+    return next((name for name, backend in classes if backend.automatic_for == kind and backend.present()), None)
 
 
 def create(name: str, device: str | None = None, cores: int | None = None) -> Backend:
@@ -96,14 +96,14 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
     if cores is not None and not kind.takes_cores:
         takers = [other for other in NAMES if backend_class(other).takes_cores]
         raise Unavailable(f"--cores {cores} with {name}: expected it with {' or '.join(takers)}")
-    found = kind.devices()
+    devices = kind.devices()
     reasons = []
-    for one in found if device is None else [named_device(name, found, device)]:
-        one = one if cores is None else limit_cores(one, cores)
-        backend, reason = _tested(kind, one)
+    for candidate in devices if device is None else [named_device(name, devices, device)]:
+        candidate = candidate if cores is None else limit_cores(candidate, cores)
+        backend, reason = _tested(kind, candidate)
         if backend is not None:
             return backend
-        reasons.append(f"{one.name}: {reason}")
+        reasons.append(f"{candidate.name}: {reason}")
     raise Unavailable(f"{name}: " + "; ".join(reasons))
 
 
@@ -163,14 +163,14 @@ def survey() -> list[Usability]:
         kind = backend_class(name)
         try:
             require_stack()
-            found = kind.devices()
+            devices = kind.devices()
         except Unavailable as error:
             missing = Usability(name, "", "", "", 0, 0, usable=False, reason=str(error))
             rows.append(
                 missing._replace(is_reference=kind.is_reference, same_as=kind.same_as, takes_cores=kind.takes_cores)
             )
             continue
-        for device in found:
+        for device in devices:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
             found_out = (backend is not None, reason, device.kind)

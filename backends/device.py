@@ -342,7 +342,7 @@ class Device:
         """Return what other ranks need to reach this device without the host; None if they cannot."""
         return None
 
-    def queue_collective(self, one: Collective) -> None:
+    def queue_collective(self, step: Collective) -> None:
         """Queue a step that several ranks run together, or record it."""
         raise NotImplementedError
 

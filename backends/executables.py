@@ -21,10 +21,10 @@ class Executables:
 
     def of_kernel(self, kernel: Kernel) -> dict[Any, Any]:
         """Return the executables of a kernel's current revision."""
-        found = self.kernels.get(kernel)
-        if found is None or found[0] != kernel.revision:
-            found = self.kernels[kernel] = kernel.revision, {}
-        return found[1]
+        cached = self.kernels.get(kernel)
+        if cached is None or cached[0] != kernel.revision:
+            cached = self.kernels[kernel] = kernel.revision, {}
+        return cached[1]
 
     def keep(self, kernel: Kernel, key: Any, executable: Any) -> None:
         kept = self.of_kernel(kernel)

@@ -127,12 +127,12 @@ class Backend(Device):
             may_print = kept.may_print
             kept.packed.start(teams)
         else:
-            one = self.bind(kernel, teams, team_size, arguments)
-            may_print = one.may_print
+            bound = self.bind(kernel, teams, team_size, arguments)
+            may_print = bound.may_print
             if self.packs:
-                self.launch_cache.keep(kernel, team_size, arguments, one, self.pack).start(teams)
+                self.launch_cache.keep(kernel, team_size, arguments, bound, self.pack).start(teams)
             else:
-                self.execute(one)
+                self.execute(bound)
         if may_print:
             self.device_output.report()
 
@@ -181,11 +181,11 @@ class Backend(Device):
         if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
-            found = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
-            if found is not None:
-                self.executables.keep(kernel, key, found)
+            loaded = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
+            if loaded is not None:
+                self.executables.keep(kernel, key, loaded)
                 self.timings.compile_s += time.perf_counter() - began
-                return found
+                return loaded
             program = kernel.specialise(constants, team_size, types)
             needed = tree.shared_bytes(program)
             if needed > self.capabilities.shared_bytes:
@@ -250,16 +250,16 @@ class Backend(Device):
         """See `Collectives.why_not_faster`."""
         return next((one.why_not_faster for one in self._collectives.values() if one.why_not_faster), "")
 
-    def queue_collective(self, one: Collective) -> None:
+    def queue_collective(self, step: Collective) -> None:
         """Record a collective like a launch, or run it."""
         if self._recording is not None:
-            self._recording.launches.append(one)
+            self._recording.launches.append(step)
         else:
-            one.act()
+            step.act()
 
-    def can_replay(self, one: Launch | Collective) -> bool:
+    def can_replay(self, step: Launch | Collective) -> bool:
         """Return True if a recorded step can be replayed by the device."""
-        return isinstance(one, Launch) or one.on_device or self.replays_host_steps
+        return isinstance(step, Launch) or step.on_device or self.replays_host_steps
 
     @contextmanager
     def record(self) -> Iterator[LaunchRecording]:

@@ -124,10 +124,10 @@ class LaunchCache:
             return None
         try:
             key, numbers = reader.read(team_size, *arguments)
-            found = reader.kept.get(key)
+            cached = reader.kept.get(key)
         except (AttributeError, TypeError):  # not a buffer where one is expected, or a list where a constant is
             return None
-        return found if found is not None and found.put(numbers) else None
+        return cached if cached is not None and cached.put(numbers) else None
 
     def keep(
         self,

@@ -152,12 +152,12 @@ def find_kernel(named: str) -> Kernel:
 
 def list_kernels(module: ModuleType) -> str:
     """List a module's kernels, and kernels made by its functions, which have no name in the module."""
-    here = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
-    made = [name for name in list_nested_kernels(module) if name not in here]
-    told = f"its kernels: {', '.join(here)}" if here else "it has no kernels"
+    kernels = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
+    made = [name for name in list_nested_kernels(module) if name not in kernels]
+    text = f"its kernels: {', '.join(kernels)}" if kernels else "it has no kernels"
     if made:
-        told += f"; to show what its functions make, give it a name at module level: {', '.join(made)}"
-    return told
+        text += f"; to show what its functions make, give it a name at module level: {', '.join(made)}"
+    return text
 
 
 def list_nested_kernels(module: ModuleType) -> list[str]:

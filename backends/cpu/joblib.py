@@ -141,7 +141,7 @@ def prepend_import_path(folder: str) -> Iterator[None]:
 
 
 def start_worker(parent: int) -> None:
-    """Make a new worker end with its parent, for whatever reason the parent ends, and not before.
+    """Make a new worker end with its parent, and not before.
 
     Parameters
     ----------

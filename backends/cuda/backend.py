@@ -24,7 +24,7 @@ from backends.device import Collective, Launch
 from core.lang import tree
 
 REPETITIONS = 64
-"""Of a recorded sequence in one CUDA graph."""
+"""Repetitions of a recorded sequence in one CUDA graph."""
 
 
 class CudaBackend(CudaDevice):

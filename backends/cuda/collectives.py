@@ -75,9 +75,9 @@ class CudaCollectives(Collectives):
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
         with self.kernels.timed():
             self.nccl.group_start()
-            for one in transfers:
-                if self.rank in (one.source, one.to):
-                    self.pass_on(buffer, one)
+            for transfer in transfers:
+                if self.rank in (transfer.source, transfer.to):
+                    self.pass_on(buffer, transfer)
             self.nccl.group_end()
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
@@ -88,12 +88,12 @@ class CudaCollectives(Collectives):
         with self.kernels.timed():
             self.pass_on(buffer, Transfer(source, self.rank, start, count))
 
-    def pass_on(self, buffer: Buffer, one: Transfer) -> None:
+    def pass_on(self, buffer: Buffer, transfer: Transfer) -> None:
         """Queue this rank's side of a message."""
-        pointer, size = self.cuda.address_of(buffer, one.start), one.length * buffer.dtype.itemsize
-        sends = one.source == self.rank
+        pointer, size = self.cuda.address_of(buffer, transfer.start), transfer.length * buffer.dtype.itemsize
+        sends = transfer.source == self.rank
         (self.nccl.send if sends else self.nccl.recv)(
-            pointer, size, DATATYPES["u1"], one.to if sends else one.source, self.world, self.cuda.raw_stream
+            pointer, size, DATATYPES["u1"], transfer.to if sends else transfer.source, self.world, self.cuda.raw_stream
         )
 
     def seconds_on_device(self) -> float:

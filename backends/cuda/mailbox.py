@@ -15,7 +15,7 @@ from backends.cuda.peer_memory import allocation_granularity, exportable_memory,
 from backends.device import Buffer
 
 MAX_MAILBOX_WORDS = 16
-"""Of a reduction through mailboxes; a longer one goes through NCCL, which distributes the work."""
+"""Most words of a reduction through mailboxes; longer ones go through NCCL, which distributes the work."""
 
 KERNELS = r"""
 typedef unsigned long long u64;

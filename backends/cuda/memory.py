@@ -32,13 +32,13 @@ class CudaDevice(Backend):
         """
         if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
             return 0
-        found = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))
+        count = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         if visible is None:
-            return found
+            return count
         # CUDA itself stops at the first entry that names no device.
         named = re.match(r"(?:[0-9A-Za-z/-]*[0-9A-Za-z](?:,|$))*", visible.replace("-1", ""))
-        return min(found, len([name for name in named[0].split(",") if name])) if named else 0
+        return min(count, len([name for name in named[0].split(",") if name])) if named else 0
 
     def __init__(self, device: DeviceInfo) -> None:
         self.cuda = numba_cuda()
@@ -77,14 +77,14 @@ class CudaDevice(Backend):
         if not cuda.is_available():
             reason = " ".join(str(cuda.cuda_error() or "no device found").split())
             raise Unavailable(f"no CUDA driver or device here ({reason})")
-        found = []
+        devices = []
         for k, chip in enumerate(cuda.gpus.lst):
             with chip:
                 memory = cuda.current_context().get_memory_info().total
                 version = ".".join(map(str, cuda.runtime.get_version()))
                 name = chip.name.decode() if isinstance(chip.name, bytes) else chip.name
-                found.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT, "gpu"))
-        return found
+                devices.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT, "gpu"))
+        return devices
 
     def mark(self, stream: Any = None) -> Any:
         """Record an event in a stream, by default that of the kernels."""

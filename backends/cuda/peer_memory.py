@@ -125,11 +125,11 @@ def exchange_descriptors(ranks: Any, mine: int | None) -> list[int | None]:
                 line, _ = server.accept()
                 with line:
                     socket.send_fds(line, [b"m"], [mine])
-        found: list[int | None] = [None] * ranks.size
+        received: list[int | None] = [None] * ranks.size
         for rank, line in lines.items():
             _, descriptors, _, _ = socket.recv_fds(line, 1, 1)
-            found[rank] = descriptors[0]
-        return found
+            received[rank] = descriptors[0]
+        return received
 
 
 def map_memory(handles: Sequence[Any], offsets: Sequence[int], device: int) -> int:

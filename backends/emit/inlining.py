@@ -55,21 +55,21 @@ class _Caller:
 
     def statements(self, body: list[Any]) -> list[Any]:
         """Return a block with inlined functions."""
-        found: list[Any] = []
+        inlined: list[Any] = []
         for statement in body:
             value = getattr(statement, "value", None)
             if isinstance(value, tree.Call) and self.calls[value.function] == 1 and self.can_stand_here(value):
                 before, result = self.spliced(value)
-                found += before
+                inlined += before
                 if result is not None and not isinstance(statement, tree.Evaluate):
-                    found.append(statement._replace(value=result))
+                    inlined.append(statement._replace(value=result))
                 elif isinstance(statement, tree.Return):
-                    found.append(tree.Return(None))
+                    inlined.append(tree.Return(None))
             else:
                 self.loops += isinstance(statement, LOOPS)
-                found.append(_rebuilt(statement, self.rewritten))
+                inlined.append(_rebuilt(statement, self.rewritten))
                 self.loops -= isinstance(statement, LOOPS)
-        return found
+        return inlined
 
     def rewritten(self, node: Any) -> Any:
         """Return a part of a statement with inlined functions."""
@@ -94,14 +94,14 @@ class _Caller:
         """Return the statements of a function called only here, and its result."""
         callee = self.copies[call.function]
         given: dict[str, Any] = {}
-        found: list[Any] = []
+        assignments: list[Any] = []
         for (name, kind), argument in zip(callee.parameters.items(), call.arguments, strict=True):
             if isinstance(kind, tree.ArrayType):
                 given[name] = argument
             else:
                 given[name] = tree.Local(kind, f"{callee.name}.{name}")
                 self.function.locals[given[name].name] = kind
-                found.append(tree.Assign(given[name].name, self.rewritten(argument)))
+                assignments.append(tree.Assign(given[name].name, self.rewritten(argument)))
         for name, kind in callee.locals.items():
             given[name] = tree.Local(kind, f"{callee.name}.{name}")
             self.function.locals[given[name].name] = kind
@@ -110,7 +110,7 @@ class _Caller:
             self.function.arrays[given[name]] = array._replace(name=given[name])
         body = list(_renamed(callee.body, given))
         result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
-        return found + body, result
+        return assignments + body, result
 
 
 def _has_fixed_rounds(node: Any) -> bool:

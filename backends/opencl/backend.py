@@ -95,7 +95,7 @@ class OpenClBackend(Backend):
             cl = icd.import_pyopencl()
         except ImportError as error:
             raise Unavailable("pyopencl is not installed; pip install 'onekernel[opencl]'") from error
-        found = [
+        devices = [
             DeviceInfo(
                 str(k),
                 d.name.strip(),
@@ -106,9 +106,9 @@ class OpenClBackend(Backend):
             )
             for k, d in enumerate(icd.list_devices())
         ]
-        if not found:
+        if not devices:
             raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
-        return found
+        return devices
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)

@@ -36,10 +36,10 @@ def list_devices() -> list[Any]:
     cl = import_pyopencl()
     with intel_icd_registered(os.path.dirname(cl.__file__)):
         try:
-            found = [d for p in cl.get_platforms() for d in p.get_devices()]
+            devices = [d for p in cl.get_platforms() for d in p.get_devices()]
         except cl.LogicError:  # the loader's code for a missing driver
             return []
-    return sorted(found, key=lambda d: (bool(d.type & cl.device_type.CPU), d.platform.name == POCL))
+    return sorted(devices, key=lambda d: (bool(d.type & cl.device_type.CPU), d.platform.name == POCL))
 
 
 @contextmanager
@@ -90,10 +90,10 @@ def installed_file(name: str, package: str) -> str | None:
     from importlib.metadata import PackageNotFoundError, files
 
     try:
-        found = next((str(f.locate()) for f in files(package) or [] if f.name == name), None)
+        path = next((str(f.locate()) for f in files(package) or [] if f.name == name), None)
     except PackageNotFoundError:
         return None
-    return os.path.abspath(found) if found and os.path.exists(found) else None
+    return os.path.abspath(path) if path and os.path.exists(path) else None
 
 
 def list_folder(folder: str) -> list[str]:

@@ -106,12 +106,12 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResour
 
 def cores_per_rank(started: Sequence[str]) -> int | None:
     """Return the cores that a program's arguments give to each rank; None if they do not say."""
-    found = None
+    cores = None
     for word, after in zip(started, [*started[1:], ""], strict=True):
         value = after if word == "--cores" else word.removeprefix("--cores=") if word.startswith("--cores=") else ""
         if re.fullmatch("[0-9]{1,9}", value) and int(value):
-            found = int(value)
-    return found
+            cores = int(value)
+    return cores
 
 
 # --- how many, and where ---

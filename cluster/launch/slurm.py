@@ -28,7 +28,7 @@ NOTICE_S = 120
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
-"""As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
+"""Slurm's format of times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
 """The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
 

@@ -78,13 +78,13 @@ def finish_time_s(network: Interconnect, ranks: int, size: int, times: int) -> f
 
 
 def advance_clocks(
-    network: Interconnect, places: RankLocations, clock: np.ndarray, every: Iterator[MessageRound]
+    network: Interconnect, places: RankLocations, clock: np.ndarray, messages: Iterator[MessageRound]
 ) -> np.ndarray:
     """Return every rank's clock after these messages; a rank waits until its message has arrived.
 
     A long message begins when its receiver is ready too.
     """
-    for source, target, size in every:
+    for source, target, size in messages:
         begin = clock[source] if size < LONG else np.maximum(clock[source], clock[target])
         arrival = begin + network.message_s(places, source, target, size)
         later = clock.copy()

@@ -230,8 +230,8 @@ def synchronisation_s(speed: Speed, network: Interconnect, ranks: int, size: int
 def add_comparison(parts: IterationTimes, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
     """Add an iteration's part of the comparison after a batch: 3 words, and one of each rank."""
     samples = min(1.0, parts.total_s / SAMPLE_INTERVAL_S)
-    told = samples * synchronisation_s(speed, network, ranks, WORD * (3 + ranks))
-    return parts._replace(communication_s=parts.communication_s + told)
+    comparison_s = samples * synchronisation_s(speed, network, ranks, WORD * (3 + ranks))
+    return parts._replace(communication_s=parts.communication_s + comparison_s)
 
 
 def collection_s(network: Interconnect, ranks: int, size: int) -> float:
@@ -285,5 +285,5 @@ def scaling_curve(work: Work, speed: Speed, network: Interconnect, ranks: Iterab
     """Return time, speed-up and efficiency by ranks, without numbers of ranks that cannot share the work."""
     alone = iteration(work, speed, network, 1).total_s
     most = MAX_RANKS.get(work.way)
-    every = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]
-    return [ScalingPoint(count, parts, alone / parts.total_s) for count, parts in every]
+    times = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]
+    return [ScalingPoint(count, parts, alone / parts.total_s) for count, parts in times]

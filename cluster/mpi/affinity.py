@@ -94,14 +94,14 @@ def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
     left = {}
     for (host, allowed), everyone in together.items():
         whole = [core[0] for core in allowed]
-        every = [processor for core in allowed for processor in core]
-        if sum(everyone) > len(every):
+        processors = [processor for core in allowed for processor in core]
+        if sum(everyone) > len(processors):
             raise UserError(
-                f"--pin-cores: found {format_count(len(every), 'core')} for "
+                f"--pin-cores: found {format_count(len(processors), 'core')} for "
                 f"{format_count(len(everyone), 'rank')} of a host that "
                 f"want {sum(everyone)} together, expected {sum(everyone)} (mpirun binds no rank with --bind-to none)"
             )
-        left[host, allowed] = iter(whole if sum(everyone) <= len(whole) else every)
+        left[host, allowed] = iter(whole if sum(everyone) <= len(whole) else processors)
     return [list(islice(left[host, allowed], wanted)) for host, allowed, wanted in places]
 
 

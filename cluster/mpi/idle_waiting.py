@@ -18,7 +18,7 @@ NAP_PER_RANK_S = 1e-3
 WAITED_PER_NAP = 5
 """Time waited so far over the next sleep; limits the additional wait."""
 SET_TIMER_SLACK = 29
-"""Of Linux's prctl, with the nanoseconds by which the thread's timers may be late; 0 is the usual 50,000."""
+"""Option of Linux's prctl that sets the delay of the thread's timers in nanoseconds; 0 is the usual 50,000."""
 SLACK_PER_RANK_NS, MOST_SLACK_NS = 300_000, 20_000_000
 
 

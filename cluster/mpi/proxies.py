@@ -13,9 +13,9 @@ from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory
 from cluster.mpi.solo import Solo
 
 PAIR = np.zeros(3, np.uint64)
-"""Of the size of the operands of `Communicator.minloc`."""
+"""Array of the size of `Communicator.minloc`'s operands."""
 WORD = np.zeros(1, np.int64)
-"""Of the size of an operand of a shared word."""
+"""Array of the size of a shared word's operand."""
 
 
 def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
@@ -141,7 +141,7 @@ class Rehearsal(Solo):
         """Send and receive nothing."""
 
     def send(self, items: np.ndarray, to: int) -> None:
-        """Send nothing, for nobody receives."""
+        """Send nothing: there is no receiver."""
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Leave the array as it is."""

@@ -212,7 +212,7 @@ def fields_of(cls: type) -> dict[str, Any]:
 
 
 class Rows:
-    """As many bundles of one class as there are rows: one buffer per `Row` field, one value for each other field.
+    """Rows of a bundle: one buffer per `Row` field, one value for each other field.
 
     Made by `backends.device.Device.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
     ``walks[w]``.

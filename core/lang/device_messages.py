@@ -29,9 +29,9 @@ INTEGERS, FLOATS, PROGRAM = "said integers", "said floats", "said by"
 FAILED, PRINTED, FIRST = 0, 1, 2
 """In the array of integers: the first failure's number, how many prints there were, and where the first of them is."""
 MOST_PRINTS = 1000
-"""That a launch keeps, or a replay of a sequence."""
+"""Most prints stored for a launch, or for a replay of a sequence."""
 MOST_VALUES = 15
-"""Of one print, beside its number."""
+"""Most values of one print, beside its number."""
 INTEGERS_SIZE, FLOATS_SIZE = FIRST + MOST_PRINTS * (1 + MOST_VALUES), MOST_PRINTS * MOST_VALUES
 
 ASSERTS = opcode.opmap["LOAD_ASSERTION_ERROR"]

@@ -85,7 +85,7 @@ def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
 
 
 def _checked(encoding: Encoding) -> Encoding:
-    """The same with Python's own integers, which NumPy's count as too."""
+    """Return the encoding with Python's integers in place of NumPy's."""
     for number, what in ((encoding.n, "elements"), (encoding.choices, "values")):
         if not isinstance(number, (int, np.integer)):
             raise UserError(f"a solution of {number!r} {what}; expected an integer")
@@ -177,7 +177,7 @@ class Neighbourhood(NamedTuple):
 
     @property
     def functions(self) -> list[Function]:
-        """Its user-defined functions."""
+        """User-defined functions of the neighbourhood."""
         return [*self.decode, *([self.apply] if self.apply is not None else [])]
 
     def size(self, encoding: Encoding, points: int = 0) -> int:

@@ -51,7 +51,7 @@ class Evaluation(NamedTuple):
 
     @property
     def functions(self) -> list[Function]:
-        """Those of its functions that there are."""
+        """Functions of the evaluation that are not None."""
         return [one for one in self if isinstance(one, Function)]
 
 

@@ -48,4 +48,4 @@ class WrongChoice(ProblemError):
 
 
 PROBLEM_ERRORS: dict[str, type[ProblemError]] = {one.__name__: one for one in ProblemError.__subclasses__()}
-"""By name, so that one rank can tell others which it found."""
+"""Errors by name, so that a rank can report its error to others."""

@@ -29,11 +29,11 @@ from core.search.checkpoint import Checkpoint
 from drivers.cli.messages import print_note
 
 VERSION = 2
-"""Of the file, and of what searches write into it: a state of another version is refused."""
+"""Version of the file and its content: a checkpoint of another version is refused."""
 IDENTITY_ARRAY = "about"
 """Name of the array with the identity of the checkpoint, as JSON in UTF-8."""
 NAMES_ARRAY = "arrays"
-"""Its list of all others: a damaged directory of the file may have lost one."""
+"""Name of the array that lists all others: a damaged directory of the file may have lost one."""
 DIGEST_ARRAY = "sha256"
 """The name of the array with the SHA-256 digest of all others: a file that was edited is damaged."""
 DAMAGED_FILE_ERRORS = (

@@ -54,12 +54,12 @@ def watch_hosts() -> None:
 
 def connections(table: str) -> dict[int, Connection]:
     """Return the established connections of a table in the format of /proc/net/tcp, by their inodes."""
-    found = {}
+    established = {}
     for line in table.splitlines()[1:]:
         words = line.split()
         if words[3] == CONNECTED:
-            found[int(words[9])] = Connection(words[2].partition(":")[0], int(words[8]), int(words[6], 16))
-    return found
+            established[int(words[9])] = Connection(words[2].partition(":")[0], int(words[8]), int(words[6], 16))
+    return established
 
 
 def format_address(address: str) -> str:
@@ -90,7 +90,7 @@ def _keep_watching(process: int) -> None:
 def _connections_of(process: int) -> Mapping[int, Connection]:
     """Return the TCP connections of a process of this user; empty if the system does not list them."""
     inodes = set()
-    found: dict[int, Connection] = {}
+    established: dict[int, Connection] = {}
     try:
         for name in os.listdir(f"/proc/{process}/fd"):
             kind, _, number = os.readlink(f"/proc/{process}/fd/{name}").partition(":")
@@ -99,11 +99,11 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
         for path in TABLES:
             if os.path.exists(path):
                 with open(path) as file:
-                    found |= connections(file.read())
+                    established |= connections(file.read())
     except OSError:
         # It closes files meanwhile, or has ended: the next check decides.
         return {}
-    return {inode: connection for inode, connection in found.items() if inode in inodes}
+    return {inode: connection for inode, connection in established.items() if inode in inodes}
 
 
 def _host_at(address: str) -> str:

@@ -104,8 +104,8 @@ class FaultTolerantMpi(Mpi):
 
     def find_places(self) -> None:
         """Number the ranks of each host again; all of them call this."""
-        every: list[str] = self.bcast(self.gather(self.host()) or [])
-        self.local_rank = every[: self.rank].count(every[self.rank])
+        hosts: list[str] = self.bcast(self.gather(self.host()) or [])
+        self.local_rank = hosts[: self.rank].count(hosts[self.rank])
 
 
 class GuardedCommunicator:
@@ -127,8 +127,8 @@ class GuardedCommunicator:
 
     def __getattr__(self, name: str) -> Any:
         """A call or an attribute of the communicator."""
-        found = getattr(self.whole, name)
-        return self.guarded(found) if callable(found) else found
+        attribute = getattr(self.whole, name)
+        return self.guarded(attribute) if callable(attribute) else attribute
 
     def guarded(self, call: Callable[..., Done]) -> Callable[..., Done]:
         """Wrap a call so that a lost rank raises `RankLost`."""

@@ -12,7 +12,7 @@ from core.lang.front.context import FunctionContext
 from core.lang.types import boolean, f32, i32, joined, promoted, widens
 
 MOST_BITS = 128
-"""Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
+"""Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
 
 
 class Untyped(NamedTuple):

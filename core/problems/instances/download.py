@@ -1,4 +1,4 @@
-"""A file from the web, in memory: within a time and a size, whatever the server sends."""
+"""Download of a file into memory, within limits of time and size."""
 
 import gzip
 import io

@@ -55,7 +55,7 @@ def require_integer(place: object, found: str, value: object, smallest: int, lar
 
 
 class FetchError(RuntimeError):
-    """A download failed or brought something else than the pinned content; one line, whatever a server sent."""
+    """A download failed or has other content than expected; the message is one line, for any reply of the server."""
 
     def __init__(self, text: str) -> None:
         super().__init__(escape_unprintable(text))

@@ -84,7 +84,7 @@ def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> lis
 def _fetch_all(
     wanted: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Fetch (name, collection) one by one, whatever becomes of the others."""
+    """Fetch (name, collection) pairs one by one, and continue after failures."""
     for collection in dict.fromkeys(collection for _, collection in wanted if collection not in papers.GENERATED):
         catalogue.addresses(collection, "", site)  # refuses a site that is no address before anything is loaded
     silent: set[str] = set()  # sites that did not answer, and are not asked again

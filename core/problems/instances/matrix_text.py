@@ -13,7 +13,7 @@ from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import TspInstance
 
 SUFFIX = "_d.txt"
-"""Of Burkardt's files: p01_d.txt holds the distances of p01."""
+"""Suffix of Burkardt's files: p01_d.txt has the distances of p01."""
 
 
 def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
@@ -92,7 +92,7 @@ def _number(word: str, path: str | os.PathLike, line: int) -> float:
 
 
 def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], *, symmetric: bool) -> np.ndarray:
-    """Return a square matrix as int64, with an empty diagonal whatever it contained.
+    """Return a square matrix as int64, with the diagonal set to 0.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 ARCHIVED = ("gr17", "pcb442", "att532", "gr666")
-"""Of TSPLIB, in the source archive of tsplib95 on the package index."""
+"""Instances of TSPLIB in the source archive of tsplib95 on the package index."""
 
 
 class PublishedInstance(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 MODULUS = 2**31 - 1
 MULTIPLIER = 16807
-"""Of the generator of Lewis, Goodman and Miller."""
+"""Multiplier of the generator of Lewis, Goodman and Miller."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

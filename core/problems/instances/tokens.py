@@ -12,7 +12,7 @@ _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text, whatever ends them."""
+    """Return the lines of a text, with any line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 

@@ -226,7 +226,7 @@ def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
     try:
         return tsplib95.parse("\n".join([*lines, "EOF\n"]))
     except Exception as error:
-        # whatever it raises, the user's file is at fault
+        # any error is one of the user's file
         raise layout.error(sections[0].line, f"data that tsplib95 cannot read ({error})", "TSPLIB 95 data") from error
 
 

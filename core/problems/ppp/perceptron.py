@@ -22,7 +22,7 @@ from core.problems.instances.tokens import quoted, rows_of
 
 LARGEST_WEIGHT = 10**6
 MOST_ENTRIES = 2**26
-"""Of the matrix; one byte each. With the usual weights, 31 bits for the costs allow 35,791,394 at most."""
+"""Most entries of the matrix; one byte each. With the usual weights, 31 bits for the costs allow 35,791,394."""
 
 NEGATIVE_WEIGHT = 30
 HISTOGRAM_WEIGHT = 1

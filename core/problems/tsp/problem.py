@@ -37,7 +37,7 @@ from core.problems.tsp.distances import distance_bound
 T = Generic("T")
 
 MOST_EDGES = 6
-"""That a move replaces: their sum must fit 31 bits."""
+"""Most edges replaced by a move: their sum must fit 31 bits."""
 LARGEST_TABLE = 32 << 20
 """Bytes of distances up to which the table is preferred."""
 

@@ -222,7 +222,7 @@ class LanesScan(Scan):
     kernel = climb_lanes
     counted = PUBLISHED_COUNT
     climbers_per_lane = 16
-    """Of a launch, if they exist: the paper launches all at once, some seven for a thread."""
+    """Climbers per lane in a launch, if they exist: the paper launches all at once, some seven for a thread."""
 
     def __init__(self, backend: Any, distances: np.ndarray, assign: str = "auto") -> None:
         super().__init__(backend, distances)

@@ -13,7 +13,7 @@ BLOCK_SIZE = 256
 """Lanes of a block in the paper's experiments (section 6)."""
 MOST_TEAMS = 65_535
 MOST_TIME_RATIO = 0.95
-"""Of the time of a launch: teams of another size must save the rest, since their kernel is compiled anew."""
+"""Largest ratio of launch times for a change of the team size, since the kernel is compiled again."""
 
 
 class WalkShape:

@@ -23,7 +23,7 @@ from core.problems.more.max_cut import quadratic_forms
 from core.problems.more.max_cut.quadratic_forms import MOST_BITS, QuadraticForm
 
 MOST_PROBLEMS = 1000
-"""Of one file."""
+"""Most problems in one file."""
 _SIZE = Quantity("bits", 1, MOST_BITS)
 _OPTIONS = (Quantity("density", 0, 1, "0.1", decimals=6), Quantity("largest", 1, 10**6, "100"), SEED)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")

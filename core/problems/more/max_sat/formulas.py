@@ -23,7 +23,7 @@ from core.problems.instances.specifications import SEED, Quantity, parse_specifi
 from core.problems.instances.tokens import lines_of, parse_integer, quoted
 
 MOST_VARIABLES = 65_535
-"""As many bits as a solution has at most."""
+"""Largest number of variables: the most bits of a solution."""
 MOST_CLAUSES = 10_000_000
 
 _SIZE = Quantity("variables", 1, MOST_VARIABLES)

@@ -23,7 +23,7 @@ from core.problems.signatures import check_functions, check_neighbourhood
 PATTERNS = (0xA5, 0x5A)
 """Bytes of unwritten memory: elements that differ between two such memories are not written yet."""
 TEAMS = 3
-"""That ask for differences side by side on a device."""
+"""Teams that evaluate differences in parallel on a device."""
 
 
 @lru_cache(maxsize=64)
