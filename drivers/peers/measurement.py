@@ -116,7 +116,8 @@ def installed_peers(peers: Sequence[Peer]) -> list[str]:
 def _place(peer: Peer) -> str | None:
     """Return a solver's place: a program's path, a package's module; None if it is missing."""
     if isinstance(peer, PeerProgram):
-        return shutil.which(peer.name)
+        found = shutil.which(os.environ.get(peer.variable) or peer.name)
+        return found and os.path.abspath(found)  # it runs in another folder
     assert isinstance(peer, PeerPackage)
     return None if importlib.util.find_spec(peer.module) is None else peer.module
 

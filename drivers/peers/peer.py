@@ -120,7 +120,9 @@ class PeerPackage(Peer):
 
 @dataclass(frozen=True, kw_only=True)
 class PeerProgram(Peer):
-    """A program on PATH, found by its name, which is measured as a whole process.
+    """A program on PATH, or where an environment variable says; it is measured as a whole process.
+
+    The variable is its name in capitals, as `CONCORDE`.
 
     Parameters
     ----------
@@ -139,6 +141,11 @@ class PeerProgram(Peer):
     command: Callable[[Path, str, int], Sequence[str]]
     answer_file: str
     read: Callable[[Path, str], PeerAnswer]
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable with the path of the program."""
+        return self.name.upper()
 
 
 class PeerMeasurement(NamedTuple):

@@ -203,7 +203,7 @@ def _clock(pattern: str, said: str) -> float | None:
 
 CONCORDE = PeerProgram(
     name="concorde",
-    how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH",
+    how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH, or set CONCORDE to its path",
     proves=True,
     subject=TOURS,
     refuses=refusal(asymmetric=False),
@@ -214,7 +214,7 @@ CONCORDE = PeerProgram(
 )
 LKH = PeerProgram(
     name="LKH",
-    how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
+    how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH, or set LKH to its path",
     subject=TOURS,
     refuses=refusal(),
     write=write_full_matrix,
