@@ -68,12 +68,12 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
 
     @property
     def bounded(self) -> bool:
-        """Whether a method without a table is asked for: branch and bound, or an expanding core."""
+        """True for methods without a table: branch and bound, and the expanding core."""
         return self.method in ("bb", "core")
 
     @property
     def sized(self) -> bool:
-        """Whether an instance is named, or how large one to generate."""
+        """True if an option names an instance, or the size or class of a generated one."""
         return bool(self.items or self.capacity or self.kind or self.instance)
 
     def refuse_idle(self) -> None:

@@ -167,13 +167,13 @@ def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
 
 
 def read_concorde(answer: Path, said: str) -> PeerAnswer:
-    """The answer is the number of cities and then they, from 0."""
+    """Read an answer of Concorde: the number of cities, then the cities of the tour, from 0."""
     _, *tour = _numbers(answer.read_text(), answer.name)
     return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", said))
 
 
 def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
-    """Make one run, whose default is ten; what is asked stands in a file of parameters."""
+    """Write the parameter file of a single run (LKH makes ten by default) and return its name."""
     parameters = folder / f"{name}.par"
     parameters.write_text(f"PROBLEM_FILE = {name}.tsp\nRUNS = 1\nSEED = {seed}\nTOUR_FILE = answer.tour\n")
     return [parameters.name]

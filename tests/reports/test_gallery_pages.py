@@ -205,6 +205,12 @@ def test_a_mistake_in_the_list_of_reports_is_told(tmp_path, old, new, message):
     assert str(error.value).startswith(f"{tmp_path / 'gallery.toml'}: ")
 
 
+def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
+    records = [one for path in (ROOT / "reports/gallery").glob("*.jsonl") for one in load(path)]
+    sources = {one.details.get("instance_source", "") for one in records}
+    assert sources and [source for source in sources if source.startswith("file /")] == []
+
+
 def test_the_repository_s_gallery_has_commands_that_the_programs_take():
     """An overview may be of the records that reproductions made."""
     papers = tuple(names())

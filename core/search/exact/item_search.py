@@ -73,7 +73,7 @@ class ItemSearch(ExactMethod):
 
     @property
     def work(self) -> int | None:
-        """Nodes of a search without a bound; None with one, since nobody can tell how many it leaves."""
+        """Number of nodes of a search without a bound; None with a bound, since the nodes left are not known before."""
         if self.bounded:
             return None
         return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))

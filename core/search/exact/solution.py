@@ -32,7 +32,7 @@ class Solution(Digested):
     tour : ndarray, shape (n,), int64
         From city 0, in the direction in which the second city is smaller than the last.
     optimal_tours : int or None
-        How many tours are as short, directions not told apart; None: not counted.
+        Number of tours of this length, both directions of a tour as one; None if they were not counted.
     nodes : ndarray, int64
         Nodes explored of each depth: cities visited, or branchings of 1-trees.
     root_bound : int or None
@@ -92,9 +92,9 @@ class ExactMethod:
     is_kept : bool
         True if launches end soon, because of a checkpoint or a time limit.
     undone : int
-        How much this rank knows of that is not explored, of whatever it counts.
+        Unexplored work that this rank knows of, in the unit of the search.
     directions : int
-        How often a search meets the same tour.
+        Number of times that a search visits each tour: once, or once in each direction.
 
     """
 
