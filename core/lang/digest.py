@@ -74,14 +74,28 @@ def _words(code: CodeType) -> str:
 def source_words(text: str) -> str:
     """Return the tokens of a function or a module without comments, docstrings and blank lines.
 
-    Syntax trees are not used, since their printed form depends on Python's version.
+    Syntax trees are not used, since their printed form depends on Python's version. An f-string is one token, as it is
+    before Python 3.12.
     """
     import io
     import tokenize
 
+    lines = text.splitlines(keepends=True)
+    begins, ends = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
+    depth, start = 0, (0, 0)
     found = []
     before = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == begins:
+            start = token.start if depth == 0 else start
+            depth += 1
+        depth -= token.type == ends
+        if depth > 0:
+            continue
+        if token.type == ends:
+            found.append(_text_between(lines, start, token.end))
+            before = tokenize.STRING
+            continue
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
         # A string that is a statement: of a module, a function, a class, or below the name that it describes.
@@ -95,3 +109,11 @@ def source_words(text: str) -> str:
             found.append(token.string)
         before = token.type
     return " ".join(found)
+
+
+def _text_between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """Return the text from one place to another; a place is a line, from 1, and a column, from 0."""
+    inside = lines[start[0] - 1 : end[0]]
+    inside[-1] = inside[-1][: end[1]]
+    inside[0] = inside[0][start[1] :]
+    return "".join(inside)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.lang import KernelError, function
-from core.lang.digest import source_digest
+from core.lang.digest import source_digest, source_words
 from tests.core.lang.module_texts import loaded
 
 TEXT = """
@@ -126,3 +126,11 @@ def test_a_function_without_a_source_text_is_refused():
     exec("@function\ndef lost(): pass", scope)
     with pytest.raises(KernelError, match="source text cannot be found; define it in a file"):
         source_digest([scope["lost"]])
+
+
+@pytest.mark.parametrize(
+    "literal", ['f"{a:>{w}} b"', "f'{d[\"k\"]!r}{{}}'", 'f"""one\n  {a}\ntwo"""', 'f"é{a}é"', 'f""']
+)
+def test_an_f_string_is_one_word_for_every_python(literal):
+    """From Python 3.12 on the tokenizer splits it."""
+    assert source_words(f"x = g({literal}, 1)\n") == f"x = g ( {literal} , 1 ) NEWLINE "
