@@ -1,0 +1,128 @@
+"""Kernels that write the fitness of every neighbour, for a separate selection (`luong2013`, section 3)."""
+
+from __future__ import annotations
+
+from core.kernels.local_search.hooks import TABU, D, Hooks, Rules
+from core.kernels.local_search.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
+from core.kernels.local_search.neighbour_functions import element_function, scored_function
+from core.kernels.local_search.walks import BEST_COST, COST, ITERATION, AnyMove, Move, S, Share, Walk
+from core.lang import *
+
+
+def fitness_function(rules: Rules) -> Function:
+    """``fitness_of(index, difference, move, one) -> i32``: the difference, or `NEVER` of a tabu neighbour."""
+    change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
+
+    @function
+    def fitness_of(index: u32, difference: i32, move: Move, one: Walk) -> i32:
+        """A neighbour's difference, or `NEVER` if the walk may not go there."""
+        if rule == TABU:
+            aspires = difference < one.control[BEST_COST] - one.control[COST]
+            if not aspires and is_tabu(memory_kind, change_kind, one, index, move, one.control[ITERATION]):
+                return NEVER
+        return difference
+
+    return fitness_of
+
+
+def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+    """Make the kernel that writes the fitness of all neighbours of a share."""
+    delta, quick, change_kind = hooks.delta, hooks.quick, rules.change
+    element_at = element_function(rules.shapes, rules.decode)
+    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+
+    @kernel
+    def write_fitness(
+        use_quick: Const[boolean],
+        level: i32,
+        share: Share,
+        fitnesses: Array[i32],
+        walks: Rows[Walk],
+        problem: Rows[D],
+    ):
+        """Write the fitness of every neighbour of the share, for a separate selection (algorithm 2, section 3.2)."""
+        one = walks[0]
+        worker = u32(team_rank() * team_size() + lane())
+        for offset in range(worker, share.end - share.first, u32(team_count() * team_size())):
+            index = share.first + offset
+            i = element_at(0, level, index, 0, 0, one)
+            j = element_at(1, level, index, i, 0, one)
+            move = AnyMove(i, j, element_at(2, level, index, i, j, one), change_kind)
+            difference = 0
+            if use_quick and quick is not None:
+                difference = quick(one.solution, index, move, problem[0])
+            elif delta is not None:
+                difference = delta(one.solution, move, problem[0])
+            else:
+                difference = scored(one.solution, move, one.control[COST], problem[0])
+            fitnesses[offset] = fitness_of(index, difference, move, one)
+
+    return write_fitness
+
+
+def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+    """Make the kernel that writes the fitness of moves listed by the host."""
+    delta, change_kind = hooks.delta, rules.change
+    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+
+    @kernel
+    def write_listed(
+        first: u32, end: u32, moves: Array[i32], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
+    ):
+        """The same for moves that the host has listed as (i, j, k): for a host that generates (section 3.1)."""
+        one = walks[0]
+        worker = u32(team_rank() * team_size() + lane())
+        for offset in range(worker, end - first, u32(team_count() * team_size())):
+            move = AnyMove(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2], change_kind)
+            difference = 0
+            if delta is not None:
+                difference = delta(one.solution, move, problem[0])
+            else:
+                difference = scored(one.solution, move, one.control[COST], problem[0])
+            fitnesses[offset] = fitness_of(first + offset, difference, move, one)
+
+    return write_listed
+
+
+def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+    """Make the kernel that writes the fitness of neighbours copied as whole solutions."""
+    delta, change_kind = hooks.delta, rules.change
+    is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs from one place to another
+    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+
+    @kernel
+    def write_copied(
+        first: u32, end: u32, neighbours: Array[S], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
+    ):
+        """The same for whole neighbours, copied one after another (section 3.1); a lane finds its move."""
+        one = walks[0]
+        worker = u32(team_rank() * team_size() + lane())
+        for offset in range(worker, end - first, u32(team_count() * team_size())):
+            i, j, k = -1, -1, -1
+            for p in range(one.length):
+                if neighbours[offset * u32(one.length) + u32(p)] != one.solution[p]:
+                    if i < 0:
+                        i = p
+                    elif j < 0 or is_run:
+                        j = p
+                    else:
+                        k = p
+            fitness = NEVER
+            if i >= 0:
+                if change_kind == ASSIGN:
+                    j = i32(neighbours[offset * u32(one.length) + u32(i)])
+                if change_kind == REVERSE:  # of positions i + 1 to j
+                    i -= 1
+                if change_kind == INSERT:  # the element at the end of the run stands at its beginning, or it went right
+                    if j > i + 1 and neighbours[offset * u32(one.length) + u32(i)] == one.solution[j]:
+                        i, j = j, i
+                move = AnyMove(i, j, k, change_kind)
+                difference = 0
+                if delta is not None:
+                    difference = delta(one.solution, move, problem[0])
+                else:
+                    difference = scored(one.solution, move, one.control[COST], problem[0])
+                fitness = fitness_of(first + offset, difference, move, one)
+            fitnesses[offset] = fitness
+
+    return write_copied
