@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options
+from drivers.experiments.presets.gallery_records import records_parser
 from drivers.experiments.presets.overview import overview_parser
 from drivers.experiments.presets.reproduce import read_options as reproduce_options
 from drivers.runs.workload_main import parse_options as workload_options
@@ -224,6 +225,8 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
                 overview_parser(None).parse_args(words[3:])
             elif words[2] == "drivers.reproduce":
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
+            elif words[2] == "drivers.gallery_records":
+                assert entry.name in records_parser(None).parse_args(words[3:]).only
             else:
                 options = workload_options(get_workload(words[2].removeprefix("drivers.")), None, words[3:])
                 assert options.record == f"reports/gallery/{entry.name}.jsonl"

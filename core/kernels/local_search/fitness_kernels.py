@@ -10,12 +10,12 @@ from core.lang import *
 
 
 def fitness_function(rules: Rules) -> Function:
-    """``fitness_of(index, difference, move, one) -> i32``: the difference, or `NEVER` of a tabu neighbour."""
+    """Make ``fitness_of(index, difference, move, one) -> i32``, the fitness of a neighbour."""
     change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
 
     @function
     def fitness_of(index: u32, difference: i32, move: Move, one: Walk) -> i32:
-        """A neighbour's difference, or `NEVER` if the walk may not go there."""
+        """Return the difference of a neighbour, or `NEVER` if it is tabu and not better than the best solution."""
         if rule == TABU:
             aspires = difference < one.control[BEST_COST] - one.control[COST]
             if not aspires and is_tabu(memory_kind, change_kind, one, index, move, one.control[ITERATION]):
@@ -69,7 +69,7 @@ def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     def write_listed(
         first: u32, end: u32, moves: Array[i32], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
     ):
-        """The same for moves that the host has listed as (i, j, k): for a host that generates (section 3.1)."""
+        """Write the fitness of moves (i, j, k) listed by the host, which generates neighbours (section 3.1)."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):
@@ -94,7 +94,7 @@ def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     def write_copied(
         first: u32, end: u32, neighbours: Array[S], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
     ):
-        """The same for whole neighbours, copied one after another (section 3.1); a lane finds its move."""
+        """Write the fitness of neighbours copied as whole solutions (section 3.1); a lane derives the move of each."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):

@@ -20,7 +20,7 @@ def refresh_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     def refresh_shared(
         alone: Const[boolean], walk: i32, first: u32, end: u32, walks: Rows[Walk], run: WalkSettings, problem: Rows[D]
     ):
-        """Let `quick`'s tables follow a walk's last move, by all lanes of all teams, for this rank's neighbours."""
+        """Refresh the data of `quick` after a walk's last move, for the neighbours of this rank."""
         w = 0 if alone else walk
         one = walks[w]
         if is_stale(one):
@@ -45,7 +45,7 @@ def scan_kernel(rules: Rules, scan: Function) -> Kernel:
         run: R,
         problem: Rows[D],
     ):
-        """The smallest key among a rank's share of a walk's neighbours, shared out over all teams, into ``keys[0]``."""
+        """Write the smallest key of a rank's share of a walk's neighbours into ``keys[0]``; all teams scan."""
         w = 0 if alone else walk
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
@@ -69,7 +69,7 @@ def step_kernel(take_step: Function) -> Kernel:
     def step_shared(
         alone: Const[boolean], walk: i32, keys: Array[u64], walks: Rows[W], run: WalkSettings, problem: Rows[D]
     ):
-        """The move of a walk that the scan chose, made by one team."""
+        """Make the move of a walk that the scan chose; one team."""
         w = 0 if alone else walk
         key = keys[0]
         one = walks[w]
@@ -87,7 +87,10 @@ def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function) -> K
 
     @kernel
     def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: R, problem: Rows[D]):
-        """Both for one rank in one launch: the last team to have scanned, as ``finished`` counts, makes the move."""
+        """Scan and make the move in one launch of one rank; the last team to finish its scan makes the move.
+
+        ``finished`` counts the teams that have scanned.
+        """
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         of_all = shared_array(2, u64)

@@ -38,7 +38,7 @@ class SearchKernels(NamedTuple):
 
 @lru_cache(maxsize=32)
 def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
-    """Make the kernels of one search, of the problem's functions and the algorithm's rules; equal ones once."""
+    """Make the kernels of a search from the functions of its problem and the rules of its algorithm."""
     scan, take_step = scan_function(hooks, rules), step_function(hooks, rules)
     return SearchKernels(
         begin=begin_kernel(hooks.begin, rules.lag),

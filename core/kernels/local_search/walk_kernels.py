@@ -38,11 +38,11 @@ def is_stale(one: Walk) -> boolean:
 
 
 def last_move_function(refresh: Function | None, change_kind: int) -> Function:
-    """``last_move(share, one, data)``: refresh the data of `quick` after the last move."""
+    """Make ``last_move(share, one, data)``, which refreshes the data of `quick`."""
 
     @function
     def last_move(share: Share, one: Walk, data: D):
-        """Let `quick`'s tables follow the last move."""
+        """Refresh the data of `quick` after the last move."""
         move = AnyMove(one.control[MOVE_I], one.control[MOVE_J], one.control[MOVE_K], change_kind)
         refresh(share, one.control[CHANGED], move, one.solution, data)
 
@@ -50,7 +50,7 @@ def last_move_function(refresh: Function | None, change_kind: int) -> Function:
 
 
 def neighbour_count_function(draws: bool) -> Function:
-    """``neighbours_of(one, run) -> u32``: the number of neighbours, or draws, of a scan."""
+    """Make ``neighbours_of(one, run) -> u32``, the length of a scan."""
 
     @function
     def neighbours_of(one: Walk, run: WalkSettings) -> u32:
@@ -101,7 +101,7 @@ def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function)
         run: R,
         problem: Rows[D],
     ):
-        """Up to ``iterations`` further iterations of the walks ``first`` (or 0) to ``end - 1``."""
+        """Make up to ``iterations`` further iterations of the walks ``first`` (or 0) to ``end - 1``."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         start = team_rank()
