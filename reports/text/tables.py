@@ -98,11 +98,16 @@ class TextTable:
     def latex(self) -> str:
         """Return LaTeX tables no wider than the text, with the rules of booktabs; several for more than a page."""
         headings, *rows = self._wrapped(LATEX_WIDTH)
+        heights = [max(map(len, row)) for row in (headings, *rows)]
+        heights[-1] += sum(len(_lines(note, LATEX_WIDTH, "")) for note in self.notes)  # below the last row
         pages: list[list[list[list[str]]]] = [[]]
-        for row in rows:
-            if sum(max(map(len, one)) for one in (*pages[-1], row)) > MOST_LATEX_LINES:
+        height = heights[0]
+        for row, lines in zip(rows, heights[1:], strict=True):
+            if pages[-1] and height + lines > MOST_LATEX_LINES:
                 pages.append([])
+                height = heights[0]
             pages[-1].append(row)
+            height += lines
         return "\n".join(
             latex.table(
                 self.caption + (", continued" if place else ""),
