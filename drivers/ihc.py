@@ -93,18 +93,20 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
         """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
-        steps = outcome.steps / run.options.climbers
+        steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
         tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
         return RepetitionResult.of(
             outcome,
-            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
+            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             replace(outcome, tour=tour),
             index=outcome.climber,
             details={
                 **tours.instance_details(run.problem),
                 "evaluation_definition": run.search.scan.counted,
                 "steps_per_climb": steps,
+                "fewest_steps": fewest,
+                "most_steps": most,
             },
         )
 

@@ -67,14 +67,22 @@ def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
     return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
 
+def with_second_group(cases: Sequence[Case]) -> list[Case]:
+    """Return cases with twice the repetitions on one core, for `around_others`, unless all are on one core."""
+    if all(case.is_of_one_core for case in cases):
+        return list(cases)
+    return [replace(case, repeats=2 * case.repeats) if case.is_of_one_core else case for case in cases]
+
+
 def around_others(cases: Sequence[Case]) -> list[Case]:
-    """Return cases with those on one core before all others, and after them again for as many more repetitions.
+    """Return cases in the order of their runs: half of the repetitions on one core, all others, the other half.
 
     A machine may be busier at one of the two times: the quieter group of a baseline counts.
     """
-    alone = [one for one in cases if one.is_of_one_core]
-    others = [one for one in cases if not one.is_of_one_core]
-    return [*alone, *others, *(replace(one, repeats=2 * one.repeats) for one in alone if others)]
+    alone = [case for case in cases if case.is_of_one_core]
+    others = [case for case in cases if not case.is_of_one_core]
+    halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in alone if others]
+    return [*halves, *others, *alone]
 
 
 @dataclass

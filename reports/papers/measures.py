@@ -206,6 +206,13 @@ def _nodes(one: ExhibitCell) -> str:
     return counted(one.record.evaluations, "node") if one.record.evaluations else ""
 
 
+def _steps(one: ExhibitCell) -> str:
+    details = one.record.details
+    if details.get("most_steps") is None:
+        return ""
+    return f"{details['steps_per_climb']:.1f} steps a climb, {details['fewest_steps']} to {details['most_steps']}"
+
+
 def _proof(one: ExhibitCell) -> str:
     details = one.record.details
     said = []
@@ -332,6 +339,7 @@ MEASURES: dict[str, Measure] = {
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
     "shares": Measure("parts of the time", _shares),
     "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
+    "steps": Measure("steps a climb", _steps, lambda one: one.record.details.get("steps_per_climb")),
     "proof": Measure("proof", _proof),
     "streamed": Measure("bytes copied to the host", _streamed),
     "peers": Measure(

@@ -134,6 +134,8 @@ class Series(PaperPart, frozen=True):
         The only backends; empty for any.
     ranks : tuple of int
         Numbers of MPI ranks.
+    cores : tuple of int
+        Numbers of cores on which it runs beside all of them, on devices of the kind `cores` that accept a number.
     hosts : int
         Least number of hosts of its ranks.
     rows : tuple of str
@@ -150,6 +152,7 @@ class Series(PaperPart, frozen=True):
     everywhere: bool = False
     backends: tuple[str, ...] = ()
     ranks: tuple[int, ...] = (1,)
+    cores: tuple[int, ...] = ()
     hosts: int = 1
     rows: tuple[str, ...] = ()
     why_not: str = ""

@@ -93,6 +93,9 @@ class DetailValues(TypedDict, total=False):
     cities: Count | None
     cells: Count | None
     optimal_tours: Count | None
+    steps_per_climb: AtLeastZero | None
+    fewest_steps: Count | None
+    most_steps: Count | None
     streamed_bytes: Count | None
     iterations: Count | None
     optimum: Number | None

@@ -35,7 +35,8 @@ KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 
 def device(backend, kind="", index="0", **more):
     """A row as `backends.survey` makes them."""
-    row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": "", "compute_units": 2}
+    row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": ""}
+    row |= {"takes_cores": False, "compute_units": 2}
     kind = kind or KINDS.get(backend, "cores")
     return SimpleNamespace(**{"backend": backend, "device": index, "name": "stub device", "kind": kind, **row, **more})
 
@@ -61,7 +62,7 @@ def record_of(case, seed):
         "parameters": options.deciding("work"),
         "execution": options.deciding("way"),
         "backend": configuration.backend,
-        "device": configuration.device,
+        "device": configuration.recorded,
         "device_kind": configuration.kind,
         "ranks": configuration.ranks,
         "seed": seed,

@@ -100,6 +100,32 @@ def test_of_runs_of_several_scales_the_longest_stands_in_a_cell(reproduce, out):
     assert len(load(out / "made-up.jsonl")) == 7
 
 
+def test_a_second_group_of_the_baseline_is_part_of_the_plan_and_made_up_for_after_an_interruption(
+    reproduce, out, capsys
+):
+    standard = ("--scale", "standard")
+    parts = (HILLS.replace("quick =", "standard ="),)
+
+    def counted():
+        return capsys.readouterr().out.splitlines()[0]
+
+    reproduce(*standard, "--dry-run", parts=parts)
+    assert "4 runs, 0 recorded already" in counted()
+    code, started = reproduce(*standard, parts=parts)
+    assert [one.repeats for one in started if one.configuration.backend == "cpu"] == [2, 2, 4, 4]
+    capsys.readouterr()
+    records = load(out / "made-up.jsonl")
+    cut = [one.with_repetitions(one.repetitions[:2], verified=True).to_line() for one in records]
+    (out / "made-up.jsonl").write_text("".join(dict.fromkeys(cut)))
+    reproduce(*standard, "--dry-run", parts=parts)
+    assert "4 runs, 2 recorded already" in counted()
+    code, started = reproduce(*standard, parts=parts)
+    assert (code, [one.repeats for one in started]) == (0, [4, 4])
+    capsys.readouterr()
+    reproduce(*standard, "--dry-run", parts=parts)
+    assert "4 runs, 4 recorded already" in counted()
+
+
 def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out):
     parts = (HILLS, DRAWN, LARGER)
     _, started = reproduce("--figure", "3", parts=parts)

@@ -6,6 +6,7 @@ import pytest
 
 from drivers.experiments.presets.paper_plan import ReproductionChoice, map_rows, plan_reproduction
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
+from tests.drivers.made_up_runs import processor
 
 CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
 ROW = f'rows = [{{ instance = "{FIRST}" }}]'
@@ -198,6 +199,15 @@ def test_ranks_of_a_paper_share_every_run_out(planned):
     (core, ranked) = told(planned([RANKED, table(["core", "ranked"])], here(CORE, cores=2)))
     assert "--distribute" not in core[2]
     assert ranked == ("cpu", 2, f"--distribute always --climbers 4 --instance {FIRST}")
+
+
+def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):
+    parts = [series("sweep", kinds=["core", "cores"], everywhere=True, cores=[1, 2, 4, 8]), table(["sweep"])]
+    plan = planned(parts, here(CORE, processor("threads", cores=4)))
+    assert [one.configuration.recorded for one in plan.needed.values()] == ["0", "1 of 4 cores", "2 of 4 cores", "0"]
+    assert [one.configuration.cores for one in plan.needed.values()] == [None, 1, 2, None]
+    assert "--cores 2" in " ".join([*plan.needed.values()][2].command())
+    assert len(planned(parts, here(CORES)).needed) == 1
 
 
 # --- shared runs ---

@@ -146,7 +146,7 @@ def test_every_series_of_a_paper_is_used_and_every_table_has_both_mappings(name)
     assert all(f"[series.{one}]" in text for one in used)
     assert text.count("[series.") == len(used)
     for one in exhibits:
-        if one.kind == "table" and one.number != "I":
+        if one.kind == "table" and one.number not in ("I", "A"):
             assert any(series.published for series in one.series), one.name
             assert any(not series.published for series in one.series), one.name
 

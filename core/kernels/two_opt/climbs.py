@@ -24,6 +24,8 @@ MOST_CITIES = 46_340
 """The last of n * n distances has the index n * n - 1, which fits 31 bits up to here."""
 STEPS, EVALUATIONS, DIGEST = 0, 1, 2
 TOTALS = 3
+SHORTEST, FEWEST_STEPS, MOST_STEPS = 0, 1, 2
+EXTREMES = 3
 NO_MOVE = u64(0)
 """Result of a scan in a local optimum."""
 
@@ -45,12 +47,12 @@ class Climbs:
 class CountedClimbs(Climbs):
     """Climbs of which the outcome is kept; ``first`` is the number of climber 0 among those of all launches.
 
-    ``best[0]`` is the least length << 32 | climber, ``totals`` are the sums that `STEPS`, `EVALUATIONS` and `DIGEST`
-    name.
+    ``extremes`` are the least values of length << 32 | climber, of a climb's steps and of their complement, at
+    `SHORTEST`, `FEWEST_STEPS` and `MOST_STEPS`; ``totals`` are the sums that `STEPS`, `EVALUATIONS` and `DIGEST` name.
     """
 
     first: u64
-    best: Array[u64]
+    extremes: Array[u64]
     totals: Array[u64]
 
 
@@ -72,12 +74,14 @@ def splitmix64(x: u64) -> u64:
 
 @function
 def count_climb(climber: u32, length: u32, steps: u32, climbs: CountedClimbs):
-    """Enter one finished climb: the best (length, climber), the steps, and the digest of (climber, length, steps).
+    """Enter a climb: the best (length, climber), the steps, and the digest of (climber, length, steps).
 
     The digest is a sum, so it does not depend on the order in which climbs finish.
     """
     number = climbs.first + u64(climber)
-    atomic_min(climbs.best, 0, (u64(length) << 32) | u64(climber))
+    atomic_min(climbs.extremes, SHORTEST, (u64(length) << 32) | u64(climber))
+    atomic_min(climbs.extremes, FEWEST_STEPS, u64(steps))
+    atomic_min(climbs.extremes, MOST_STEPS, ~u64(steps))
     atomic_add(climbs.totals, STEPS, u64(steps))
     atomic_add(
         climbs.totals,

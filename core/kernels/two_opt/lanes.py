@@ -7,7 +7,16 @@ keeps so that lanes in step read neighbouring words.
 
 from __future__ import annotations
 
-from core.kernels.two_opt.climbs import NO_MOVE, CountedClimbs, count_climb, first_of, move_key, move_word, second_of
+from core.kernels.two_opt.climbs import (
+    NO_MOVE,
+    SHORTEST,
+    CountedClimbs,
+    count_climb,
+    first_of,
+    move_key,
+    move_word,
+    second_of,
+)
 from core.lang import *
 
 C = Generic("C")
@@ -68,7 +77,7 @@ def finish(climber: u32, steps: u32, tour: Array[C], table: Array[i32], climbs: 
     length = u32(0)
     for p in range(climbs.n):
         length += u32(table[i32(tour[p]) * climbs.n + i32(tour[p + 1])])
-    if (u64(length) << 32) | u64(climber) < climbs.best[0]:
+    if (u64(length) << 32) | u64(climber) < climbs.extremes[SHORTEST]:
         for p in range(climbs.n):
             climbs.tours[i32(climber) * climbs.n + p] = u16(tour[p])
     count_climb(climber, length, steps, climbs)

@@ -15,7 +15,7 @@ from core.kernels.ant_colony import ants as ants_kernels
 from core.kernels.ant_colony import pheromone
 from core.kernels.ant_colony.ants import STATES, Ant
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
-from core.kernels.two_opt.climbs import Climbs, CountedClimbs
+from core.kernels.two_opt.climbs import EXTREMES, TOTALS, Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
 from core.search.ant_colony.instance import ColonyInstance
@@ -205,7 +205,7 @@ class Colony:
             digest=allocate(1, np.uint64),
             ticket=allocate(1, np.uint32),
         )
-        self.climbed = (allocate(1, np.uint64), allocate(3, np.uint64))
+        self.climbed = (allocate(EXTREMES, np.uint64), allocate(TOTALS, np.uint64))
         units = backend.capabilities.compute_units
         self.wide = is_wide(backend)
         self.teams = self.at_once(ceil(count / shape.ants_per_team))

@@ -13,8 +13,23 @@ from core.search.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray, h
 from core.search.partition import Intervals
 from core.search.protocol import Digested, alias
 
-NOTHING = np.iinfo(np.uint64).max
+NOTHING = int(np.iinfo(np.uint64).max)
 """Length before the first climb."""
+
+
+class StepRange(NamedTuple):
+    """The fewest and the most steps of a climb; before the first climb `NOTHING` and 0."""
+
+    fewest: int = NOTHING
+    most: int = 0
+
+    def joined(self, other: StepRange) -> StepRange:
+        """Return the range of the climbs of both."""
+        return StepRange(min(self.fewest, other.fewest), max(self.most, other.most))
+
+    def of_all(self, ranks: Any) -> StepRange:
+        """Return the range of the climbs of all ranks; all ranks call this."""
+        return StepRange(ranks.minloc(self.fewest, 0)[0], NOTHING - ranks.minloc(NOTHING - self.most, 0)[0])
 
 
 @dataclass(frozen=True)
@@ -27,6 +42,8 @@ class HillClimbOutcome(Digested):
         The shortest tour, and the smallest number of a climber that reached it.
     steps : int
         Steps of all climbs, the last one of each, which finds no move, included.
+    steps_of_a_climb : StepRange
+        The fewest and the most steps of a climb.
     evaluations : int
         Moves evaluated, as the scan counts them.
     digest : int
@@ -43,9 +60,10 @@ class HillClimbOutcome(Digested):
 
     """
 
-    length: int = int(NOTHING)
+    length: int = NOTHING
     climber: int = 0
     steps: int = 0
+    steps_of_a_climb: StepRange = StepRange()
     evaluations: int = 0
     digest: int = 0
     climbs: int = 0
@@ -55,7 +73,7 @@ class HillClimbOutcome(Digested):
 
     cost, solution = alias("length"), alias("tour")
 
-    def with_more(self, best: tuple[int, int], totals: np.ndarray, climbs: int) -> HillClimbOutcome:
+    def with_more(self, best: tuple[int, int], totals: np.ndarray, steps: StepRange, climbs: int) -> HillClimbOutcome:
         """Return this outcome combined with that of further climbs."""
         length, climber = min((self.length, self.climber), best)
         return replace(
@@ -63,6 +81,7 @@ class HillClimbOutcome(Digested):
             length=length,
             climber=climber,
             steps=self.steps + int(totals[two_opt_climbs.STEPS]),
+            steps_of_a_climb=self.steps_of_a_climb.joined(steps),
             evaluations=self.evaluations + int(totals[two_opt_climbs.EVALUATIONS]),
             digest=(self.digest + int(totals[two_opt_climbs.DIGEST])) % 2**64,
             climbs=self.climbs + climbs,
@@ -89,18 +108,19 @@ class HillClimbState(NamedTuple):
     @classmethod
     def of(cls, state: Checkpoint) -> HillClimbState:
         """Return the content of a checkpoint."""
-        climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
-        found = HillClimbOutcome(length, climber, steps, evaluations, digest, climbs)
+        climbs, length, climber, steps, fewest, most, evaluations, digest = map(int, state["found"])
+        found = HillClimbOutcome(length, climber, steps, StepRange(fewest, most), evaluations, digest, climbs)
         return cls(Intervals(state["left"]), found, state.get("history"))
 
     def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
         """Declare the state of a run that begins with this."""
         climbers = self.left.count
         yield CheckpointArray(
-            "found", np.uint64, (6,),
-            [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY), (0, ANY), (0, ANY_WORD)],
+            "found", np.uint64, (8,),
+            [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY),
+             (0, ANY_WORD), (0, ANY), (0, ANY), (0, ANY_WORD)],
         )  # fmt: skip
-        climbs, length, _, _, evaluations, _ = (int(number) for number in state["found"])
+        climbs, length, *_, evaluations, _digest = (int(word) for word in state["found"])
 
         def climbed(pairs: np.ndarray) -> str | None:
             left = int((pairs[:, 1] - pairs[:, 0]).sum())
@@ -114,9 +134,9 @@ class HillClimbState(NamedTuple):
     def state(self) -> Checkpoint:
         """The same as arrays."""
         rows = {} if self.history is None else {"history": self.history}
-        one = self.found
-        found = [one.climbs, one.length, one.climber, one.steps, one.evaluations, one.digest]
-        return {"left": self.left.array(), "found": np.array(found, np.uint64), **rows}
+        found = self.found
+        words = [found.climbs, found.length, found.climber, found.steps, *found.steps_of_a_climb, found.evaluations]
+        return {"left": self.left.array(), "found": np.array([*words, found.digest], np.uint64), **rows}
 
 
 def nothing_climbed(climbers: int) -> HillClimbState:

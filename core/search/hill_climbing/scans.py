@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.two_opt.climbs import TOTALS, CountedClimbs
+from core.kernels.two_opt.climbs import EXTREMES, TOTALS, CountedClimbs
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.lanes import climb_lanes
 from core.kernels.two_opt.pruned import climb_pruned
@@ -238,8 +238,8 @@ class LanesScan(Scan):
     def no_climbs(self) -> CountedClimbs:
         """Arguments of a launch without climbs."""
         tours, ticket = np.zeros(self.n, np.uint16), np.zeros(1, np.uint32)
-        best, totals = np.zeros(1, np.uint64), np.zeros(TOTALS, np.uint64)
-        climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, best, totals))
+        extremes, totals = np.zeros(EXTREMES, np.uint64), np.zeros(TOTALS, np.uint64)
+        climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, extremes, totals))
         return climbs
 
     @property

@@ -18,7 +18,7 @@ from core.kernels.two_opt import climbs as two_opt_climbs
 from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.search.batches import Batches, EqualShare
 from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
-from core.search.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, nothing_climbed
+from core.search.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, StepRange, nothing_climbed
 from core.search.hill_climbing.scans import Scan, scan_for
 from core.search.partition import Intervals, equal_part, have_equal_devices
 from core.search.protocol import Callback
@@ -53,15 +53,17 @@ class ClimbLauncher:
     def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
         self.backend, self.scan, self.n, self.start, self.seed = backend, scan, n, start, seed
         self.ticket = backend.allocate(1, np.uint32)
-        self.best = backend.allocate(1, np.uint64)
+        self.extremes = backend.allocate(two_opt_climbs.EXTREMES, np.uint64)
         self.counted = backend.allocate(two_opt_climbs.TOTALS, np.uint64)
         self.tours: Any = None
+        self.steps = StepRange()
         self.notes: list[str] = []
         self.room = (2**31 - 1) // n
         """Climbers of a launch at most: tours with indices of 31 bits, in memory that could be allocated."""
 
     def reset(self) -> None:
-        """Set the totals to zero."""
+        """Forget the climbs so far."""
+        self.steps = StepRange()
         self.backend.write(self.counted, np.zeros(two_opt_climbs.TOTALS, np.uint64))
 
     def climb(self, first: int, end: int) -> tuple[int, int]:
@@ -70,8 +72,9 @@ class ClimbLauncher:
         while first < end:
             count = self.make_room(end - first)
             self.launch(first, count)
-            key = int(self.backend.download(self.best)[0])
+            key, fewest, most = (int(word) for word in self.backend.download(self.extremes))
             shortest = min(shortest, (key >> 32, first + (key & 0xFFFFFFFF)))
+            self.steps = self.steps.joined(StepRange(fewest, most ^ NOTHING))
             first += count
         return shortest
 
@@ -108,12 +111,12 @@ class ClimbLauncher:
         """Queue the climbs of climbers ``first`` to ``first + count - 1``."""
         backend = self.backend
         backend.write(self.ticket, np.zeros(1, np.uint32))
-        backend.write(self.best, np.full(1, NOTHING))
+        backend.write(self.extremes, np.full(two_opt_climbs.EXTREMES, NOTHING))
         lanes = min(64, backend.capabilities.max_team_size)
         teams = min(-(-count // lanes), 16 * backend.capabilities.compute_units)
         counter_based = self.start == "philox"
         backend.launch(start_tours, teams, lanes, self.tours, self.n, count, first, self.seed, counter_based)
-        self.scan.launch(CountedClimbs(self.n, self.tours, count, self.ticket, first, self.best, self.counted))
+        self.scan.launch(CountedClimbs(self.n, self.tours, count, self.ticket, first, self.extremes, self.counted))
 
 
 FEWEST_CITIES = 5
@@ -329,7 +332,8 @@ class HillClimbing:
     def _found(self, run: AsynchronousRun) -> HillClimbOutcome:
         """Return what the climbers of all ranks have found; all ranks call this."""
         best, totals = run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals())
-        return self.before.found.with_more(best, totals, self.before.left.count - self.left.count)
+        steps = self.launcher.steps.of_all(run.ranks)
+        return self.before.found.with_more(best, totals, steps, self.before.left.count - self.left.count)
 
 
 def check_cities(n: int, name: str) -> None:

@@ -23,7 +23,7 @@ from drivers.experiments.case import Case, counted_environment, is_counted
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
 from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.options import PlanParser
-from drivers.experiments.plan import around_others, prepare_folder
+from drivers.experiments.plan import around_others, prepare_folder, with_second_group
 from drivers.experiments.presets.paper_plan import ExhibitPlan, ReproductionChoice, ReproductionPlan, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import CaseOutcome, PlanRun, show
@@ -199,7 +199,7 @@ def paper_steps(
     def add_row(turn: int, place: tuple[int, int], part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
         # The whole row, so that what is divided was measured together.
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
-        for case in around_others(cases):
+        for case in around_others(with_second_group(cases)):
             if not held.is_complete(case):
                 steps.append(Stage((first, turn, *place), paper.name, f"{part.exhibit.name}, {row}", case))
 

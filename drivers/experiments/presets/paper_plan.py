@@ -157,7 +157,7 @@ class ReproductionPlan:
         # As they are settled, since what is left open and its default spelled out are the same run.
         asked = {kind: case.task.options.deciding(kind) for kind in ("work", "way", "search")}
         what = [case.workload.name, case.task.problem.sha256, asked, case.seeds]
-        key = json.dumps([*what, where.backend, where.device, where.ranks], sort_keys=True)
+        key = json.dumps([*what, where.backend, where.recorded, where.device, where.ranks], sort_keys=True)
         there = self.needed.get(key)
         self.needed[key] = merge_cases(there, case) if there else case
         part.needs.setdefault(key, need)
@@ -234,7 +234,8 @@ def _plan_exhibit(
         if not places or (line.key and not series.runs(line)):
             continue
         parameters = column.parameters if column else {}
-        options = {**exhibit.options, **series.options, **line.options, **parameters, **amount}
+        # Options that distinguish columns are not the scale's to change.
+        options = {**exhibit.options, **series.options, **line.options, **parameters, **amount, **parameters}
         heading = series.heading_on(places[0].kind)
         what = ", ".join(filter(None, (column.heading if column else "", heading)))
         repeats = chosen.repeats or scale.repeats

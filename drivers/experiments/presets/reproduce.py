@@ -19,7 +19,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, set_quiet
 from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
-from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder, with_second_group
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import PlanRun, show
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         executor = chosen_executor(options)
         remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
         prepare_folder(records, remove, rerun=options.rerun)
-    needs = plan_reproduction(paper, exhibits, here, chosen)
+    needs = plan_runs(options, paper, exhibits, here)
     is_elsewhere = options.executor != "local"
     plan = plan_of(needs, records, rerun=options.rerun, elsewhere=is_elsewhere)
     show(f"{paper.name}, scale {chosen.scale}: {plan.summary()}")
@@ -87,8 +87,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         plan.show_commands()
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    # At the quick scale the runs need not be complete in time, only free of errors.
-    cases = plan.left if chosen.scale == SCALES[0] or options.repeats else around_others(plan.left)
+    cases = around_others(plan.left) if has_second_group(options) else plan.left
     run = PlanRun(len(cases), executor)
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(records)
@@ -102,8 +101,26 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
             failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     page = PaperPage(paper, exhibits, earlier, options.out, made_by)
-    before = plan_reproduction(paper, earlier, here, chosen)
+    before = plan_runs(options, paper, earlier, here)
     return write_report(page, needs, before, plan_of(needs, records, elsewhere=is_elsewhere), failed, elsewhere)
+
+
+def has_second_group(options: argparse.Namespace) -> bool:
+    """Return True if runs on one core are repeated after all others, which the quick scale and `--repeats` leave out.
+
+    At the quick scale the runs need only be free of errors.
+    """
+    return options.scale != SCALES[0] and not options.repeats
+
+
+def plan_runs(
+    options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], here: MachineResources
+) -> ReproductionPlan:
+    """Return the plan of some exhibits of a paper, with a second group of repetitions on one core if that is wanted."""
+    plan = plan_reproduction(paper, exhibits, here, chosen_amount(options, paper))
+    if has_second_group(options):
+        plan.needed = dict(zip(plan.needed, with_second_group([*plan.needed.values()]), strict=True))
+    return plan
 
 
 def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False, elsewhere: bool = False) -> ExperimentPlan:
@@ -277,9 +294,8 @@ def show_list(options: argparse.Namespace, here: MachineResources) -> int:
     lines = []
     for name in [options.paper] if options.paper else files.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
-        chosen = chosen_amount(options, paper)
-        needs = plan_reproduction(paper, exhibits, here, chosen)
-        left = {id(case) for case in plan_of(needs, chosen.records).left}
+        needs = plan_runs(options, paper, exhibits, here)
+        left = {id(case) for case in plan_of(needs, needs.chosen.records).left}
         lines += [(paper.name, one.name, one.title, exhibit_state(needs, paper.drawn(one), left)) for one in exhibits]
     widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
     for *words, state in lines:

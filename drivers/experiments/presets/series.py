@@ -82,7 +82,7 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
         return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
-    alone = [Configuration.of(one) for kind in kinds for one in devices if one.kind == kind]
+    alone = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
     found: list[Configuration] = []
     refused: dict[str, list[str]] = {}
     for count in ranks_of(series, here):
@@ -92,6 +92,13 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
         else:
             found += alone if count == 1 else [replace(_of_a_rank(alone), ranks=count)]
     return found, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
+
+
+def on_cores(series: Series, device: Any) -> list[Configuration]:
+    """Return the configurations of a series on a device: a part of its cores for each number below, and all of it."""
+    whole = Configuration.of(device)
+    counts = [count for count in series.cores if count < whole.compute_units] if device.takes_cores else []
+    return [*map(whole.with_cores, counts), whole]
 
 
 def ranks_of(series: Series, here: MachineResources) -> list[int]:

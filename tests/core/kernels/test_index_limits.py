@@ -108,7 +108,7 @@ def overflows(run, *arguments, **named):
 
 def climbs_of(tour, n):
     """One climb from a tour."""
-    counters = words(9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
+    counters = words(9, 9, 9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
     return CountedClimbs(n, tour, 1, words(0, dtype=WIDE), 0, *counters)
 
 

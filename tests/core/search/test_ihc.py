@@ -87,7 +87,8 @@ def test_every_climb_is_the_plain_climb(spec, cpu):
             assert search.tour_of(climber).tolist() == climbs[climber][0].tolist()
         found = search.run(Iterations(20), trace=False)
         assert (found.length, found.climber) == min((length, c) for c, length in enumerate(lengths))
-        assert found.steps == sum(climbs[c][1] for c in range(20))
+        steps = [climbs[c][1] for c in range(20)]
+        assert (found.steps, *found.steps_of_a_climb) == (sum(steps), min(steps), max(steps))
 
 
 CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
