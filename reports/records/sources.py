@@ -8,9 +8,12 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from core.lang.digest import source_words
 from reports.records.environment import ROOT
 from reports.records.files import Record
+from reports.toml_file import DataFile
 
 MEASURED = ("core.kernels", "core.search")
 """Packages in the digest: kernels, and the searches that launch them."""
@@ -20,6 +23,17 @@ PROGRAMS = ("drivers", "drivers/more")
 """Folders of the programs of workloads."""
 DIGITS = 16
 """Hexadecimal digits of a digest in a record."""
+UNCHANGED = Path("reports", "gallery", "sources.toml")
+"""File of changes of the sources that reach no recorded run, in a checkout."""
+
+
+class SourceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A change of a workload's sources that reaches no recorded run: the digests before and after, and the reason."""
+
+    workload: str
+    before: str
+    after: str
+    why: str
 
 
 @functools.cache
@@ -46,10 +60,38 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:DIGITS]
 
 
+@functools.cache
+def harmless_changes(root: Path = ROOT) -> tuple[SourceChange, ...]:
+    """Return the changes that reach no recorded run; none outside a checkout.
+
+    Raises
+    ------
+    UserError
+        The file is not as expected.
+    """
+    path = root / UNCHANGED
+    if not path.exists():
+        return ()
+    file = DataFile(path)
+    return tuple(file.part(list[SourceChange], file.content.get("changes", []), "changes"))
+
+
+def equal_digests(workload: str, digest: str, root: Path = ROOT) -> set[str]:
+    """Return a digest of sources, and the earlier ones from which only changes lead to it that reach no run."""
+    equal = {digest}
+    while before := {
+        change.before
+        for change in harmless_changes(root)
+        if change.workload == workload and change.after in equal and change.before not in equal
+    }:
+        equal |= before
+    return equal
+
+
 def is_stale(record: Record) -> bool:
     """Return True if the kernels or the search of a record changed since, or if it does not say what it measured."""
     today = sources_digest(record.workload)
-    return today is not None and record.details.get("sources") != today
+    return today is not None and record.details.get("sources") not in equal_digests(record.workload, today)
 
 
 def imported_files(path: Path, root: Path) -> Iterator[Path]:
