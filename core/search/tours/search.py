@@ -42,15 +42,18 @@ from core.search.partition import equal_part
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import MOST, Stop, checked_stop
+from core.search.tours.alpha_nearness import alpha_nearest
 from core.search.tours.neighbour_lists import city_order, list_distances, neighbour_lists
 
 FEWEST_CITIES = 5
 LARGEST_TABLE = 4 << 20
 """Bytes of a table of distances that is faster than coordinates."""
-LISTS, SEGMENT = 8, 50
+LISTS, SEGMENT = 6, 100
+NEAREST = 24
+"""Nearest cities among which alpha-nearness chooses the list of a city."""
 DESCENT_PART = 0.8
 """Length of a good tour, as a part of the start tour's."""
-SLACK_EDGES, REACH_EDGES = 0.4, 5.0
+SLACK_EDGES, REACH_EDGES = 0.3, 5.0
 """Most by which a longer tour is accepted, per level and in all, in mean edges (`core.kernels.tours.or_opt.Kicks`)."""
 PATIENCE_CITIES, PERIOD_ROUNDS = 10, 20
 """Cities for each perturbation of a walk's patience, and perturbations for each city in a period of acceptance."""
@@ -73,7 +76,7 @@ class IteratedThreeOpt:
     walks
         Number of walks over all ranks.
     lists
-        Neighbours of a city that moves may join it to, at most.
+        Neighbours of a city that moves may join it to, at most; see `core.search.tours.alpha_nearness`.
     segment
         Largest number of cities in a segment of a perturbation.
     seed
@@ -135,7 +138,7 @@ class IteratedThreeOpt:
         """Return the instance in the order of its cities."""
         n, order = self.instance.n, self.order
         place = np.argsort(order)
-        lists = neighbour_lists(self.instance, self.lists)
+        lists = neighbour_lists(self.instance, min(max(self.lists, NEAREST), n - 1))
         by_table = self.instance.edge_weight_type != "EUC_2D" or n**2 * 2 <= LARGEST_TABLE
         x = y = np.zeros(1)
         table = np.zeros(1, np.uint16)
@@ -152,7 +155,9 @@ class IteratedThreeOpt:
             )
         near = list_distances(self.instance, lists)
         ranked = np.argsort(near, axis=1, kind="stable")
-        near, lists = (np.take_along_axis(rows, ranked, axis=1)[order] for rows in (near, lists))
+        near, lists = (np.take_along_axis(rows, ranked, axis=1) for rows in (near, lists))
+        chosen = alpha_nearest(lists, near, self.lists)
+        near, lists = (np.take_along_axis(rows, chosen, axis=1)[order] for rows in (near, lists))
         return CityLists(
             by_table, table, x, y, place[lists].astype(np.int32).reshape(-1), near.reshape(-1), self.lists, n
         )

@@ -1,0 +1,106 @@
+"""Alpha-nearness: spanning forests, paths and lists against plain computations."""
+
+import numpy as np
+import pytest
+
+from core.problems import tsp
+from core.problems.tsp.small_tours import held_karp
+from core.search.tours.alpha_nearness import (
+    adjusted_weights,
+    alpha_nearest,
+    heaviest_on_paths,
+    rooted,
+    spanning_forest,
+)
+
+
+def random_graph(n, edges, most, seed):
+    """Edges without duplicates, and their lengths."""
+    rng = np.random.default_rng(seed)
+    pairs = np.array([(a, b) for a in range(n) for b in range(a + 1, n)])
+    chosen = np.sort(rng.permutation(len(pairs))[:edges])
+    return pairs[chosen].T, rng.integers(1, most, edges)
+
+
+def kruskal(n, ends, lengths):
+    """Edges of a minimum spanning forest, in ascending order."""
+    part, chosen = list(range(n)), []
+    for edge in np.lexsort([np.arange(lengths.size), lengths]):
+        a, b = (part[city] for city in ends[:, edge])
+        if a != b:
+            part = [a if one == b else one for one in part]
+            chosen.append(int(edge))
+    return sorted(chosen)
+
+
+GRAPHS = [(30, 100, 1000, 1), (40, 200, 4, 2), (50, 40, 9, 3), (2, 1, 5, 4)]
+"""Of them one with many equal lengths, and one of several parts."""
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_a_spanning_forest_is_kruskals(graph):
+    ends, lengths = random_graph(*graph)
+    assert np.sort(spanning_forest(graph[0], ends, lengths)).tolist() == kruskal(graph[0], ends, lengths)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_the_heaviest_edge_of_a_path_is_the_one_that_joins_its_ends(graph):
+    n = graph[0]
+    ends, lengths = random_graph(*graph)
+    tree = spanning_forest(n, ends, lengths)
+    heaviest = heaviest_on_paths(n, ends[:, tree], lengths[tree], *ends)
+    for (a, b), found in zip(ends.T, heaviest, strict=True):
+        # Without edges of this length or more the two are apart, with those of this length they are not.
+        for most, is_joined in ((found, False), (found + 1, True)):
+            left = lengths[tree] < most
+            part = list(range(n))
+            for c, d in ends[:, tree[left]].T:
+                part = [part[c] if one == part[d] else one for one in part]
+            assert (part[a] == part[b]) == is_joined
+
+
+def test_every_city_of_a_tree_but_the_root_is_a_step_deeper_than_its_parent():
+    ends, lengths = random_graph(50, 40, 9, 3)
+    tree = spanning_forest(50, ends, lengths)
+    parent, weight, depth = rooted(50, ends[:, tree], lengths[tree])
+    roots = parent == np.arange(50)
+    assert roots.sum() == 50 - tree.size and (depth[roots] == 0).all()
+    assert (depth[~roots] == depth[parent[~roots]] + 1).all()
+    assert sorted(weight[~roots].tolist()) == sorted(lengths[tree].tolist())
+
+
+def nearest(instance, count):
+    lists = np.argsort(instance.distances + np.diag(np.full(instance.n, 10**6)), axis=1, kind="stable")[:, :count]
+    return lists, np.take_along_axis(instance.distances, lists, axis=1)
+
+
+def test_weights_make_a_tree_nearly_a_path_and_raise_its_bound():
+    instance = tsp.load("uniform:200:seed=1")
+    near, lengths = nearest(instance, 10)
+    first = np.repeat(np.arange(200), 10)
+    keep = first < near.reshape(-1)
+    ends, lengths = np.stack([first, near.reshape(-1)])[:, keep], lengths.reshape(-1)[keep].astype(np.int64) * 100
+    weights = adjusted_weights(200, ends, lengths)
+
+    def leaves_and_length(weights):
+        weighted = lengths + weights[ends].sum(axis=0)
+        tree = spanning_forest(200, ends, weighted)
+        degrees = np.bincount(ends[:, tree].reshape(-1), minlength=200)
+        return (degrees != 2).sum(), weighted[tree].sum() - 2 * weights.sum()
+
+    (uneven, bound), (plain_uneven, plain) = leaves_and_length(weights), leaves_and_length(0 * weights)
+    assert uneven < plain_uneven / 2 and bound > 1.05 * plain
+
+
+def test_lists_hold_more_edges_of_the_shortest_tour_than_as_many_nearest_cities():
+    instance = tsp.load("clustered:12:seed=3")
+    tour = np.asarray(held_karp(instance.distances)[1])
+    near, lengths = nearest(instance, 9)
+    chosen = alpha_nearest(near, lengths, 4)
+    assert chosen.shape == (12, 4) and (np.diff(chosen, axis=1) > 0).all()
+
+    def held(lists):
+        return sum(int(b in lists[a]) + int(a in lists[b]) for a, b in zip(tour, np.roll(tour, -1), strict=True))
+
+    assert held(np.take_along_axis(near, chosen, axis=1)) > held(near[:, :4])
+    assert alpha_nearest(near, lengths, 9).tolist() == [list(range(9))] * 12
