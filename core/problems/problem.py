@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import reprlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +88,11 @@ class Problem:
     """Neighbours, where they are drawn at random."""
     remembered: tuple[str, ...] = ()
     """Rows of the data that do not follow from a walk's solution alone, so that a checkpoint has them too."""
+    tenures: Mapping[str, tuple[int, int]] = {}
+    """By neighbourhood, the tenure of tabu search and its largest random addition, in iterations.
+
+    Both are reduced for instances with fewer neighbours. They follow from the size for neighbourhoods that are absent.
+    """
     optimum: int | None = None
     set_digest = ""
     """The digest that a class has set; empty: none."""

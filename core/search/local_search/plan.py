@@ -12,7 +12,7 @@ from core.arguments import refuse, sequence
 from core.errors import UserError
 from core.kernels.local_search import hooks, moves
 from core.kernels.local_search.walks import RESTART_WORDS
-from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood
+from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
@@ -47,8 +47,9 @@ class TabuMemory(NamedTuple):
         return {"tenure": self.tenure, "tenure_span": self.span, "tabu_memory": kind}
 
 
-def choose_memory(algorithm: Algorithm, one: Neighbourhood, encoding: Encoding, size: int) -> TabuMemory:
-    """Choose the memory and the tenure for a neighbourhood of this size."""
+def choose_memory(problem: Problem, algorithm: Algorithm, one: Neighbourhood, size: int) -> TabuMemory:
+    """Choose the memory and the tenure for a problem's neighbourhood of this size."""
+    encoding = problem.encoding
     remembers = algorithm.tabu_memory
     if remembers == "attributes" and not one.attributes:
         raise UserError(f"tabu search that remembers attributes of {one.name}, which has none: use moves")
@@ -59,7 +60,9 @@ def choose_memory(algorithm: Algorithm, one: Neighbourhood, encoding: Encoding, 
         return TabuMemory(kind)
     tenure, span = algorithm.tenure, algorithm.tenure_span
     if tenure is None:
-        tenure, span = default_tenure(kind, one.change, encoding.n, size, span)
+        suitable, addition = declared_tenure(problem, one) or default_tenure(kind, one.change, encoding.n, size)
+        tenure = min(suitable, max(0, size - 2))
+        span = min(addition if span is None else span, max(0, size - 2 - tenure))
     memory = TabuMemory(kind, one.memory(encoding, size, kind), tenure, span or 0)
     if memory.tenure + memory.span >= size > 1:
         raise UserError(
@@ -69,8 +72,29 @@ def choose_memory(algorithm: Algorithm, one: Neighbourhood, encoding: Encoding, 
     return memory
 
 
-def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | None) -> tuple[int, int]:
-    """Tenures from the literature.
+def declared_tenure(problem: Problem, one: Neighbourhood) -> tuple[int, int] | None:
+    """Return a problem's own tenure for a neighbourhood, and its largest random addition; None if it has none.
+
+    Raises
+    ------
+    UserError
+        They are no pair of natural numbers.
+
+    """
+    declared = problem.tenures.get(one.name)
+    if declared is None:
+        return None
+    is_pair = isinstance(declared, tuple) and len(declared) == 2
+    if not is_pair or not all(isinstance(number, int) and 0 <= number < 2**30 for number in declared):
+        raise UserError(
+            f"{problem.name}: tenures[{one.name!r}]: found {declared!r}, expected a tenure and its largest random "
+            f"addition, natural numbers such as (10, 10)"
+        )
+    return declared
+
+
+def default_tenure(memory_kind: int, kind: int, n: int, size: int) -> tuple[int, int]:
+    """Return a tenure from the literature, and its largest random addition.
 
     Attributes of permutations: 0.9 n to 1.1 n (Taillard 1991). Other attributes: n / 6 and more. Moves: a sixth of the
     neighbourhood (Luong, Melab and Talbi 2010), so that a list of them would be that long.
@@ -81,10 +105,7 @@ def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | N
         tenure = 9 * n // 10
     else:
         tenure = n // 6
-    tenure = min(tenure, max(0, size - 2))
-    room = max(0, size - 1 - tenure - 1)
-    wanted = n // 5 if kind in (moves.EXCHANGE, moves.INSERT) else n // 10
-    return tenure, min(room, wanted if span is None else span)
+    return tenure, n // 5 if kind in (moves.EXCHANGE, moves.INSERT) else n // 10
 
 
 MOST_LEVELS = 3
@@ -180,7 +201,7 @@ class Plan:
         found = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
         sizes = sizes_of(problem, found)
         name, evaluation, data = find_evaluation(problem, chosen, found[0])
-        tabu = choose_memory(algorithm, found[0], problem.encoding, sizes[0])
+        tabu = choose_memory(problem, algorithm, found[0], sizes[0])
         if history and chosen.takes_turns:
             raise UserError(f"a history of {chosen.walks} walks one after another: expected 1 walk, or mapping native")
         return cls(problem, algorithm, chosen, found, sizes, name, evaluation, data, tabu, costs, tuned, history)

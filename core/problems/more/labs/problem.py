@@ -96,7 +96,7 @@ class Labs(Problem):
 
     """
 
-    tested = True
+    tested, tenures = True, {"flip1": (5, 5)}
 
     def __init__(self, instance: int | str = 27) -> None:
         text = str(instance).removeprefix("labs:")

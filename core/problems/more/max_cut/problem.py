@@ -33,4 +33,4 @@ class MaxCut(Qubo):
         if graph.k != 2:
             raise InstanceError(graph.name, None, f"{graph.k} parts", "2; `MaxKCut` divides in more")
         super().__init__(quadratic_forms.of_graph(graph))
-        self.graph = graph
+        self.graph, self.tenures = graph, {"flip1": (graph.n // 20, graph.n // 20)}

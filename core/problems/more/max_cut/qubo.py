@@ -110,7 +110,7 @@ class Qubo(Problem):
 
     """
 
-    tested = True
+    tested, tenures = True, {"flip1": (10, 10)}
 
     def __init__(self, instance: quadratic_forms.QuadraticForm | str, data: str | os.PathLike | None = None) -> None:
         instance = loaded_instance(instance, quadratic_forms.QuadraticForm, lambda name: beasley.load(name, data))
