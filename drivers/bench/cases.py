@@ -155,7 +155,8 @@ def make_case(
         words, peers = [*given, *more.split()], row.get("peers", False)
         return plan_work(workload, words, seeds, repeats, records, peers=peers, about=about)[0]
 
-    variants = {name: planned(more, name) for name, more in row.get("variants", {"": ""}).items()}
+    worded = ((name.format(**values), more.format(**values)) for name, more in row.get("variants", {"": ""}).items())
+    variants = {name: planned(more, name) for name, more in worded}
     candidates = [
         Candidate(name if name and len(places) == 1 else f"{device_label(place)} {name}".strip(), name, case.on(place))
         for place in places

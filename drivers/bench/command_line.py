@@ -60,7 +60,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         default="all",
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
-            "several instances, separated by commas; calls: short calls from Python; ranks: ten workloads on one "
+            "several instances, separated by commas; calls: short calls from Python; defaults: default tenures "
+            "against others, ten seeds each; ranks: ten workloads on one "
             "rank and on several; time-limits: lateness of runs with --seconds"
         ),
     )

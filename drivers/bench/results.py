@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +14,12 @@ from drivers.bench.c_programs import BACKEND, CProgramCase
 from drivers.bench.cases import BenchmarkCase, Candidate
 from drivers.experiments.case import Case
 from reports.records.files import Record, require_equal_work
+from reports.statistics.rank_tests import LEVEL, mann_whitney
 from reports.text import formatting
 from reports.text.tables import TextTable
 
+DEFAULT = "default"
+"""Variant that is tested against the others."""
 Results = Mapping[Candidate, Sequence[Record]]
 """Records of the candidates that have results, one for each seed."""
 
@@ -74,11 +78,32 @@ def case_lines(case: BenchmarkCase, results: Results) -> Iterator[str]:
     found = {describe(records): one.name for one, records in reversed(list(results.items()))}
     same = "same result: " if len(found) < len(results) else ""
     yield from (f"{same or f'{name}: ' * (len(found) > 1)}{text}" for text, name in reversed(list(found.items())))
+    yield from default_verdict(results)
     missing = [one["name"] for one in solvers if one["failure"]]
     yield from [f"reference solvers not measured, since they failed or are not installed: {', '.join(missing)}"] * bool(
         missing
     )
     yield from [case.remark] * bool(case.remark)
+
+
+def default_verdict(results: Results) -> Iterator[str]:
+    """Yield the mean costs of a default and its alternatives over several seeds, and if one of these is better.
+
+    Better means significantly, by Mann and Whitney's test with Bonferroni's correction.
+    """
+    costs = {one.variant: [record.best_cost for record in records] for one, records in results.items()}
+    own = costs.pop(DEFAULT, [])
+    if not costs or len(own) < 2:
+        return
+    means = {name: statistics.mean(found) for name, found in {DEFAULT: own, **costs}.items()}
+    yield f"mean costs of {len(own)} seeds: {', '.join(f'{name}: {mean:,.1f}' for name, mean in means.items())}"
+    if importlib.util.find_spec("scipy") is None:
+        yield "no test of the differences: it needs scipy, pip install -e '.[report]'"
+        return
+    tests = {name: mann_whitney(own, found)[0] * len(costs) for name, found in costs.items()}
+    better = [name for name, p in tests.items() if p < LEVEL and means[name] < means[DEFAULT]]
+    beaten = ", ".join(f"{name} (p = {tests[name]:.2g})" for name in better)
+    yield f"the default is beaten by {beaten}" if better else "the default is not beaten"
 
 
 def run_seconds(case: BenchmarkCase, records: Sequence[Record]) -> list[float]:

@@ -28,7 +28,7 @@ def test_every_row_has_command_lines_that_are_read(row):
     for values in cases.value_sets(row, options):
         workload = get_workload(values["workload"])
         for more in row.get("variants", {"": ""}).values():
-            words = f"{row['arguments'].format(**values)} {more}".split()
+            words = f"{row['arguments']} {more}".format(**values).split()
             assert parse_options(workload, None, words) != workload.options()
     assert cases.placements(row["on"], EVERYWHERE, options) or row["on"] == "ranks of GPUs"
 

@@ -1,12 +1,13 @@
 """Tables of a benchmark case, and results of equal work that must be equal."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from core.errors import UserError
 from drivers.bench.cases import BenchmarkCase, Candidate
-from drivers.bench.results import EqualWork, case_lines
+from drivers.bench.results import EqualWork, case_lines, default_verdict
 from reports.records.files import Repetition
 from tests.drivers.bench.conftest import ONE_CORE, THREADS
 
@@ -77,3 +78,26 @@ def test_equal_work_is_equal_across_cases_and_variants_may_differ(make_results):
     EqualWork().check(different, unequal)
     assert len([line for line in case_lines(different, unequal) if "cost" in line]) == 2
     assert isinstance(next(iter(unequal)), Candidate) and isinstance(case, BenchmarkCase)
+
+
+def verdict(**costs):
+    """The lines on variants with these costs."""
+    results = {
+        Candidate(name, name, None): [SimpleNamespace(best_cost=cost) for cost in found]
+        for name, found in costs.items()
+    }
+    return list(default_verdict(results))
+
+
+def test_a_default_is_beaten_by_what_is_significantly_better_and_by_nothing_else():
+    low, high = range(1, 11), range(101, 111)
+    assert verdict(default=high, other=low)[1].startswith("the default is beaten by other (p = ")
+    assert verdict(default=low, other=high)[1] == "the default is not beaten"
+    assert verdict(default=high, other=range(100, 110))[1] == "the default is not beaten"
+    assert verdict(default=high, other=low)[0] == "mean costs of 10 seeds: default: 105.5, other: 5.5"
+    assert verdict(full=high, other=low) == verdict(default=high) == verdict(default=[1], other=[2]) == []
+
+
+def test_without_scipy_a_line_says_why_there_is_no_test(monkeypatch):
+    monkeypatch.setattr("drivers.bench.results.importlib.util.find_spec", lambda name: None)
+    assert verdict(default=[1, 2], other=[3, 4])[1].startswith("no test of the differences: it needs scipy")
