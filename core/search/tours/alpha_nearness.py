@@ -14,7 +14,7 @@ import numpy as np
 SCALE = 100
 """Units of a length, so that weights are finer than lengths."""
 ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
-"""Adjustments of the weights, and those of instances with at least so many cities."""
+"""Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
