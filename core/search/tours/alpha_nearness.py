@@ -46,8 +46,7 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
     ends, lengths = np.stack([first[edges], second[edges]]), SCALE * distances.reshape(-1)[edges].astype(np.int64)
     weighted = lengths + adjusted_weights(n, ends, lengths)[ends].sum(axis=0)
     tree = spanning_forest(n, ends, weighted)
-    heaviest = heaviest_on_paths(n, ends[:, tree], weighted[tree], first, second)
-    alpha = (weighted[edge_of.reshape(-1)] - heaviest).reshape(n, k)
+    alpha = (weighted - heaviest_on_paths(n, ends[:, tree], weighted[tree], *ends))[edge_of.reshape(n, k)]
     return np.sort(np.argsort(alpha, axis=1, kind="stable")[:, :count], axis=1)
 
 
