@@ -9,12 +9,14 @@ from unittest.mock import patch
 from drivers.experiments.case import Case
 from reports.records.environment import environment
 
-# Appends lines to the file of records, as `reports.records.files.append` does: a line that was cut off is removed.
+# Appends lines to the file of records, as `reports.records.files.append` does: a line that was cut off is removed, and
+# processes that run at the same time write one after the other.
 WRITE = """
-import sys
+import fcntl, sys
 path, lines, said, code = sys.argv[1:]
 if lines:
     with open(path, "ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         file.truncate(file.read().rfind(b"\\n") + 1)
         file.write(lines.encode())
