@@ -126,16 +126,16 @@ def require_stack() -> None:
         )
 
 
-def named_device(backend: str, found: list[DeviceInfo], device: str) -> DeviceInfo:
+def named_device(backend: str, devices: list[DeviceInfo], device: str) -> DeviceInfo:
     """Return the only device that matches an index or a part of a name; raises `Unavailable` otherwise."""
     if device.isdigit():
-        chosen = [d for d in found if d.index == device]
+        chosen = [d for d in devices if d.index == device]
     else:
-        whole = [d for d in found if d.name.lower() == device.lower()]
-        chosen = whole or [d for d in found if device and device.lower() in d.name.lower()]
+        whole = [d for d in devices if d.name.lower() == device.lower()]
+        chosen = whole or [d for d in devices if device and device.lower() in d.name.lower()]
     if len(chosen) == 1:
         return chosen[0]
-    listed = "; ".join(f"{d.index}: {d.name}" for d in chosen or found)
+    listed = "; ".join(f"{d.index}: {d.name}" for d in chosen or devices)
     if chosen:
         raise Unavailable(f"{backend} has {len(chosen)} devices {device!r}; give the index of one: {listed}")
     raise Unavailable(f"{backend} has no device {device!r}; there are {listed}")

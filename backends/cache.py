@@ -43,10 +43,10 @@ def _unusable(path: str) -> str:
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(path), path):
-            found = os.stat(folder)
-            if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
-                return f"{folder} belongs to another user (number {found.st_uid})"
-            if found.st_mode & stat.S_IWOTH:
+            status = os.stat(folder)
+            if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+                return f"{folder} belongs to another user (number {status.st_uid})"
+            if status.st_mode & stat.S_IWOTH:
                 return f"{folder} is writable by all users"
     except OSError as error:
         return f"{path}: {error.strerror}"

@@ -226,7 +226,7 @@ class Device:
         """Return ``count`` rows of a bundle on the device; arguments and errors as for `load`."""
         if not is_bundle(type(bundle)) or count < 0:
             raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
-        found = copy.copy(bundle)
+        filled = copy.copy(bundle)
         sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
             value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
@@ -236,8 +236,8 @@ class Device:
                 value = self._array_field(what, kind, value, count * sizes.get(name, 0), types)
             elif isinstance(value, (np.ndarray, Buffer)):
                 raise UserError(f"{what} is an array; expected a number, {described(kind)}")
-            setattr(found, name, value)
-        return Rows(found, count)
+            setattr(filled, name, value)
+        return Rows(filled, count)
 
     def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
         """Return the buffer of a bundle's array; rows have ``size`` elements in all."""
@@ -251,9 +251,9 @@ class Device:
             return self.allocate(max(1, size), dtype)
         is_array = isinstance(value, (np.ndarray, Buffer))
         if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
-            given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
+            description = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
             stored = ", stored as uint8" if element is boolean else ""
-            raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
+            raise UserError(f"{what} is {description}; expected Array[{described(element)}]{stored}")
         if isinstance(kind, RowArray) and value.size not in (size, max(1, size)):
             raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")
         return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))

@@ -45,7 +45,7 @@ def take(name: str, device: str | None = None, cores: int | None = None) -> Back
 
     """
     # The device, the process, and environment settings that a backend reads when it is made.
-    settings = [os.environ.get(one) for one in VARIABLES]
+    settings = [os.environ.get(variable) for variable in VARIABLES]
     allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     key = (name, device, cores, os.getpid(), *settings, allowed)
     idle = _idle.of_device.setdefault(key, [])

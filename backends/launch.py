@@ -44,7 +44,7 @@ class LaunchRecording:
             if replayed:
                 parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
             else:
-                parts += [partial(repeat, one.act) for one in steps if isinstance(one, Collective)]
+                parts += [partial(repeat, step.act) for step in steps if isinstance(step, Collective)]
         self.may_print = any(launch.may_print for launch in self.launches)
         return parts
 
@@ -87,7 +87,7 @@ class Backend(Device):
     @property
     def can_rest(self) -> bool:
         """True if a later run may use this backend, which needs that it has worked with no other rank."""
-        return all(one.size == 1 for one in self._collectives.values())
+        return all(collective.size == 1 for collective in self._collectives.values())
 
     def rest(self) -> None:
         """Drop everything of a run except compiled kernels."""
@@ -145,19 +145,19 @@ class Backend(Device):
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
         # The kernel language's `min` and `max` return typed numbers, which device compilers cannot read.
         teams, team_size = int(teams), int(team_size)
-        kinds, given, forms = unbundled(kernel, arguments)
-        types = infer_generic_types(kinds, given, kernel) | forms
+        kinds, by_name, forms = unbundled(kernel, arguments)
+        types = infer_generic_types(kinds, by_name, kernel) | forms
         constants: dict[str, Any] = {}
         values: list[Any] = []
         for name, kind in kinds.items():
             if isinstance(kind, Const):
-                constants[name] = scalar_argument(kind.scalar, given[name], kernel, name)
+                constants[name] = scalar_argument(kind.scalar, by_name[name], kernel, name)
             elif isinstance(kind, Table):
-                values.append(self.placed(kind, given[name], kernel, name))
+                values.append(self.placed(kind, by_name[name], kernel, name))
             elif isinstance(kind, Array):
-                values.append(given[name])
+                values.append(by_name[name])
             else:
-                value = scalar_argument(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
+                value = scalar_argument(types.get(getattr(kind, "name", ""), kind), by_name[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
         may_print = False
         if (
@@ -177,8 +177,8 @@ class Backend(Device):
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """Compile a kernel for these constants, this team size and these types of generic parameters, once."""
         key = (tuple(constants.values()), team_size, tuple(types.values()))
-        made = self.executables.of_kernel(kernel).get(key)
-        if made is None:
+        executable = self.executables.of_kernel(kernel).get(key)
+        if executable is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             loaded = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
@@ -194,16 +194,16 @@ class Backend(Device):
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
             try:
-                made = self.compile(program)
-                most = self.most_lanes(made)
+                executable = self.compile(program)
+                most = self.most_lanes(executable)
             finally:
                 self.timings.compile_s += time.perf_counter() - began
             if team_size > most:
                 raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
-            self.executables.keep(kernel, key, made)
-            if isinstance(made, str) and kernel.identity is not None:
-                self.compiled_here[name] = made
-        return made
+            self.executables.keep(kernel, key, executable)
+            if isinstance(executable, str) and kernel.identity is not None:
+                self.compiled_here[name] = executable
+        return executable
 
     def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
         """Return the largest team of a kernel on this device: ``team_size``, halved until a team fits.
@@ -243,12 +243,14 @@ class Backend(Device):
 
     def seconds_in_collectives(self) -> float:
         """Return the time that this device has spent in collectives so far (`Collectives.seconds_on_device`)."""
-        return sum(one.seconds_on_device() for one in self._collectives.values())
+        return sum(collective.seconds_on_device() for collective in self._collectives.values())
 
     @property
     def why_ranks_are_slow(self) -> str:
         """See `Collectives.why_not_faster`."""
-        return next((one.why_not_faster for one in self._collectives.values() if one.why_not_faster), "")
+        return next(
+            (collective.why_not_faster for collective in self._collectives.values() if collective.why_not_faster), ""
+        )
 
     def queue_collective(self, step: Collective) -> None:
         """Record a collective like a launch, or run it."""
@@ -295,7 +297,7 @@ def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     return bool(value) if scalar is boolean else scalar(value)
 
 
-def infer_generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
+def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
     """Check the arrays of a launch, and return the types of the kernel's generic parameters by name.
 
     Raises
@@ -310,11 +312,11 @@ def infer_generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Ke
     for name, kind in kinds.items():
         if not isinstance(kind, Array):
             continue
-        buffer, named = given[name], name
+        buffer, named = values[name], name
         if not isinstance(buffer, Buffer):
             advice = "; load the bundle first" if "." in named else ""
-            found = reprlib.repr(buffer)
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {found}{advice}")
+            description = reprlib.repr(buffer)
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {description}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named

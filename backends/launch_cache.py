@@ -94,14 +94,14 @@ class LaunchReader:
 
 def _fields(path: str, form: BundleForm, key: list[str]) -> Iterator[tuple[str, bool]]:
     """Yield the path of each value of a bundle, with True for row counts, and add the form's parts to the key."""
-    one = path.replace(".", "_") + "_"
-    key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
+    variable = path.replace(".", "_") + "_"
+    key += [f"({variable} := {path}).__class__", f"{variable}.__placed__"]
     sizes = set(sizes_of_rows(form.bundle).values())
     for field, kind in form.kinds:
         if isinstance(kind, BundleForm):
-            yield from _fields(f"{one}.{field}", kind, key)
+            yield from _fields(f"{variable}.{field}", kind, key)
         else:
-            yield f"{one}.{field}", field in sizes
+            yield f"{variable}.{field}", field in sizes
 
 
 class LaunchCache:

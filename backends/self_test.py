@@ -91,14 +91,14 @@ def find_failure(backend: Backend) -> str:
             continue
         sums = backend.upload(np.zeros(1, np.uint64))
         extremes = backend.upload(np.array([2**31 - 1, -(2**31), 0], np.int32))
-        found = backend.upload(np.zeros(4, np.uint32))
-        given = backend.upload(values)
-        backend.launch(known_answer, 3, lanes, given, values.size, sums, extremes, found)
+        drawn = backend.upload(np.zeros(4, np.uint32))
+        uploaded = backend.upload(values)
+        backend.launch(known_answer, 3, lanes, uploaded, values.size, sums, extremes, drawn)
         total = int(backend.download(sums)[0])
         if total != int(values.astype(np.int64).sum()) % 2**64:
             return f"atomic sum {total} with teams of {lanes}"
         if backend.download(extremes).tolist() != expected:
             return f"reductions {backend.download(extremes).tolist()}, not {expected}, with teams of {lanes}"
-        if backend.download(found).tolist() != draws:
-            return f"random draws {backend.download(found).tolist()}, not {draws}"
+        if backend.download(drawn).tolist() != draws:
+            return f"random draws {backend.download(drawn).tolist()}, not {draws}"
     return ""

@@ -112,7 +112,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
         raise UserError(f"{kernel.name}: {images[0]} is an image, which exists on OpenCL devices; show it --as opencl")
     consts = {name: one.scalar for name, one in kinds.items() if isinstance(one, Const)}
     elements = [one.element if isinstance(one, Array) else one for one in kinds.values()]
-    generics = dict.fromkeys(one.name for one in elements if isinstance(one, Generic))
+    generics = dict.fromkeys(element.name for element in elements if isinstance(element, Generic))
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
@@ -138,12 +138,12 @@ def find_kernel(named: str) -> Kernel:
     if not colon:
         place, name = named, ""
     module = load_module(place)
-    found = getattr(module, name, None) if name else None
-    if isinstance(found, Kernel):
-        return found
+    kernel = getattr(module, name, None) if name else None
+    if isinstance(kernel, Kernel):
+        return kernel
     if not name:
         what = "expected FILE:KERNEL"
-    elif isinstance(found, Function):
+    elif isinstance(kernel, Function):
         what = f"{name} is a @function, which devices get as a part of the kernels that call it"
     else:
         what = f"no kernel {name}"
@@ -153,10 +153,10 @@ def find_kernel(named: str) -> Kernel:
 def list_kernels(module: ModuleType) -> str:
     """List a module's kernels, and kernels made by its functions, which have no name in the module."""
     kernels = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
-    made = [name for name in list_nested_kernels(module) if name not in kernels]
+    nested = [name for name in list_nested_kernels(module) if name not in kernels]
     text = f"its kernels: {', '.join(kernels)}" if kernels else "it has no kernels"
-    if made:
-        text += f"; to show what its functions make, give it a name at module level: {', '.join(made)}"
+    if nested:
+        text += f"; to show what its functions make, give it a name at module level: {', '.join(nested)}"
     return text
 
 
@@ -164,8 +164,8 @@ def list_nested_kernels(module: ModuleType) -> list[str]:
     """List names of kernels defined inside functions of a module."""
     text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
     parsed = ast.parse(text)
-    inner = [one for one in ast.walk(parsed) if isinstance(one, ast.FunctionDef) and one not in parsed.body]
-    return list(dict.fromkeys(one.name for one in inner if any(map(is_kernel, one.decorator_list))))
+    inner = [node for node in ast.walk(parsed) if isinstance(node, ast.FunctionDef) and node not in parsed.body]
+    return list(dict.fromkeys(function.name for function in inner if any(map(is_kernel, function.decorator_list))))
 
 
 def is_kernel(decorator: ast.expr) -> bool:

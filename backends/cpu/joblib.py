@@ -77,7 +77,9 @@ class JoblibBackend(CpuBackend):
 
     def prepare(self, launches: list[Any]) -> Any:
         arrivals = self.allocate(1, np.uint64)
-        described = [(one.executable, one.teams, [describe_argument(a) for a in one.arguments]) for one in launches]
+        described = [
+            (launch.executable, launch.teams, [describe_argument(a) for a in launch.arguments]) for launch in launches
+        ]
         return arrivals, described
 
     def replay(self, prepared: Any, times: int) -> None:

@@ -44,9 +44,9 @@ def object_path(source: str, stem: str) -> str:
 @functools.cache
 def _operations() -> bytes:
     """Return the source of the operations that emitted modules use."""
-    here = Path(__file__).parents[1]
+    folder = Path(__file__).parents[1]
     names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
-    return b"".join((here / name).read_bytes() for name in names)
+    return b"".join((folder / name).read_bytes() for name in names)
 
 
 @functools.cache
@@ -219,8 +219,8 @@ class HostStep:
         self.seconds = 0.0
         self.raised: BaseException | None = None
         # Weak, since reference cycles through a driver are never collected, and the step holds buffers.
-        taken = weakref.WeakMethod(self.take)
-        self.callback = ENTRY(lambda *_: taken()())  # type: ignore[misc]
+        take = weakref.WeakMethod(self.take)
+        self.callback = ENTRY(lambda *_: take()())  # type: ignore[misc]
         self.address = int(ctypes.cast(self.callback, ctypes.c_void_p).value or 0)
 
     def take(self) -> None:
@@ -254,9 +254,11 @@ class CompiledReplay:
         self.wanted_teams = np.array(teams, np.int32)
         self.teams = self.wanted_teams.copy()
         self.arrivals = np.zeros(1, np.uint64) if arrivals is None else arrivals
-        made = [one if isinstance(one, str) else HostStep(one, self.teams, self.arrivals) for one in steps]
-        self.host_steps = [one for one in made if isinstance(one, HostStep)]
-        self.entries = np.array([address(one) if isinstance(one, str) else one.address for one in made], np.uint64)
+        entries = [step if isinstance(step, str) else HostStep(step, self.teams, self.arrivals) for step in steps]
+        self.host_steps = [entry for entry in entries if isinstance(entry, HostStep)]
+        self.entries = np.array(
+            [address(entry) if isinstance(entry, str) else entry.address for entry in entries], np.uint64
+        )
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
         parts = [self.entries, self.teams, self.addresses, self.arrivals]
@@ -273,10 +275,10 @@ class CompiledReplay:
 
     def host_seconds(self) -> float:
         """Return the seconds of the host's steps since the last call; raise the error that a step raised."""
-        seconds = sum(one.seconds for one in self.host_steps)
-        raised = [one.raised for one in self.host_steps if one.raised is not None]
-        for one in self.host_steps:
-            one.seconds, one.raised = 0.0, None
+        seconds = sum(step.seconds for step in self.host_steps)
+        raised = [step.raised for step in self.host_steps if step.raised is not None]
+        for step in self.host_steps:
+            step.seconds, step.raised = 0.0, None
         if raised:
             self.teams[:] = self.wanted_teams
             raise raised[0]

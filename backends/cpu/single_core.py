@@ -60,9 +60,9 @@ class CpuBackend(HostMemory):
 
     def prepare(self, steps: list[Launch | Collective]) -> native.CompiledReplay:
         return native.CompiledReplay(
-            [one.executable if isinstance(one, Launch) else one.act for one in steps],
-            [one.teams if isinstance(one, Launch) else 1 for one in steps],
-            [argument_slots(one.arguments if isinstance(one, Launch) else ()) for one in steps],
+            [step.executable if isinstance(step, Launch) else step.act for step in steps],
+            [step.teams if isinstance(step, Launch) else 1 for step in steps],
+            [argument_slots(step.arguments if isinstance(step, Launch) else ()) for step in steps],
         )
 
     def replay(self, prepared: native.CompiledReplay, times: int) -> None:

@@ -76,7 +76,7 @@ class CudaBackend(CudaDevice):
 
     def prepare(self, launches: list[Any]) -> Any:
         """Pack the recorded steps; CUDA graphs of repetitions are made at their first use."""
-        return [self.pack(one, []) if isinstance(one, Launch) else one for one in launches], {}
+        return [self.pack(launch, []) if isinstance(launch, Launch) else launch for launch in launches], {}
 
     def graph(self, steps: list[Any], repetitions: int) -> Any:
         """Make a CUDA graph of recorded steps, repeated; its time counts as compilation."""

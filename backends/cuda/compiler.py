@@ -38,10 +38,10 @@ def signature(program: tree.Program) -> Any:
 
 def emitted_kernel(program: tree.Program, source: str) -> Any:
     """Return the kernel, with its text in a file of the cache: numba stores its machine code beside it."""
-    here = os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit")
+    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit")
     digest = hashlib.sha256(source.encode())
     for words in ("llvm_operations.py", "cuda_operations.py", "simulator_operations.py"):
-        with open(os.path.join(here, words), "rb") as file:
+        with open(os.path.join(folder, words), "rb") as file:
             digest.update(file.read())
     name = f"{program.kernel.name}_{digest.hexdigest()[:24]}"
     if name not in sys.modules:
@@ -69,13 +69,13 @@ def compile_sealed(dispatcher: Any, types: Any) -> None:
     machine_code = dispatcher._cache
     name = dispatcher.py_func.__module__
     seal = os.path.join(cache_folder("cuda"), name + ".seal")
-    if read_sealed(seal) != (found := digest_of_files(machine_code.cache_path, name)):
+    if read_sealed(seal) != (sealed := digest_of_files(machine_code.cache_path, name)):
         machine_code.flush()
-        found = b""
+        sealed = b""
     dispatcher.compile(types)
-    made = digest_of_files(machine_code.cache_path, name)
-    if made != found:
-        write_sealed(seal, made)
+    digest = digest_of_files(machine_code.cache_path, name)
+    if digest != sealed:
+        write_sealed(seal, digest)
 
 
 def digest_of_files(folder: str, name: str) -> bytes:

@@ -43,7 +43,7 @@ class PackedKernel:
         self.pointers = np.array([start + 8 * word for word in words] or [0], np.uint64)
         self.where = int(self.pointers.ctypes.data)
         dtypes = [launch.arguments[k].dtype for k in places]
-        self.pack_into = struct.Struct("".join(f"{one.char}{8 - one.itemsize}x" for one in dtypes)).pack_into
+        self.pack_into = struct.Struct("".join(f"{dtype.char}{8 - dtype.itemsize}x" for dtype in dtypes)).pack_into
 
     def put(self, numbers: list[Any]) -> None:
         """Store the variable numbers; the driver copied the block at earlier launches."""

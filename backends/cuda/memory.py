@@ -67,7 +67,9 @@ class CudaDevice(Backend):
         core.set_current()
         self.driver = driver
         self.core_stream, self.core_copies = core.create_stream(), core.create_stream()
-        self.stream, self.copies = (driver.CUstream(int(one.handle)) for one in (self.core_stream, self.core_copies))
+        self.stream, self.copies = (
+            driver.CUstream(int(stream.handle)) for stream in (self.core_stream, self.core_copies)
+        )
         self.unused_marks: list[Any] = []
         self.waits = 0
 

@@ -51,7 +51,7 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
         handle = allocate_physical(properties, mine) if mine else None
     except OutOfMemory:
         problem = f"rank {rank}: {mine:,} bytes do not fit {device.device.name}"
-    problems = [one for one in ranks.bcast(ranks.gather(problem)) if one]
+    problems = [text for text in ranks.bcast(ranks.gather(problem)) if text]
     if problems:
         raise OutOfMemory("; ".join(problems))
     handles = exchange_handles(ranks, handle)

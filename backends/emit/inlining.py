@@ -26,12 +26,12 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
     before it inlines the function, while the indices are still computed from plain arguments. Inlined, they would
     depend on the outer loop's counter, and the additional checks took a sixth of knapsack's time.
     """
-    calls = Counter(called for one in program.functions for called in _called(one.body))
+    calls = Counter(called for function in program.functions for called in _called(function.body))
     copies: dict[tree.TypedFunction, tree.TypedFunction] = {}
     for function in program.functions:  # callees come first
-        made = copies[function] = copy.copy(function)
-        made.locals, made.arrays = dict(function.locals), dict(function.arrays)
-        made.body = _Caller(made, copies, calls).statements(function.body)
+        caller = copies[function] = copy.copy(function)
+        caller.locals, caller.arrays = dict(function.locals), dict(function.arrays)
+        caller.body = _Caller(caller, copies, calls).statements(function.body)
     kernel = copies[program.kernel]
     called = {kernel}
     for function in reversed(program.functions):
@@ -81,34 +81,34 @@ class _Caller:
 
     def can_stand_here(self, call: tree.Call) -> bool:
         """True if a function returns only at its end, takes whole arrays, and is no short loop inside a loop."""
-        if any(isinstance(one, tree.View) for one in call.arguments):
+        if any(isinstance(argument, tree.View) for argument in call.arguments):
             return False
         body = self.copies[call.function].body
         statements = list(_statements(body))
         if self.loops and any(map(_has_fixed_rounds, statements)):
             return False
-        returns = [one for one in statements if isinstance(one, tree.Return)]
+        returns = [statement for statement in statements if isinstance(statement, tree.Return)]
         return not returns or (len(returns) == 1 and returns[0] is body[-1])
 
     def spliced(self, call: tree.Call) -> tuple[list[Any], Any]:
         """Return the statements of a function called only here, and its result."""
         callee = self.copies[call.function]
-        given: dict[str, Any] = {}
+        replacements: dict[str, Any] = {}
         assignments: list[Any] = []
         for (name, kind), argument in zip(callee.parameters.items(), call.arguments, strict=True):
             if isinstance(kind, tree.ArrayType):
-                given[name] = argument
+                replacements[name] = argument
             else:
-                given[name] = tree.Local(kind, f"{callee.name}.{name}")
-                self.function.locals[given[name].name] = kind
-                assignments.append(tree.Assign(given[name].name, self.rewritten(argument)))
+                replacements[name] = tree.Local(kind, f"{callee.name}.{name}")
+                self.function.locals[replacements[name].name] = kind
+                assignments.append(tree.Assign(replacements[name].name, self.rewritten(argument)))
         for name, kind in callee.locals.items():
-            given[name] = tree.Local(kind, f"{callee.name}.{name}")
-            self.function.locals[given[name].name] = kind
+            replacements[name] = tree.Local(kind, f"{callee.name}.{name}")
+            self.function.locals[replacements[name].name] = kind
         for name, array in callee.arrays.items():
-            given[name] = f"{callee.name}.{name}"
-            self.function.arrays[given[name]] = array._replace(name=given[name])
-        body = list(_renamed(callee.body, given))
+            replacements[name] = f"{callee.name}.{name}"
+            self.function.arrays[replacements[name]] = array._replace(name=replacements[name])
+        body = list(_renamed(callee.body, replacements))
         result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
         return assignments + body, result
 
@@ -118,22 +118,22 @@ def _has_fixed_rounds(node: Any) -> bool:
     return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
 
 
-def _renamed(node: Any, given: dict[str, Any]) -> Any:
+def _renamed(node: Any, replacements: dict[str, Any]) -> Any:
     """Return statements or an expression with other names: expressions for locals, names for arrays."""
 
-    def replaced(one: Any) -> Any:
-        if isinstance(one, tree.Local):
-            return given[one.name]
-        if isinstance(one, (tree.Assign, tree.For)):
-            one = one._replace(name=given[one.name].name)
-        elif isinstance(one, tree.NewArray):
-            return one._replace(name=given[one.name])
-        elif isinstance(one, (tree.Load, tree.Store, tree.Atomic, tree.View)):
-            one = one._replace(array=given[one.array])
-        elif isinstance(one, tree.Call):
-            arguments = tuple(given[a] if isinstance(a, str) else replaced(a) for a in one.arguments)
-            return one._replace(arguments=arguments)
-        return _rebuilt(one, replaced)
+    def replaced(node: Any) -> Any:
+        if isinstance(node, tree.Local):
+            return replacements[node.name]
+        if isinstance(node, (tree.Assign, tree.For)):
+            node = node._replace(name=replacements[node.name].name)
+        elif isinstance(node, tree.NewArray):
+            return node._replace(name=replacements[node.name])
+        elif isinstance(node, (tree.Load, tree.Store, tree.Atomic, tree.View)):
+            node = node._replace(array=replacements[node.array])
+        elif isinstance(node, tree.Call):
+            arguments = tuple(replacements[a] if isinstance(a, str) else replaced(a) for a in node.arguments)
+            return node._replace(arguments=arguments)
+        return _rebuilt(node, replaced)
 
     return replaced(node)
 

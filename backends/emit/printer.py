@@ -53,9 +53,9 @@ class ProgramPrinter:
 
     def array_type(self, name: str) -> tree.ArrayType:
         """Return the type of an array of the current function."""
-        made = self.function.arrays.get(name)
-        found: tree.ArrayType = made.array if made is not None else self.function.parameters[name]
-        return found
+        local = self.function.arrays.get(name)
+        array: tree.ArrayType = local.array if local is not None else self.function.parameters[name]
+        return array
 
     def fresh(self, stem: str) -> str:
         """Return an unused name."""

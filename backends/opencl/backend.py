@@ -139,8 +139,8 @@ class OpenClBackend(Backend):
             shape = cl.ImageDescriptor()
             shape.image_type, shape.shape = cl.mem_object_type.IMAGE1D_BUFFER, (buffer.size, 0, 0)
             shape.buffer = buffer.handle
-            made = cl.Image(self.context, cl.mem_flags.READ_ONLY, form, desc=shape)
-            buffer.image = Buffer(made, buffer.shape, buffer.dtype)
+            image = cl.Image(self.context, cl.mem_flags.READ_ONLY, form, desc=shape)
+            buffer.image = Buffer(image, buffer.shape, buffer.dtype)
         return buffer.image
 
     def channel(self, buffer: Buffer, what: str) -> Any:
