@@ -94,17 +94,17 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
     name, *rest = words
     if not NAME.fullmatch(name):
         raise HostFileError(path, number, repr(name), EXPECTED)
-    given: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for word in rest:
         key, equals, value = word.partition("=")
         if not equals or key not in WORDS:
             raise HostFileError(path, number, repr(word), EXPECTED)
-        if WORDS[key] in given:
+        if WORDS[key] in counts:
             raise HostFileError(path, number, f"{key} again", "it once")
         if not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= MOST_SLOTS):
             raise HostFileError(path, number, reprlib.repr(word), f"{key}=N, a whole number from 1 to {MOST_SLOTS}")
-        given[WORDS[key]] = int(value)
-    slots, most = given.get("slots"), given.get("most")
+        counts[WORDS[key]] = int(value)
+    slots, most = counts.get("slots"), counts.get("most")
     if slots is not None and most is not None and most < slots:
         raise HostFileError(path, number, f"max_slots={most}", f"{slots} or more, as there are slots")
     return Host(name, slots, most, number)
@@ -174,8 +174,8 @@ def is_here(name: str) -> bool:
     """Return True for a name of this machine: a socket can be bound only to its addresses."""
     with suppress(OSError, UnicodeError):
         for family, kind, protocol, _, address in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind, protocol) as here:
-                here.bind(address)
+            with socket.socket(family, kind, protocol) as listener:
+                listener.bind(address)
                 return True
     return False
 

@@ -43,11 +43,11 @@ def main() -> int:
         hosts = host_file.read_host_file(options.hosts)
         if not has_agent(options.mpi_options):
             host_file.require_names(options.hosts, hosts)
-    here = find_resources(os.environ)
+    resources = find_resources(os.environ)
     asked = LaunchRequest(
         options.ranks, options.hosts, hosts, options.per_host, options.fault_tolerant, options.mpi_options
     )
-    command = plan_launch(asked, started, here)
+    command = plan_launch(asked, started, resources)
     for line in command.notes:
         print(f"note: {line}", file=sys.stderr, flush=True)
     if options.dry_run:
@@ -61,20 +61,22 @@ def main() -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = RankParser(
+    ranks_parser = RankParser(
         prog=invocation("cluster launch"),
         description=__doc__,
     )
-    add_placement_options(made)
-    made.add_argument("--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8")
-    made.add_argument(
+    add_placement_options(ranks_parser)
+    ranks_parser.add_argument(
+        "--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8"
+    )
+    ranks_parser.add_argument(
         "--fault-tolerant",
         action="store_true",
         help="continue on the other ranks if one is killed (mpirun --with-ft ulfm)",
     )
-    made.add_argument("--dry-run", action="store_true", help="print the command and run nothing")
-    add_program_argument(made)
-    return made
+    ranks_parser.add_argument("--dry-run", action="store_true", help="print the command and run nothing")
+    add_program_argument(ranks_parser)
+    return ranks_parser
 
 
 def has_agent(mpi_options: Sequence[str]) -> bool:

@@ -16,17 +16,17 @@ SUITE = ("drivers", "cluster")
 """Packages with programs that run over ranks."""
 
 
-def add_placement_options(made: argparse.ArgumentParser) -> None:
+def add_placement_options(parser: argparse.ArgumentParser) -> None:
     """Add options for the placement of ranks."""
-    made.add_argument(
+    parser.add_argument(
         "-n",
         "--ranks",
         type=positive,
         metavar="N",
         help="number of ranks (default: one for each GPU, else one for each slot or core)",
     )
-    made.add_argument("--per-host", type=positive, metavar="N", help="ranks on each host")
-    made.add_argument(
+    parser.add_argument("--per-host", type=positive, metavar="N", help="ranks on each host")
+    parser.add_argument(
         "--mpi-options",
         type=shell_words,
         default=(),
@@ -35,9 +35,9 @@ def add_placement_options(made: argparse.ArgumentParser) -> None:
     )
 
 
-def add_program_argument(made: argparse.ArgumentParser) -> None:
+def add_program_argument(parser: argparse.ArgumentParser) -> None:
     """Add the program and its options, all words behind its name."""
-    made.add_argument(
+    parser.add_argument(
         "program",
         nargs=argparse.REMAINDER,
         metavar="PROGRAM ...",

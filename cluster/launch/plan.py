@@ -73,7 +73,7 @@ class RankLayout(NamedTuple):
     notes: list[str]
 
 
-def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResources) -> LaunchCommand:
+def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchResources) -> LaunchCommand:
     """Return the command that starts a program over ranks.
 
     Parameters
@@ -82,7 +82,7 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResour
         Number of ranks, and their places.
     started
         The program with its arguments, as one rank runs it.
-    here
+    resources
         Launchers, cores and GPUs of this machine.
 
     Raises
@@ -91,17 +91,17 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], here: LaunchResour
         There is no launcher, or the ranks do not fit.
 
     """
-    allocation = here.allocation
+    allocation = resources.allocation
     if allocation is not None and asked.hosts is not None:
         raise UserError(
             f"--hosts {asked.path}: found a Slurm allocation, which names the hosts; expected only one of the two"
         )
-    layout = plan_layout(asked, here, cores_per_rank(started))
-    if allocation is not None and here.srun and not here.mpirun_takes_allocation:
-        return srun_command(asked, layout, started, here.srun)
-    if here.mpirun is None:
+    layout = plan_layout(asked, resources, cores_per_rank(started))
+    if allocation is not None and resources.srun and not resources.mpirun_takes_allocation:
+        return srun_command(asked, layout, started, resources.srun)
+    if resources.mpirun is None:
         raise UserError("found no mpirun beside this Python or on the path, expected one: pip install 'onekernel[mpi]'")
-    return mpirun_command(asked, layout, started, here)
+    return mpirun_command(asked, layout, started, resources)
 
 
 def cores_per_rank(started: Sequence[str]) -> int | None:
@@ -117,7 +117,7 @@ def cores_per_rank(started: Sequence[str]) -> int | None:
 # --- how many, and where ---
 
 
-def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | None) -> RankLayout:
+def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: int | None) -> RankLayout:
     """Return number and distribution of ranks; a rank of several cores uses one slot for each.
 
     Raises
@@ -127,15 +127,15 @@ def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | N
 
     """
     notes: list[str] = []
-    hosts = number_of_hosts(asked, here)
+    hosts = number_of_hosts(asked, resources)
     per_host = asked.per_host
-    gpus = gpus_per_host(here)
+    gpus = gpus_per_host(resources)
     if asked.ranks is None and per_host is None and gpus:
         per_host = gpus
         notes.append(f"a rank for each of {gpus} GPUs{' of every host' if hosts > 1 else ''} (-n says otherwise)")
     if per_host is None and cores_each and asked.hosts and all(host.slots for host in asked.hosts):
         per_host = max(1, min(host.slots or 1 for host in asked.hosts) // cores_each)
-    slots = count_slots(asked, here)
+    slots = count_slots(asked, resources)
     ranks = asked.ranks or (per_host * hosts if per_host else None)
     ranks = ranks or (max(1, (slots or hosts) // (cores_each or 1)))
     if asked.ranks and per_host and not asked.per_host:
@@ -150,33 +150,33 @@ def plan_layout(asked: LaunchRequest, here: LaunchResources, cores_each: int | N
     is_crowded = slots is not None and wanted > slots
     if is_crowded:
         more = f" of {cores_each} cores each" if cores_each else ""
-        what = "slots" if asked.hosts or here.allocation else "cores"
+        what = "slots" if asked.hosts or resources.allocation else "cores"
         notes.append(f"oversubscribed: {ranks} ranks{more} on {slots} {what}, which they share unbound")
     elif cores_each:
         notes.append(f"each rank is bound to {cores_each} core{'s' if cores_each > 1 else ''} (--cores)")
     return RankLayout(ranks, per_host, None if is_crowded else cores_each, is_crowded, notes)
 
 
-def number_of_hosts(asked: LaunchRequest, here: LaunchResources) -> int:
+def number_of_hosts(asked: LaunchRequest, resources: LaunchResources) -> int:
     """Return the number of hosts: of the host file, the allocation, or 1."""
-    return len(asked.hosts) if asked.hosts else here.allocation.nodes if here.allocation else 1
+    return len(asked.hosts) if asked.hosts else resources.allocation.nodes if resources.allocation else 1
 
 
-def gpus_per_host(here: LaunchResources) -> int:
+def gpus_per_host(resources: LaunchResources) -> int:
     """Return the GPUs of a host: by the allocation, or those of this machine, assumed equal on all hosts."""
-    if here.allocation is not None and here.allocation.gpus is not None:
-        return here.allocation.gpus
-    return here.gpus
+    if resources.allocation is not None and resources.allocation.gpus is not None:
+        return resources.allocation.gpus
+    return resources.gpus
 
 
-def count_slots(asked: LaunchRequest, here: LaunchResources) -> int | None:
+def count_slots(asked: LaunchRequest, resources: LaunchResources) -> int | None:
     """Return the number of slots for ranks of one core; None if only the hosts know it."""
     if asked.hosts:
-        given = [host.slots or (here.cores if host.name in LOCAL_NAMES else None) for host in asked.hosts]
-        return None if None in given else sum(slots for slots in given if slots)
-    if here.allocation is not None:
-        return here.allocation.tasks
-    return here.cores
+        slots_of_hosts = [host.slots or (resources.cores if host.name in LOCAL_NAMES else None) for host in asked.hosts]
+        return None if None in slots_of_hosts else sum(slots for slots in slots_of_hosts if slots)
+    if resources.allocation is not None:
+        return resources.allocation.tasks
+    return resources.cores
 
 
 def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) -> None:
@@ -205,12 +205,12 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
 
 
 def mpirun_command(
-    asked: LaunchRequest, layout: RankLayout, started: Sequence[str], here: LaunchResources
+    asked: LaunchRequest, layout: RankLayout, started: Sequence[str], resources: LaunchResources
 ) -> LaunchCommand:
     """Return the command of Open MPI 5."""
-    assert here.mpirun is not None
-    words = [here.mpirun, "-n", str(layout.ranks)]
-    if here.is_root:
+    assert resources.mpirun is not None
+    words = [resources.mpirun, "-n", str(layout.ranks)]
+    if resources.is_root:
         words.append("--allow-run-as-root")
     if asked.path:
         words += ["--hostfile", asked.path]
@@ -218,8 +218,8 @@ def mpirun_command(
     if asked.fault_tolerant:
         words += ["--with-ft", "ulfm"]
     elsewhere = [host for host in asked.hosts or [] if host.name not in LOCAL_NAMES]
-    if elsewhere or number_of_hosts(asked, here) > 1:
-        words += [word for name in forwarded_variables(here.environment) for word in ("-x", name)]
+    if elsewhere or number_of_hosts(asked, resources) > 1:
+        words += [word for name in forwarded_variables(resources.environment) for word in ("-x", name)]
     return LaunchCommand([*words, *asked.further, *started], layout.notes)
 
 

@@ -90,8 +90,8 @@ def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
         return None
 
     def number(*names: str) -> int | None:
-        found = (environment.get(name, "") for name in names)
-        return next((int(text) for text in found if text.isdecimal()), None)
+        values = (environment.get(name, "") for name in names)
+        return next((int(text) for text in values if text.isdecimal()), None)
 
     # As in "4", "a100:4" or "gpu:a100:4".
     gpus_asked = re.search(r"(\d+)$", environment.get("SLURM_GPUS_ON_NODE", environment.get("SLURM_GPUS_PER_NODE", "")))
@@ -115,8 +115,8 @@ def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> 
         return present
     # Those after the first invalid entry, such as -1, are hidden too.
     shown = 0
-    for one in visible.split(","):
-        if not re.fullmatch(r"\s*(\d+|GPU-\S+|MIG-\S+)\s*", one):
+    for device in visible.split(","):
+        if not re.fullmatch(r"\s*(\d+|GPU-\S+|MIG-\S+)\s*", device):
             break
         shown += 1
     return min(present, shown)

@@ -46,22 +46,26 @@ def main() -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = RankParser(prog=invocation("cluster slurm"), description=__doc__)
-    add_placement_options(made)
-    made.add_argument("--nodes", type=positive, metavar="N", help="hosts")
-    made.add_argument("--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00")
-    made.add_argument("--gpus-per-node", type=line, metavar="N", help="GPUs of each host, perhaps with their type")
-    made.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
-    made.add_argument("--partition", type=line, metavar="NAME", help="partition of the cluster")
-    made.add_argument("--account", type=line, metavar="NAME", help="account to charge")
-    made.add_argument(
+    ranks_parser = RankParser(prog=invocation("cluster slurm"), description=__doc__)
+    add_placement_options(ranks_parser)
+    ranks_parser.add_argument("--nodes", type=positive, metavar="N", help="hosts")
+    ranks_parser.add_argument(
+        "--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00"
+    )
+    ranks_parser.add_argument(
+        "--gpus-per-node", type=line, metavar="N", help="GPUs of each host, perhaps with their type"
+    )
+    ranks_parser.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
+    ranks_parser.add_argument("--partition", type=line, metavar="NAME", help="partition of the cluster")
+    ranks_parser.add_argument("--account", type=line, metavar="NAME", help="account to charge")
+    ranks_parser.add_argument(
         "--no-checkpoint",
         dest="checkpoint",
         action="store_false",
         help="add no --checkpoint FILE --resume to the program: it begins anew when it is queued again",
     )
-    add_program_argument(made)
-    return made
+    add_program_argument(ranks_parser)
+    return ranks_parser
 
 
 def duration(text: str) -> str:
@@ -90,11 +94,11 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
 
     They are words of the shell, which inserts the job's number.
     """
-    given = {word.partition("=")[0] for word in words}
+    names = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
-    state = () if "--checkpoint" in given else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
-    return (*state, *(() if "--resume" in given else ("--resume",)))
+    state = () if "--checkpoint" in names else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
+    return (*state, *(() if "--resume" in names else ("--resume",)))
 
 
 def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, object]:

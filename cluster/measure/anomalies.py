@@ -56,33 +56,33 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
-    for host, here in group_by_host(ranks).items():
-        wanted, cores = sum(rank.cores for rank in here), min(rank.host_cores for rank in here)
-        faster = median(rank.rate_alone / rank.rate for rank in here)
+    for host, ranks_of_host in group_by_host(ranks).items():
+        wanted, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
+        faster = median(rank.rate_alone / rank.rate for rank in ranks_of_host)
         alone = f"a rank alone is {faster:.2g} times as fast"
         if wanted > cores:
             more = f"; {alone}" if faster > 1 else ""
-            yield f"{host} is oversubscribed: {len(here)} ranks want {wanted} cores of {cores}{more}"
-        elif len(here) > 1 and faster > CROWDED:
+            yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {wanted} cores of {cores}{more}"
+        elif len(ranks_of_host) > 1 and faster > CROWDED:
             yield (
-                f"ranks of {host} slow each other down: {alone}, though {len(here)} ranks want {wanted} of {cores} "
-                "cores (bound to the same core, or other programs run there?)"
+                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {wanted} of "
+                f"{cores} cores (bound to the same core, or other programs run there?)"
             )
 
 
 def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Yield throttled GPUs with the reasons, and processors with a lower clock than the others."""
     clocks: dict[str, list[tuple[int, float]]] = {}
-    for rank, found in zip(ranks, conditions, strict=False):
-        reasons = found.get("throttled_by")
+    for rank, condition in zip(ranks, conditions, strict=False):
+        reasons = condition.get("throttled_by")
         if isinstance(reasons, list) and reasons:
             yield f"rank {rank.rank} ({rank.host}): its GPU is throttled by {join_names(reasons)}"
-        clock = found.get("cpu_mhz_mean")
+        clock = condition.get("cpu_mhz_mean")
         if isinstance(clock, float):
             clocks.setdefault(rank.device, []).append((rank.rank, clock))
-    for device, here in clocks.items():
-        usual = median(clock for _, clock in here)
-        low = [(rank, clock) for rank, clock in here if clock < LOW_CLOCK * usual]
+    for device, measured in clocks.items():
+        usual = median(clock for _, clock in measured)
+        low = [(rank, clock) for rank, clock in measured if clock < LOW_CLOCK * usual]
         if low:
             least = min(clock for _, clock in low)
             ranks_at_low = format_ranks([rank for rank, _ in low])
@@ -92,9 +92,9 @@ def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, obje
 def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield software with different versions on different ranks."""
     for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
-        found = Counter(rank.versions.get(name, "none") for rank in ranks)
-        if len(found) > 1:
-            usual = found.most_common(1)[0][0]
+        counts = Counter(rank.versions.get(name, "none") for rank in ranks)
+        if len(counts) > 1:
+            usual = counts.most_common(1)[0][0]
             others = [rank for rank in ranks if rank.versions.get(name, "none") != usual]
             theirs = join_names(dict.fromkeys(rank.versions.get(name, "none") for rank in others))
             where = join_names(dict.fromkeys(rank.host for rank in others))
@@ -104,8 +104,8 @@ def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with another clock than the first: dates of records and files may be in the future."""
-    for host, here in group_by_host(ranks).items():
-        offset = here[0].clock_offset_s
+    for host, ranks_of_host in group_by_host(ranks).items():
+        offset = ranks_of_host[0].clock_offset_s
         if abs(offset) > CLOCKS_APART_S:
             way = "ahead of" if offset > 0 else "behind"
             yield f"the clock of {host} is {abs(offset):.3g} s {way} that of {ranks[0].host}"
@@ -113,10 +113,10 @@ def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
     """Return the ranks of each host."""
-    found: dict[str, list[RankSpeed]] = {}
+    groups: dict[str, list[RankSpeed]] = {}
     for rank in ranks:
-        found.setdefault(rank.host, []).append(rank)
-    return found
+        groups.setdefault(rank.host, []).append(rank)
+    return groups
 
 
 def join_names(names: Iterable[str]) -> str:

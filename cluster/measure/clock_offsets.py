@@ -44,11 +44,11 @@ def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], 
             serialised_timing.wait_for_turn(world, 0)
             answer_clock(world, clock)
         return []
-    found = {hosts[0]: 0.0}
+    offsets = {hosts[0]: 0.0}
     for host, rank in list(first.items())[1:]:
         serialised_timing.pass_turn(world, rank)
-        found[host] = min(query_clock(world, rank, clock) for _ in range(QUESTIONS))[1]
-    return [found[host] for host in hosts]
+        offsets[host] = min(query_clock(world, rank, clock) for _ in range(QUESTIONS))[1]
+    return [offsets[host] for host in hosts]
 
 
 def query_clock(world: Any, rank: int, clock: Callable[[], float]) -> tuple[float, float]:

@@ -40,15 +40,15 @@ def measure_compute_rates(world: Any, step: Callable[[], None], units: int, host
     """
     from mpi4py import MPI
 
-    found: dict[int, list[float]] = {}
+    times_by_ranks: dict[int, list[float]] = {}
     steps: dict[int, int] = {}
     for _ in range(ROUNDS):
         for ranks in chain([MPI.COMM_SELF] if world.Get_rank() == 0 else [], growing_groups(world)):
-            times, made = time_units(ranks, step, units)
-            found.setdefault(ranks.Get_size(), []).extend(times)
-            steps[ranks.Get_size()] = steps.get(ranks.Get_size(), 0) + made
+            times, steps_made = time_units(ranks, step, units)
+            times_by_ranks.setdefault(ranks.Get_size(), []).extend(times)
+            steps[ranks.Get_size()] = steps.get(ranks.Get_size(), 0) + steps_made
     return (
-        [summarise_times(times, ranks, steps[ranks], hosts) for ranks, times in found.items()]
+        [summarise_times(times, ranks, steps[ranks], hosts) for ranks, times in times_by_ranks.items()]
         if world.Get_rank() == 0
         else []
     )
@@ -64,7 +64,7 @@ def time_units(ranks: Any, step: Callable[[], None], units: int) -> tuple[list[f
 
     batches, steps = time_batches(ranks, step_and_meet, BUDGET_S, FEWEST_BATCHES)
     meeting_s = median(time_batches(ranks, meet)[0]) if ranks.Get_size() > 1 else 0.0
-    return [max(0.0, one - meeting_s) / units for one in batches], len(batches) * steps
+    return [max(0.0, batch - meeting_s) / units for batch in batches], len(batches) * steps
 
 
 def summarise_times(times: Sequence[float], ranks: int, steps: int, hosts: Sequence[str]) -> Pace:

@@ -217,7 +217,7 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
         1 if the intervals of both overlap.
         """
-        alone = next((one for one in self.paces if one.ranks == 1), None)
+        alone = next((pace for pace in self.paces if pace.ranks == 1), None)
         if alone is None or alone.unit_s <= 0 or pace.low_s <= alone.high_s:
             return 1.0
         return pace.unit_s / alone.unit_s
@@ -285,8 +285,8 @@ def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
         measured = msgspec.convert(content, ClusterMeasurement)
     except msgspec.ValidationError as error:
         raise MeasuredFileError(path, *explained(str(error), content)) from None
-    if [one.rank for one in measured.ranks] != list(range(max(1, len(measured.ranks)))):
-        raise MeasuredFileError(path, "ranks", shown([one.rank for one in measured.ranks]), "ranks 0, 1, 2, ...")
+    if [rank.rank for rank in measured.ranks] != list(range(max(1, len(measured.ranks)))):
+        raise MeasuredFileError(path, "ranks", shown([rank.rank for rank in measured.ranks]), "ranks 0, 1, 2, ...")
     for number, link in enumerate(measured.links):
         if max(link.source, link.target) >= len(measured.ranks):
             pair = shown([link.source, link.target])
@@ -307,7 +307,7 @@ def explained(message: str, content: Any) -> tuple[str, str, str]:
     return place, shown(content), said.removeprefix("Expected ").partition(", got")[0]
 
 
-def shown(found: Any) -> str:
+def shown(value: Any) -> str:
     """The beginning of a value, as JSON."""
-    text = msgspec.json.encode(found).decode()
+    text = msgspec.json.encode(value).decode()
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

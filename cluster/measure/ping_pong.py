@@ -68,7 +68,7 @@ def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
         Links with this rank as source.
 
     """
-    me, found = world.Get_rank(), []
+    me, links = world.Get_rank(), []
     pairs = choose_pairs(hosts)
     for number, (source, target) in enumerate(pairs):
         if me == target:
@@ -81,10 +81,10 @@ def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
             serialised_timing.wait_for_turn(world, pairs[number - 1][0])
         serialised_timing.pass_turn(world, target)
         network = fit_network(SIZES, [time_half_trip(world, target, size) for size in SIZES])
-        found.append(Link(source, target, hosts[source] == hosts[target], *network))
+        links.append(Link(source, target, hosts[source] == hosts[target], *network))
         if number + 1 < len(pairs) and pairs[number + 1][0] != me:
             serialised_timing.pass_turn(world, pairs[number + 1][0])
-    return found
+    return links
 
 
 def time_half_trip(world: Any, target: int, size: int) -> float:

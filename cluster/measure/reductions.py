@@ -50,15 +50,15 @@ def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
         On rank 0; empty elsewhere.
 
     """
-    found = []
+    reductions = []
     for ranks in growing_groups(world):
         count = ranks.Get_size()
         for size in SIZES:
             batches, calls = time_batches(ranks, bind_allreduce(ranks, size))
             low, high = interval_of_median(batches)
             hosts_here = len(set(hosts[:count]))
-            found.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
-    return found if world.Get_rank() == 0 else []
+            reductions.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
+    return reductions if world.Get_rank() == 0 else []
 
 
 def growing_groups(world: Any) -> Iterator[Any]:

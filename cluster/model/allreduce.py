@@ -50,12 +50,12 @@ def reduction_s(network: Interconnect, ranks: int, size: int) -> float:
 def correction(network: Interconnect, ranks: int, size: int) -> float:
     """Return measured over modelled time of the most similar measured reduction; 1 without measurements."""
     hosts = network.hosts_of(ranks)
-    alike = [one for one in network.measured if (one.hosts > 1) == (hosts > 1)]
+    alike = [reduction for reduction in network.measured if (reduction.hosts > 1) == (hosts > 1)]
     if not alike:
         return 1.0
 
-    def unlike(one: Reduction) -> tuple[float, float]:
-        return abs(log(one.ranks / ranks)), abs(log(max(one.bytes, 1) / size))
+    def unlike(reduction: Reduction) -> tuple[float, float]:
+        return abs(log(reduction.ranks / ranks)), abs(log(max(reduction.bytes, 1) / size))
 
     nearest = min(alike, key=unlike)
     return nearest.seconds / finish_time_s(network, nearest.ranks, nearest.bytes, 1)
@@ -106,8 +106,8 @@ def rounds(network: Interconnect, places: RankLocations, ranks: int, size: int) 
 
 def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
     """Recursive doubling."""
-    chosen, given, back = fold_to_power(ranks, size)
-    yield from given
+    chosen, before, back = fold_to_power(ranks, size)
+    yield from before
     for distance in powers(len(chosen)):
         yield MessageRound(chosen, chosen[np.arange(len(chosen)) ^ distance], size)
     yield from back
@@ -115,8 +115,8 @@ def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
 
 def recursive_halving(ranks: int, size: float) -> Iterator[MessageRound]:
     """Yield rounds of recursive halving, which leave each rank a part of the result, and of doubling."""
-    chosen, given, back = fold_to_power(ranks, size)
-    yield from given
+    chosen, before, back = fold_to_power(ranks, size)
+    yield from before
     number = np.arange(len(chosen))
     steps = [(distance, size * distance / len(chosen)) for distance in powers(len(chosen))]
     for distance, part in [*steps[::-1], *steps]:

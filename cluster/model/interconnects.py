@@ -217,12 +217,12 @@ def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
     on_hosts = [link for link in pairs if link.same_host] or pairs
     inside, between = median_hop(on_hosts), median_hop([link for link in pairs if not link.same_host] or on_hosts)
     crowds = tuple((pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
-    measured = tuple(one for one in check.reductions if one.ranks > 1)
+    measured = tuple(reduction for reduction in check.reductions if reduction.ranks > 1)
     title = f"as measured ({Path(name).name}, {len(speeds)} ranks on {len(hosts)} hosts)"
     return Interconnect(name, title, each, inside, between, measured=measured, crowds=crowds)
 
 
 def median_hop(links: Sequence[Link]) -> Hop:
     """Return the medians over some pairs."""
-    alpha, beta = median(one.alpha_s for one in links), median(one.beta_s_per_byte for one in links)
+    alpha, beta = median(link.alpha_s for link in links), median(link.beta_s_per_byte for link in links)
     return Hop(alpha, beta, f"measured, the median of {len(links)} pairs")

@@ -66,8 +66,8 @@ def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     """
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
-    here = AffinityRequest(ranks.host(), allowed_processors(), wanted)
-    places = assign_cores(ranks.bcast(ranks.gather(here) or []))
+    request = AffinityRequest(ranks.host(), allowed_processors(), wanted)
+    places = assign_cores(ranks.bcast(ranks.gather(request) or []))
     try:
         os.sched_setaffinity(0, places[ranks.rank])
     except OSError as error:

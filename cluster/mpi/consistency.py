@@ -61,7 +61,7 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
     if ranks.size == 1:
         return
     places = ranks.bcast(ranks.gather((ranks.host(), place)))
-    first = [places.index(one) for one in places]  # type: ignore[union-attr]
+    first = [places.index(place) for place in places]  # type: ignore[union-attr]
     if not any(first):
         return
     read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
@@ -77,8 +77,8 @@ def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
         for rank, facts in enumerate(everyone):
             places.setdefault(facts.get(name, "not given"), []).append(rank)
         if len(places) > 1:
-            (first, here), (second, there) = list(places.items())[:2]
-            answers = f"{first} on {format_ranks(here)} and {second} on {format_ranks(there)}"
+            (first, ranks), (second, there) = list(places.items())[:2]
+            answers = f"{first} on {format_ranks(ranks)} and {second} on {format_ranks(there)}"
             return f"{name}: found {answers}, expected the same"
     return ""
 

@@ -199,7 +199,7 @@ class Mpi(SharedWordFactory):
         """Make a word in the memory of rank 0; see `Communicator`."""
         if self.size == 1:
             return LocalWord()
-        window = next((one for one in self._windows if one.free), None)
+        window = next((window for window in self._windows if window.free), None)
         if window is None:
             window = WordWindow(self)
             self._windows.append(window)

@@ -81,7 +81,7 @@ def _keep_watching(process: int) -> None:
         for connection in theirs.values():
             if connection.address not in names:
                 names[connection.address] = _host_at(format_address(connection.address))
-        lost = sorted({names[one.address] for one in theirs.values() if one.is_lost})
+        lost = sorted({names[host.address] for host in theirs.values() if host.is_lost})
         if lost:
             _end(lost)
             return

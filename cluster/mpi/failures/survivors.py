@@ -97,8 +97,8 @@ class FaultTolerantMpi(Mpi):
         world = self.world.whole
         left = world.Shrink()
         left.Set_errhandler(self._mpi.ERRORS_RETURN)
-        here = set(self._mpi.Group.Translate_ranks(left.group, range(left.size), self._whole))
-        before, self.lost = self.lost, [rank for rank in range(self._whole.size) if rank not in here]
+        survivors = set(self._mpi.Group.Translate_ranks(left.group, range(left.size), self._whole))
+        before, self.lost = self.lost, [rank for rank in range(self._whole.size) if rank not in survivors]
         self._guard(left)
         return [rank for rank in self.lost if rank not in before]
 
