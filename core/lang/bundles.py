@@ -112,8 +112,8 @@ def bundle(cls: type) -> Any:
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, given in vars(cls).get("__annotations__", {}).items():
-        kind = _kind(cls, name, given, frame)
+    for name, annotation in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, annotation, frame)
         value = vars(cls).get(name)
         if isinstance(value, Row):
             if type(kind) is not Array:
@@ -142,27 +142,27 @@ def bundle(cls: type) -> Any:
     return cls
 
 
-def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
+def _kind(cls: type, name: str, annotation: Any, frame: Any) -> Any:
     """Return the kind of a field by its annotation."""
-    text = given if isinstance(given, str) else described(given)
-    if isinstance(given, str):
+    text = annotation if isinstance(annotation, str) else described(annotation)
+    if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
-        if given.strip("'\"") == cls.__name__:
+        if annotation.strip("'\"") == cls.__name__:
             raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
         try:
-            given = eval(given, names)
+            annotation = eval(annotation, names)
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
-    element = given.element if isinstance(given, Array) else given
-    valid = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
-    if isinstance(given, Const):
-        valid = given.scalar in SCALARS or given.scalar is boolean
-    if not valid or isinstance(given, Table):
+    element = annotation.element if isinstance(annotation, Array) else annotation
+    valid = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(annotation)
+    if isinstance(annotation, Const):
+        valid = annotation.scalar in SCALARS or annotation.scalar is boolean
+    if not valid or isinstance(annotation, Table):
         raise UserError(
             f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
             "Array[...] = Row(...) or a bundle"
         )
-    return given
+    return annotation
 
 
 def _scalar_kind(kind: Any) -> str:
@@ -179,18 +179,18 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     if len(values) == len(fields) and not named and plain_form(cls) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
-    given = dict(zip(fields, values, strict=False))
-    for name in given.keys() & named.keys():
+    values_by_name = dict(zip(fields, values, strict=False))
+    for name in values_by_name.keys() & named.keys():
         raise UserError(f"{type(self).__qualname__}: two values for its field {name}")
-    given |= named
-    for name in given.keys() - fields.keys():
+    values_by_name |= named
+    for name in values_by_name.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
-        if name not in given and not isinstance(kind, RowArray):
+        if name not in values_by_name and not isinstance(kind, RowArray):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
-        if is_bundle(kind) and not isinstance(given[name], kind):
-            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
-        setattr(self, name, given.get(name))
+        if is_bundle(kind) and not isinstance(values_by_name[name], kind):
+            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {values_by_name[name]!r}")
+        setattr(self, name, values_by_name.get(name))
 
 
 def _text(self: Any) -> str:
@@ -200,15 +200,15 @@ def _text(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(f'{n}={short(getattr(self, n))}' for n in fields_of(type(self)))})"
 
 
-def is_bundle(given: Any) -> bool:
+def is_bundle(kind: Any) -> bool:
     """Return True for the class of a bundle."""
-    return isinstance(given, type) and hasattr(given, "__fields__")
+    return isinstance(kind, type) and hasattr(kind, "__fields__")
 
 
 def fields_of(cls: type) -> dict[str, Any]:
     """The kind of every field, by name."""
-    found: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
-    return found
+    fields: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
+    return fields
 
 
 class Rows:
@@ -230,8 +230,8 @@ class Rows:
         self.bundle = bundle
         self.count = count
 
-    def __class_getitem__(cls, given: Any) -> RowsOf:
-        return RowsOf(given)
+    def __class_getitem__(cls, bundle: Any) -> RowsOf:
+        return RowsOf(bundle)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "bundle" not in vars(self):
@@ -242,19 +242,19 @@ class Rows:
         return f"{self.count} rows of {self.bundle!r}"
 
 
-def placed(given: Any, place: str) -> Any:
+def placed(instance: Any, place: str) -> Any:
     """The bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
 
     Kernels must not store to them then.
     """
     kinds = {}
-    for name, kind in form_of(given).kinds:
-        value = getattr(given, name)
+    for name, kind in form_of(instance).kinds:
+        value = getattr(instance, name)
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, RowArray):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
-    found = copy.copy(given)
-    found.__placed__ = TablePlacement(kinds)
-    return found
+    copied = copy.copy(instance)
+    copied.__placed__ = TablePlacement(kinds)
+    return copied
 
 
 class TablePlacement:
@@ -265,25 +265,25 @@ class TablePlacement:
         self.forms: dict[tuple[type, str], BundleForm] = {}
 
 
-def form_of(given: Any, declared: Any = None, owner: str = "") -> BundleForm:
+def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
     """Return the form of a bundle, limited to the fields of ``declared`` if given.
 
     A parameter of any class is the ``owner`` of that class's `Generic` types, so that they never clash with others.
     """
-    own: TablePlacement | None = given.__placed__
-    cls: type = declared or type(given)
-    found = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
-    if found is None:
+    own: TablePlacement | None = instance.__placed__
+    cls: type = declared or type(instance)
+    form = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
+    if form is None:
         kinds: list[tuple[str, Any]] = []
         for name, kind in fields_of(cls).items():
             if is_bundle(kind):
-                kinds.append((name, form_of(getattr(given, name), kind, owner)))
+                kinds.append((name, form_of(getattr(instance, name), kind, owner)))
             else:
                 kinds.append((name, _owned(own.kinds.get(name, kind) if own else kind, owner)))
-        found = form_with(cls, tuple(kinds))
+        form = form_with(cls, tuple(kinds))
         if own:
-            own.forms[cls, owner] = found
-    return found
+            own.forms[cls, owner] = form
+    return form
 
 
 @lru_cache(maxsize=1024)
@@ -319,36 +319,36 @@ def is_bundled(kind: Any) -> bool:
 @lru_cache(maxsize=1024)
 def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
     """Return the parameters of a bundle: ``walk.cost``, and for rows ``walks.count`` and ``walks[].cost``."""
-    found: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     if is_rows:
-        found[f"{name}.count"] = i32
+        kinds[f"{name}.count"] = i32
         name += "[]"
     for field, inner in form.kinds:
         if isinstance(inner, BundleForm):
-            found |= kinds_by_name(f"{name}.{field}", False, inner)
+            kinds |= kinds_by_name(f"{name}.{field}", False, inner)
         else:
-            found[f"{name}.{field}"] = inner
-    return found
+            kinds[f"{name}.{field}"] = inner
+    return kinds
 
 
-def _values(given: Any, form: BundleForm) -> list[Any]:
+def _values(instance: Any, form: BundleForm) -> list[Any]:
     """The values of `kinds_by_name`'s parameters, in the same order."""
-    found: list[Any] = []
-    if isinstance(given, Rows):
-        found.append(given.count)
-        given = given.bundle
+    values: list[Any] = []
+    if isinstance(instance, Rows):
+        values.append(instance.count)
+        instance = instance.bundle
     if not form.nested:
-        return found + [getattr(given, field) for field, _ in form.kinds]
+        return values + [getattr(instance, field) for field, _ in form.kinds]
     for field, inner in form.kinds:
-        value = getattr(given, field)
+        value = getattr(instance, field)
         if isinstance(inner, BundleForm):
-            found += _values(value, inner)
+            values += _values(value, inner)
         else:
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
-def row_sizes(given: Any) -> dict[str, int]:
+def row_sizes(instance: Any) -> dict[str, int]:
     """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
 
     Raises
@@ -357,14 +357,14 @@ def row_sizes(given: Any) -> dict[str, int]:
         The bundle's number that says so is none, or negative.
 
     """
-    cls: type = type(given)
-    found = {}
+    cls: type = type(instance)
+    sizes = {}
     for name, said in sizes_of_rows(cls).items():
-        size = getattr(given, said) if isinstance(said, str) else said
+        size = getattr(instance, said) if isinstance(said, str) else said
         if not hasattr(size, "__index__") or size < 0:
             raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
-        found[name] = int(size)
-    return found
+        sizes[name] = int(size)
+    return sizes
 
 
 @lru_cache(maxsize=1024)
@@ -379,20 +379,20 @@ def has_rows(cls: type) -> bool:
     return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
 
 
-def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
+def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
     """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
-    for name, size in row_sizes(given).items():
-        yield f"{path}.{name}", getattr(given, name), size
-    for name, kind in fields_of(type(given)).items():
+    for name, size in row_sizes(instance).items():
+        yield f"{path}.{name}", getattr(instance, name), size
+    for name, kind in fields_of(type(instance)).items():
         if is_bundle(kind):
-            yield from rows_within(f"{path}.{name}", getattr(given, name))
+            yield from rows_within(f"{path}.{name}", getattr(instance, name))
 
 
 def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
     """A bundle of these fields, without a look at them."""
-    found: Any = object.__new__(cls)
-    vars(found).update(values)
-    return found
+    instance: Any = object.__new__(cls)
+    vars(instance).update(values)
+    return instance
 
 
 def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -413,20 +413,20 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
     forms: dict[str, Any] = {}
     for (name, kind), value in zip(kinds.items(), arguments, strict=True):
         is_rows = isinstance(value, Rows)
-        one = value.bundle if is_rows else value
-        cls: type = type(one)
+        instance = value.bundle if is_rows else value
+        cls: type = type(instance)
         if not (is_bundle(cls) or is_bundled(kind)):
             values.append(value)
             continue
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(instance, declared))
         if not is_bundle(cls) or isinstance(kind, RowsOf) != is_rows or not fits:
             wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
-            found = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
-            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {found}")
-        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+            name_of_type = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {name_of_type}")
+        form = form_of(instance, owner=name) if isinstance(declared, Generic) else form_of(instance, declared)
         rows = value.count if is_rows else 1
-        for path, buffer, size in rows_within(name, one) if has_rows(cls) else ():
+        for path, buffer, size in rows_within(name, instance) if has_rows(cls) else ():
             what = f"{kernel.name}: argument {path}"
             if rows * size >= 2**31:  # elements are numbered by 32 bits
                 raise LaunchRefused(f"{what}: {rows} rows of {size} elements: expected less than 2^31 in all")
@@ -441,11 +441,11 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
 @lru_cache(maxsize=256)
 def all_kinds_of(kernel: Any, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
     """Return a kernel's parameters with the fields of its bundles of these forms."""
-    found: dict[str, Any] = {}
-    given = dict(forms)
+    kinds: dict[str, Any] = {}
+    forms_by_name = dict(forms)
     for name, kind in kernel.signature.items():
-        if name + FORM_SUFFIX in given:
-            found |= kinds_by_name(name, isinstance(kind, RowsOf), given[name + FORM_SUFFIX])
+        if name + FORM_SUFFIX in forms_by_name:
+            kinds |= kinds_by_name(name, isinstance(kind, RowsOf), forms_by_name[name + FORM_SUFFIX])
         elif name != "return":
-            found[name] = kind
-    return found
+            kinds[name] = kind
+    return kinds

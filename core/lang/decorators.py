@@ -51,12 +51,12 @@ class Kernel(Source):
         types = types or {}
         key = (self.revision, tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
         programs = self._programs
-        found = programs.get(key)
-        if found is None:
-            found = programs[key] = translate(self, constants, team_size, types)
+        program = programs.get(key)
+        if program is None:
+            program = programs[key] = translate(self, constants, team_size, types)
             for oldest in list(programs)[:-MOST_PROGRAMS]:
                 programs.pop(oldest, None)
-        return found
+        return program
 
     @property
     def says(self) -> tuple[str, ...]:

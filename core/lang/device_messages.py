@@ -61,23 +61,23 @@ def message_kinds(source: Source) -> tuple[str, ...]:
 
     ``python -O`` removes assertions, here too: there is no instruction for them then.
     """
-    found: set[str] = set()
+    kinds: set[str] = set()
     seen: set[Source] = set()
     pending = [source]
     while pending:
-        one = pending.pop()
-        seen.add(one)
-        code = one.python.__code__
+        current = pending.pop()
+        seen.add(current)
+        code = current.python.__code__
         # pytest rewrites the assertions of test files so that they raise by name.
         if ASSERTS in code.co_code[::2] or "AssertionError" in code.co_names:
-            found.add("assert")
+            kinds.add("assert")
         for name in (*code.co_names, *code.co_freevars):
-            meant = one.lookup(name)
+            meant = current.lookup(name)
             if isinstance(meant, Source):
                 pending += {meant} - seen
             elif name == "print" and meant is None:
-                found.add("print")
-    return tuple(sorted(found))
+                kinds.add("print")
+    return tuple(sorted(kinds))
 
 
 def assertion_text(node: ast.Assert) -> str:
@@ -124,9 +124,9 @@ def report_messages(integers: np.ndarray, floats: np.ndarray, programs: dict[int
     if count > MOST_PRINTS:
         print_line(f"(prints left out: {count - MOST_PRINTS:,}; a launch keeps {MOST_PRINTS:,})")
     if integers[FAILED]:
-        program, one = said(int(integers[FAILED]))
-        error = located_error(LOCATED_ERRORS[AssertionError], [(one.source, one.line)], one.parts[0])
-        if one.source is not program.kernel.source:
+        program, message = said(int(integers[FAILED]))
+        error = located_error(LOCATED_ERRORS[AssertionError], [(message.source, message.line)], message.parts[0])
+        if message.source is not program.kernel.source:
             error.calls.append(f"in a launch of {program.kernel.name}")
         raise error
 

@@ -83,7 +83,7 @@ def source_words(text: str) -> str:
     lines = text.splitlines(keepends=True)
     begins, ends = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
     depth, start = 0, (0, 0)
-    found = []
+    words = []
     before = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == begins:
@@ -93,7 +93,7 @@ def source_words(text: str) -> str:
         if depth > 0:
             continue
         if token.type == ends:
-            found.append(_text_between(lines, start, token.end))
+            words.append(_text_between(lines, start, token.end))
             before = tokenize.STRING
             continue
         if token.type in (tokenize.COMMENT, tokenize.NL):
@@ -104,11 +104,11 @@ def source_words(text: str) -> str:
             continue
         if token.type in (tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
             if before != DOCSTRING:
-                found.append(tokenize.tok_name[token.type])
+                words.append(tokenize.tok_name[token.type])
         else:
-            found.append(token.string)
+            words.append(token.string)
         before = token.type
-    return " ".join(found)
+    return " ".join(words)
 
 
 def _text_between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:

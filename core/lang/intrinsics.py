@@ -110,10 +110,10 @@ def atomic_cas(array: Any, index: Any, expected: Any, desired: Any) -> Any:
 def _joined_operands(a: Any, b: Any) -> Any:
     if type(a) is int or type(b) is int:
         return promoted(type_of(b if type(a) is int else a))
-    found = joined(type_of(a), type_of(b))
-    if found is None:
+    kind = joined(type_of(a), type_of(b))
+    if kind is None:
         raise TypeError(f"{a!r} and {b!r} do not mix without a cast")
-    return found
+    return kind
 
 
 def min(a: Any, b: Any) -> Any:  # noqa: A001

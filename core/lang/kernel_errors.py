@@ -36,11 +36,11 @@ class KernelError(UserError):
             self.calls.append(f"called at {path}:{line} in {name}")
 
     def __str__(self) -> str:
-        told = self.calls
-        left_out = len(told) - INNERMOST - OUTERMOST
+        calls = self.calls
+        left_out = len(calls) - INNERMOST - OUTERMOST
         if left_out > 1:
-            told = [*told[:INNERMOST], f"and {left_out} calls more, up to that", *told[-OUTERMOST:]]
-        return "\n  ".join([super().__str__(), *told])
+            calls = [*calls[:INNERMOST], f"and {left_out} calls more, up to that", *calls[-OUTERMOST:]]
+        return "\n  ".join([super().__str__(), *calls])
 
 
 LOCATED_ERRORS: dict[type[Exception], type[KernelError]] = {

@@ -46,9 +46,9 @@ class _Typed(ast.NodeTransformer):
         key = self.key(node)
         if key in self.function.literals:
             return self.named(self.function.literals[key], node)
-        found = super().visit(node)
+        visited = super().visit(node)
         is_value = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
-        return self.widened(key, found) if is_value else found
+        return self.widened(key, visited) if is_value else visited
 
     def widened(self, key: tuple[int, ...], value: Any) -> Any:
         """The value in the type that the language gives it where it is kept."""
@@ -60,7 +60,7 @@ class _Typed(ast.NodeTransformer):
     def body(self, statements: list[Any]) -> list[Any]:
         """Rewrite statements; an ``unroll`` becomes several."""
         rewritten = (self.visit(copy.deepcopy(s)) for s in statements)
-        return [s for one in rewritten for s in (one if isinstance(one, list) else [one])]
+        return [s for statement in rewritten for s in (statement if isinstance(statement, list) else [statement])]
 
     def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
         target = node.targets[0]
@@ -76,15 +76,15 @@ class _Typed(ast.NodeTransformer):
         steps = self.function.unrolled.get(self.key(node))
         if steps is None or not isinstance(node.target, ast.Name):
             return self.generic_visit(node)
-        found: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         outer = self.steps
         for value in steps:
             self.steps = (*outer, value)
             constant = ast.Assign([copy.deepcopy(node.target)], self.named(i32(value), node.target))
-            found.append(ast.copy_location(constant, node))
-            found.extend(self.body(node.body))
+            statements.append(ast.copy_location(constant, node))
+            statements.extend(self.body(node.body))
         self.steps = outer
-        return found or ast.copy_location(ast.Pass(), node)
+        return statements or ast.copy_location(ast.Pass(), node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         node.msg = ast.Constant(assertion_text(node))
@@ -217,9 +217,9 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     kernel = program.kernel
     for function in program.functions:  # callees come first, so that a long chain of calls is no deep recursion
         plain_function(function)
-    given = iter(arguments)
+    remaining = iter(arguments)
     bound: list[Any] = []
-    values = {n: value(n, next(given), kernel) for n in kernel.parameters}
+    values = {n: value(n, next(remaining), kernel) for n in kernel.parameters}
     for name in kernel.source.signature:
         if name in kernel.constants:
             bound.append(kernel.constants[name])
@@ -241,23 +241,23 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         vars(current_lane).clear()  # outside a launch, one lane stands alone
 
 
-def value(name: str, given: Any, kernel: tree.TypedFunction) -> Any:
+def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
     """An argument as kernels see it: numbers typed, arrays as `Memory`, of a table what it holds.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
     """
     typed = kernel.parameters[name]
     if not isinstance(typed, tree.ArrayType):
-        if typed.kind in "iu" and not typed.low <= int(given) <= typed.high:
-            kernel.source.refuse(None, f"argument {name} is {typed.__name__}; {given} does not fit")
-        return bool(given) if name in kernel.truths else typed(given)
+        if typed.kind in "iu" and not typed.low <= int(argument) <= typed.high:
+            kernel.source.refuse(None, f"argument {name} is {typed.__name__}; {argument} does not fit")
+        return bool(argument) if name in kernel.truths else typed(argument)
     if typed.fixed:
-        given = given[: kernel.counts.get(name)]
-        given.flags.writeable = False
-    return Memory(given, typed.holds)
+        argument = argument[: kernel.counts.get(name)]
+        argument.flags.writeable = False
+    return Memory(argument, typed.holds)
 
 
-def bundled(given: Bundle, values: dict[str, Any]) -> Any:
+def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
     """A bundle, or rows of one, of the values of a kernel's parameters."""
 
     def given_value(member: Any) -> Any:
@@ -265,17 +265,17 @@ def bundled(given: Bundle, values: dict[str, Any]) -> Any:
             return member.value
         return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
 
-    def members(one: Bundle) -> dict[str, Any]:
+    def members(instance: Bundle) -> dict[str, Any]:
         return {
             name: unchecked_bundle(member.type.bundle, members(member))
             if isinstance(member, Bundle)
             else given_value(member)
-            for name, member in one.members.items()
+            for name, member in instance.members.items()
         }
 
-    if given.count is None:
-        return unchecked_bundle(given.type.bundle, members(given))
-    return RowsOfMemory(given.type, members(given), values[given.count.name])
+    if bundle.count is None:
+        return unchecked_bundle(bundle.type.bundle, members(bundle))
+    return RowsOfMemory(bundle.type, members(bundle), values[bundle.count.name])
 
 
 class RowsOfMemory:
@@ -291,14 +291,14 @@ class RowsOfMemory:
 
     def part(self, kind: tree.BundleType, members: dict[str, Any], row: int) -> Any:
         """One row: of every `core.lang.bundles.Row` the part that is its own."""
-        found = dict(members)
+        parts = dict(members)
         for name, type_, size in kind.fields:
             if isinstance(type_, tree.BundleType):
-                found[name] = self.part(type_, vars(members[name]), row)
+                parts[name] = self.part(type_, vars(members[name]), row)
             elif size is not None:
                 elements = int(members[size] if isinstance(size, str) else size)
-                found[name] = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
-        return unchecked_bundle(kind.bundle, found)
+                parts[name] = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
+        return unchecked_bundle(kind.bundle, parts)
 
 
 def _under_way(steps: Any) -> Iterator[tuple[Source, int]]:

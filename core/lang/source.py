@@ -50,8 +50,8 @@ class Source:
         """Pickle by name what another process can import, as Python does with its own functions, else by value."""
         import sys
 
-        found = getattr(sys.modules.get(self.__module__), self.name, None)
-        return self.name if found is self and self.__module__ != "__main__" else super().__reduce_ex__(protocol)
+        current = getattr(sys.modules.get(self.__module__), self.name, None)
+        return self.name if current is self and self.__module__ != "__main__" else super().__reduce_ex__(protocol)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the tree, and with it the lines of a source that is no file, such as a notebook's cell."""
@@ -79,11 +79,11 @@ class Source:
     def node(self) -> ast.FunctionDef:
         """The function's syntax tree, with the line numbers of its file."""
         if self._node is None:
-            found = _functions(self.path).get((self.first_line, self.name))
-            if found is None:
+            definition = _functions(self.path).get((self.first_line, self.name))
+            if definition is None:
                 self.refuse(None, "its source text cannot be found; define it in a file")
-            _check_depth(self, found)
-            self._node = found
+            _check_depth(self, definition)
+            self._node = definition
         return self._node
 
     @property
@@ -124,26 +124,26 @@ class Source:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             self.refuse(node, f"annotation {node.value!r}; write the type without quotes")
         try:
-            found = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
+            kind = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
         except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
-        if not is_type(found):
+        if not is_type(kind):
             name = ast.unparse(node)
-            is_users = isinstance(found, type) and found.__module__ not in ("builtins", "numpy")
+            is_users = isinstance(kind, type) and kind.__module__ not in ("builtins", "numpy")
             advice = f"; write @bundle above class {name}" if is_users else ""
             self.refuse(node, f"annotation {name} is not a type of the kernel language{advice}")
-        if isinstance(found, Table) and not self.is_kernel:
+        if isinstance(kind, Table) and not self.is_kernel:
             self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")
-        return found
+        return kind
 
     def result_type(self, node: Any) -> Any:
         """Evaluate the result's annotation, which is a scalar type."""
         import ast
 
-        found = self.annotation(node, self.node)
-        if not is_result(found):
+        kind = self.annotation(node, self.node)
+        if not is_result(kind):
             self.refuse(node, f"returns {ast.unparse(node)}; return a number, and store the rest in arrays")
-        return found
+        return kind
 
     @property
     def signature(self) -> dict[str, Any]:
@@ -162,10 +162,10 @@ class Source:
         starred = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount or code.co_posonlyargcount
         if starred or self.python.__defaults__ or not all(name in notes for name in names):
             return None
-        found = {name: notes[name] for name in (*names, "return") if name in notes}
-        result = found.setdefault("return", None)
-        known = all(self._is_type(found[name]) for name in names) and (result is None or is_result(result))
-        return found if known else None
+        kinds = {name: notes[name] for name in (*names, "return") if name in notes}
+        result = kinds.setdefault("return", None)
+        known = all(self._is_type(kinds[name]) for name in names) and (result is None or is_result(result))
+        return kinds if known else None
 
     def _read_signature(self) -> dict[str, Any]:
         """The signature from the source text; refuses what is wrong with it, with its line."""
@@ -176,28 +176,28 @@ class Source:
             self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
         if arguments.defaults:
             self.refuse(self.node, "has default values; pass every argument")
-        found = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
+        kinds = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
         returns = self.node.returns
         nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
-        found["return"] = None if nothing else self.result_type(returns)
-        return found
+        kinds["return"] = None if nothing else self.result_type(returns)
+        return kinds
 
-    def _is_type(self, found: Any) -> bool:
+    def _is_type(self, kind: Any) -> bool:
         """Return True if a parameter may be declared so."""
-        return is_type(found) and (self.is_kernel or not isinstance(found, Table))
+        return is_type(kind) and (self.is_kernel or not isinstance(kind, Table))
 
 
-def is_type(found: Any) -> bool:
+def is_type(kind: Any) -> bool:
     """Return True for a type that a parameter of a kernel or a function can have."""
-    if isinstance(found, RowsOf):
-        return is_bundle(found.bundle) or isinstance(found.bundle, Generic)
-    inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
-    return (is_result(inner) or is_bundle(found)) and not isinstance(found, RowArray)
+    if isinstance(kind, RowsOf):
+        return is_bundle(kind.bundle) or isinstance(kind.bundle, Generic)
+    inner = kind.element if isinstance(kind, Array) else kind.scalar if isinstance(kind, Const) else kind
+    return (is_result(inner) or is_bundle(kind)) and not isinstance(kind, RowArray)
 
 
-def is_result(found: Any) -> bool:
+def is_result(kind: Any) -> bool:
     """Return True for the type of a number, the only results of functions."""
-    return found in SCALARS or found is boolean or isinstance(found, Generic)
+    return kind in SCALARS or kind is boolean or isinstance(kind, Generic)
 
 
 def constant_text(value: Any) -> str | None:
@@ -219,10 +219,10 @@ def located_error(kind: type[KernelError], passed: list[tuple[Source, int]], wha
     if not passed:
         return kind(what)
     *callers, (source, line) = passed
-    found = kind(f"{source.path}:{line}: {source.name}: {what}")
+    error = kind(f"{source.path}:{line}: {source.name}: {what}")
     for caller, place in reversed(callers):
-        found.add_caller(caller.path, place, caller.name)
-    return found
+        error.add_caller(caller.path, place, caller.name)
+    return error
 
 
 @contextmanager
@@ -235,13 +235,13 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
         raise
 
 
-def _check_decorated(given: Any) -> None:
+def _check_decorated(function: Any) -> None:
     """Refuse to decorate what is no plain Python function."""
-    if isinstance(given, Source):
-        given.refuse(None, f"is a @{type(given).__name__.lower()} already; decorate it once")
-    code, name = getattr(given, "__code__", None), getattr(given, "__name__", None)
+    if isinstance(function, Source):
+        function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
+    code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)
     if code is None or name is None:
-        raise KernelError(f"{given!r} is no Python function; decorate a def")
+        raise KernelError(f"{function!r} is no Python function; decorate a def")
 
 
 def _check_depth(source: Source, node: ast.FunctionDef) -> None:
@@ -289,9 +289,9 @@ def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
     text = "".join(linecache.getlines(path))
     key = (path, hash(text))
     if key not in _parsed:
-        found = _parsed[key] = {}
+        functions = _parsed[key] = {}
         for number, node in enumerate(ast.walk(ast.parse(text))):
             node.number = number  # type: ignore[attr-defined]
             if isinstance(node, ast.FunctionDef):
-                found[min([node.lineno] + [d.lineno for d in node.decorator_list]), node.name] = node
+                functions[min([node.lineno] + [d.lineno for d in node.decorator_list]), node.name] = node
     return _parsed[key]

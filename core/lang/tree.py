@@ -282,9 +282,9 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
             stored.add(node.array)
         if isinstance(node, Call):
             inside = written_arrays(node.function, seen)
-            for name, given in zip(node.function.parameters, node.arguments, strict=True):
+            for name, argument in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside:
-                    stored.add(given.array if isinstance(given, View) else given)
+                    stored.add(argument.array if isinstance(argument, View) else argument)
         if isinstance(node, (list, tuple)):
             for part in node:
                 visit(part)

@@ -239,10 +239,10 @@ def type_of(value: Any) -> Any:
 def _common(left: Any, right: Any) -> Any:
     """Return the operands' common type; a Python ``int`` is a literal and takes the other's type."""
     a, b = (None if type(x) is int else type_of(x) for x in (left, right))
-    found = joined(a or b, b or a)
-    if found is None:
+    kind = joined(a or b, b or a)
+    if kind is None:
         raise TypeError(f"{left!r} and {right!r} do not mix without a cast")
-    return found
+    return kind
 
 
 def _binary(operation: Any, symbol: str, left: Any, right: Any) -> Any:

@@ -103,17 +103,17 @@ class Assignments:
             self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
         return value
 
-    def assign_bundle(self, target: Any, given: Any) -> list[Any] | None:
+    def assign_bundle(self, target: Any, node: Any) -> list[Any] | None:
         """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
         statements: list[Any] = []
-        cls = self.references.made_of(given)
+        cls = self.references.made_of(node)
         if cls is not None and isinstance(target, ast.Name):
-            statements, value = self.references.constructed(given, cls, target.id)
+            statements, value = self.references.constructed(node, cls, target.id)
         else:
-            found = self.references.bundle(given)
-            if found is None:
+            bundle = self.references.bundle(node)
+            if bundle is None:
                 return None
-            value = found
+            value = bundle
         if not isinstance(target, ast.Name):
             self.refuse(target, f"a bundle assigned to {ast.unparse(target)}; give it a name")
         return statements + self.bundles.named(target, target.id, value)
@@ -124,25 +124,27 @@ class Assignments:
             self.refuse(node, "unpacking; write as many values on the right as targets on the left")
         kept: list[Any] = []
         stores: list[Any] = []
-        names = {one.id for one in target.elts if isinstance(one, ast.Name)}
-        read = [node.value, *(one for one in target.elts if not isinstance(one, ast.Name))]
-        for one, given in zip(target.elts, node.value.elts, strict=True):
-            bundled = self.assign_bundle(one, given)
+        names = {element.id for element in target.elts if isinstance(element, ast.Name)}
+        read = [node.value, *(element for element in target.elts if not isinstance(element, ast.Name))]
+        for name, element in zip(target.elts, node.value.elts, strict=True):
+            bundled = self.assign_bundle(name, element)
             if bundled is not None:
                 if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):
                     self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
                 kept += bundled
                 continue
-            value = self.context.expression(given)
-            if isinstance(value, Untyped) and isinstance(one, ast.Subscript):
-                value = self.numbers.adopt(value, self.references.array(one.value).type.holds, given)
-            elif isinstance(value, Untyped) and isinstance(one, ast.Name):
-                declared = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
-                value = self.numbers.adopt(value, declared, given) if declared else self.numbers.settled(value, given)
+            value = self.context.expression(element)
+            if isinstance(value, Untyped) and isinstance(name, ast.Subscript):
+                value = self.numbers.adopt(value, self.references.array(name.value).type.holds, element)
+            elif isinstance(value, Untyped) and isinstance(name, ast.Name):
+                declared = self.out.parameters.get(name.id) or self.out.locals.get(name.id)
+                value = (
+                    self.numbers.adopt(value, declared, element) if declared else self.numbers.settled(value, element)
+                )
             if isinstance(value, tree.Literal):
-                stores.append((one, value))
+                stores.append((name, value))
                 continue
             keep, value = self.context.hold(value)
             kept.append(keep)
-            stores.append((one, value))
+            stores.append((name, value))
         return kept + [s for one, value in stores for s in self.assign(one, value)]

@@ -23,15 +23,15 @@ class Bundles:
 
     def named(self, node: Any, name: str, value: Bundle) -> list[Any]:
         """Give a bundle a name; returns the statements that store its numbers."""
-        taken = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
-        if taken is not None or name in self.context.constants or name in WORDS:
+        existing = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
+        if existing is not None or name in self.context.constants or name in WORDS:
             self.refuse(node, f"{name} is a number, an array or a word; give the bundle another name")
         if name in self.source.signature:
             self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one another name")
         statements, kept = self.keep(name, value)
         if name in self.context.bundles:
             # the new numbers may be made of the old ones: all values first, then the stores
-            held = [self.context.hold(one.value) for one in statements]
+            held = [self.context.hold(statement.value) for statement in statements]
             stores = [one._replace(value=local) for one, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
         if self.context.bundles.setdefault(name, kept) != kept:
@@ -118,5 +118,5 @@ class Bundles:
         first, _, rest = path.removeprefix("[]").removeprefix(".").partition(".")
         if value.type.rows:
             value = value._replace(type=value.type._replace(rows=False))
-        found = self.references.field(value, first)
-        return self.operand(found, "." + rest) if isinstance(found, Bundle) else found
+        field = self.references.field(value, first)
+        return self.operand(field, "." + rest) if isinstance(field, Bundle) else field

@@ -65,20 +65,20 @@ def bundle_type(
         size = kind.size if isinstance(kind, RowArray) and rows else None
         inner = f"{path}.{name}"
         if isinstance(kind, BundleForm):
-            found: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
+            kind_of_field: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
         elif isinstance(kind, Const):
-            found = tree.Literal(kind.scalar, constants[inner])
+            kind_of_field = tree.Literal(kind.scalar, constants[inner])
         else:
             element = kind.element if isinstance(kind, Array) else kind
             element = types[element.name] if isinstance(element, Generic) else element
-            found = array_type(kind, element) if isinstance(kind, Array) else element
-        fields.append(tree.Field(name, found, size))
+            kind_of_field = array_type(kind, element) if isinstance(kind, Array) else element
+        fields.append(tree.Field(name, kind_of_field, size))
     return tree.BundleType(form.bundle, tuple(fields), rows)
 
 
-def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
+def projected(bundle: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
     """The type of a function's parameter: of the fields that are given those that its class has."""
-    types = {field.name: field for field in given.fields}
+    types = {field.name: field for field in bundle.fields}
     fields = []
     for name, kind in fields_of(declared).items():
         field = types[name]
@@ -87,32 +87,32 @@ def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.Bundle
     return tree.BundleType(declared, tuple(fields), rows)
 
 
-def scalars_of(declared: type, given: tree.BundleType) -> list[tuple[Any, Any]]:
-    """Return every `Generic` among the fields of a class, with its scalar type in ``given``."""
-    types = {field.name: field.type for field in given.fields}
-    found = []
+def scalars_of(declared: type, bundle: tree.BundleType) -> list[tuple[Any, Any]]:
+    """Return every `Generic` among the fields of a class, with its scalar type in ``bundle``."""
+    types = {field.name: field.type for field in bundle.fields}
+    scalars = []
     for name, kind in fields_of(declared).items():
         if is_bundle(kind):
-            found += scalars_of(kind, types[name])
+            scalars += scalars_of(kind, types[name])
         element = kind.element if isinstance(kind, Array) else kind
         if isinstance(element, Generic):
-            found.append((element, types[name].holds if isinstance(kind, Array) else types[name]))
-    return found
+            scalars.append((element, types[name].holds if isinstance(kind, Array) else types[name]))
+    return scalars
 
 
-def candidate_parameters(path: str, given: tree.BundleType) -> dict[str, Any]:
+def candidate_parameters(path: str, bundle: tree.BundleType) -> dict[str, Any]:
     """Return the parameters that a bundled parameter may become, in the order of the fields."""
-    found: dict[str, Any] = {}
-    if given.rows:
-        found[f"{path}.count"] = i32
+    parameters: dict[str, Any] = {}
+    if bundle.rows:
+        parameters[f"{path}.count"] = i32
         path += "[]"
-    for field in given.fields:
+    for field in bundle.fields:
         inner = f"{path}.{field.name}"
         if isinstance(field.type, tree.BundleType):
-            found |= candidate_parameters(inner, field.type)
+            parameters |= candidate_parameters(inner, field.type)
         elif not isinstance(field.type, tree.Literal):
-            found[inner] = field.type
-    return found
+            parameters[inner] = field.type
+    return parameters
 
 
 def boolean_of_parameter(name: str) -> tree.Compare:
@@ -120,11 +120,11 @@ def boolean_of_parameter(name: str) -> tree.Compare:
     return tree.Compare(boolean, "ne", tree.Local(i32, name), tree.Literal(i32, i32(0)))
 
 
-def bundle_parameter(path: str, given: tree.BundleType, in_kernel: bool = False) -> Bundle:
+def bundle_parameter(path: str, bundle: tree.BundleType, in_kernel: bool = False) -> Bundle:
     """A bundled parameter as an expression."""
     members: dict[str, Any] = {}
-    inside = path + "[]" * given.rows
-    for field in given.fields:
+    inside = path + "[]" * bundle.rows
+    for field in bundle.fields:
         inner = f"{inside}.{field.name}"
         if isinstance(field.type, tree.BundleType):
             members[field.name] = bundle_parameter(inner, field.type, in_kernel)
@@ -136,4 +136,4 @@ def bundle_parameter(path: str, given: tree.BundleType, in_kernel: bool = False)
             members[field.name] = boolean_of_parameter(inner)
         else:
             members[field.name] = tree.Local(field.type, inner)
-    return Bundle(given, members, count=tree.Local(i32, f"{path}.count") if given.rows else None)
+    return Bundle(bundle, members, count=tree.Local(i32, f"{path}.count") if bundle.rows else None)

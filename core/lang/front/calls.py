@@ -36,11 +36,11 @@ def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> An
         return None
     if any(isinstance(kind, tree.ArrayType) for kind in function.parameters.values()):
         return None
-    given = dict(zip(function.parameters, arguments, strict=True))
+    by_name = dict(zip(function.parameters, arguments, strict=True))
     uses = list(names_in(value))
-    if any(uses.count(n) > 1 and not isinstance(a, (tree.Local, tree.Literal)) for n, a in given.items()):
+    if any(uses.count(n) > 1 and not isinstance(a, (tree.Local, tree.Literal)) for n, a in by_name.items()):
         return None
-    return substituted(value, given)
+    return substituted(value, by_name)
 
 
 def names_in(value: Any) -> Any:
@@ -52,13 +52,13 @@ def names_in(value: Any) -> Any:
             yield from names_in(part)
 
 
-def substituted(value: Any, given: dict[str, Any]) -> Any:
+def substituted(value: Any, by_name: dict[str, Any]) -> Any:
     """The expression with other expressions in the place of its locals."""
     if isinstance(value, tree.Local):
-        return given[value.name]
+        return by_name[value.name]
     if isinstance(value, tree.Literal) or not isinstance(value, tuple):
         return value
-    parts = (substituted(part, given) for part in value)
+    parts = (substituted(part, by_name) for part in value)
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
@@ -176,15 +176,15 @@ class Calls:
         values = [self.numbers.settled(v, a) for v, a in zip(values, node.args, strict=True)]
         scalar = rule(values)
         if scalar is None:
-            found = ", ".join(v.type.__name__ for v in values)
-            self.refuse(node, f"{name} needs {needs}, not {found}; cast the arguments")
+            kinds = ", ".join(v.type.__name__ for v in values)
+            self.refuse(node, f"{name} needs {needs}, not {kinds}; cast the arguments")
         return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
 
     def call_atomic(self, node: ast.Call, name: str) -> Any:
         """An atomic update of one element."""
         self.context.count(node, 2 + ATOMICS[name])
-        given = self.references.array(node.args[0])
-        array = given.type
+        reference = self.references.array(node.args[0])
+        array = reference.type
         self.references.check_writable(node, node.args[0], array)
         scalar = array.holds
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
@@ -193,10 +193,10 @@ class Calls:
                 f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
                 "in an argument or a shared array",
             )
-        index = self.references.index_in(given, node.args[1])
+        index = self.references.index_in(reference, node.args[1])
         values = tuple(self.numbers.fitted(self.context.expression(a), scalar, a, "the element") for a in node.args[2:])
         self.out.pure = False
-        return tree.Atomic(scalar, name, given.name, index, values)
+        return tree.Atomic(scalar, name, reference.name, index, values)
 
     def call_function(self, node: ast.Call, callee: Function) -> Any:
         """A function of the user's: bind its types to the arguments and specialise it."""
@@ -205,40 +205,40 @@ class Calls:
         self.context.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []
-        given = dict(zip(kinds, node.args, strict=True))
+        nodes = dict(zip(kinds, node.args, strict=True))
         passed: dict[str, Any] = {}
         for name, kind in kinds.items():
             what = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(self.numbers.known(given[name], kind.scalar, what))
-            elif is_bundled(kind) or (isinstance(kind, Generic) and self.references.bundle(given[name]) is not None):
-                passed[name], wanted = self.bundles.passed_bundle(given[name], kind, bound, what)
+                types.append(self.numbers.known(nodes[name], kind.scalar, what))
+            elif is_bundled(kind) or (isinstance(kind, Generic) and self.references.bundle(nodes[name]) is not None):
+                passed[name], wanted = self.bundles.passed_bundle(nodes[name], kind, bound, what)
                 types.append(wanted)
             elif isinstance(kind, Array):
-                array = passed[name] = self.passed_array(given[name])
+                array = passed[name] = self.passed_array(nodes[name])
                 wanted = self.references.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not wanted:
-                    found = array.type.holds.__name__
-                    self.refuse(given[name], f"{what} is Array[{wanted.__name__}], not Array[{found}]")
+                    holds = array.type.holds.__name__
+                    self.refuse(nodes[name], f"{what} is Array[{wanted.__name__}], not Array[{holds}]")
                 types.append(array.type)
             else:
-                value = self.context.expression(given[name])
+                value = self.context.expression(nodes[name])
                 if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.numbers.settled(value, given[name])
+                    value = self.numbers.settled(value, nodes[name])
                 wanted = self.references.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
                 if is_bundle(wanted):
-                    self.refuse(given[name], f"{what} is a {wanted.__name__}, not a number")
+                    self.refuse(nodes[name], f"{what} is a {wanted.__name__}, not a number")
                 types.append(wanted)
-                passed[name] = self.numbers.stored(value, wanted, given[name], what, given[name])
-        found = self.context.specialise(callee, tuple(types), bound, node, self.context)
-        self.out.calls[self.context.key(node)] = found
-        self.context.occupy(node, found.local_bytes)
-        arguments, touched = self.handed(found, passed, given)
+                passed[name] = self.numbers.stored(value, wanted, nodes[name], what, nodes[name])
+        holds = self.context.specialise(callee, tuple(types), bound, node, self.context)
+        self.out.calls[self.context.key(node)] = holds
+        self.context.occupy(node, holds.local_bytes)
+        arguments, touched = self.handed(holds, passed, nodes)
         own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
-        self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
-        self.out.has_barrier = self.out.has_barrier or found.has_barrier
-        self.out.talks = self.out.talks or found.talks
-        return inlined_call(found, arguments) or tree.Call(found.result, found, arguments)
+        self.out.pure = self.out.pure and (holds.pure or (own and not holds.has_barrier))
+        self.out.has_barrier = self.out.has_barrier or holds.has_barrier
+        self.out.talks = self.out.talks or holds.talks
+        return inlined_call(holds, arguments) or tree.Call(holds.result, holds, arguments)
 
     def handed(
         self, callee: tree.TypedFunction, passed: dict[str, Any], nodes: dict[str, Any]
@@ -264,15 +264,15 @@ class Calls:
                 arguments.append(value)
         return tuple(arguments), list(touched.values())
 
-    def passed_array(self, given: Any) -> ArrayRef:
+    def passed_array(self, node: Any) -> ArrayRef:
         """An array argument, whole or as a view."""
-        if called_name(given) != "view":
-            return self.references.array(given)
-        self.context.check_word(given.func, self.source.lookup("view"))
-        self.context.count(given, 2)
-        array = self.references.array(given.args[0])
-        array = array._replace(offset=self.references.index_in(array, given.args[1]))
-        self.viewed(array, given)
+        if called_name(node) != "view":
+            return self.references.array(node)
+        self.context.check_word(node.func, self.source.lookup("view"))
+        self.context.count(node, 2)
+        array = self.references.array(node.args[0])
+        array = array._replace(offset=self.references.index_in(array, node.args[1]))
+        self.viewed(array, node)
         return array
 
     def viewed(self, array: ArrayRef, node: Any) -> Any:

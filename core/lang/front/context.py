@@ -151,8 +151,8 @@ class FunctionContext:
     def bound_type(self, name: str) -> Any:
         """Return the scalar type of a `Generic` in this function, or None."""
         meant = self.source.lookup(name)
-        found = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
-        return None if is_bundle(found) else found
+        bound = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
+        return None if is_bundle(bound) else bound
 
     def count(self, node: ast.Call, expected: int) -> None:
         """Check the number of arguments."""
@@ -181,7 +181,7 @@ class FunctionContext:
 
     def block(self, statements: list[Any]) -> list[Any]:
         """Translate statements in order."""
-        found: list[Any] = []
+        typed: list[Any] = []
         self.depth += 1
         for statement in statements:
             self.descend(statement, 1)
@@ -190,10 +190,10 @@ class FunctionContext:
                 self.refuse(
                     statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
                 )
-            found.extend(self.statements[kind](statement))
+            typed.extend(self.statements[kind](statement))
             self.program.levels -= 1
         self.depth -= 1
-        return found
+        return typed
 
     def branch(self, statements: list[Any], start: set[str] | None) -> tuple[list[Any], set[str] | None]:
         """Translate one path, which begins with the locals ``start``; return what is defined at its end, too."""
@@ -207,9 +207,9 @@ class FunctionContext:
             self.refuse(node, EXPRESSION_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
         levels = levels_of(node)
         self.descend(node, levels)
-        found = self.expressions[kind](node)
+        typed = self.expressions[kind](node)
         self.program.levels -= levels
-        return found
+        return typed
 
 
 Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.AST, FunctionContext], tree.TypedFunction]

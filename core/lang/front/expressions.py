@@ -160,23 +160,23 @@ class Expressions:
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self.is_absent(node)
         operands = [self.context.expression(n) for n in (node.left, *node.comparators)]
-        found: Any = None
+        whole: Any = None
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
             if type(op) not in COMPARE:
                 self.refuse(node, f"comparison {type(op).__name__}; compare numbers with < <= > >= == !=")
             name, python = COMPARE[type(op)]
             if isinstance(left, Untyped) and isinstance(right, Untyped):
-                one: Any = tree.Literal(boolean, python(left.value, right.value))
+                part: Any = tree.Literal(boolean, python(left.value, right.value))
             else:
                 scalar, left, right = self.numbers.meet(left, right, node)
                 if scalar.kind == "b":
                     self.refuse(node, "comparison of truth values; use and, or, not")
                 if isinstance(left, tree.Literal) and isinstance(right, tree.Literal):
-                    one = tree.Literal(boolean, bool(python(left.value, right.value)))
+                    part = tree.Literal(boolean, bool(python(left.value, right.value)))
                 else:
-                    one = tree.Compare(boolean, name, left, right)
-            found = one if found is None else self.logic("and", found, one)
-        return found
+                    part = tree.Compare(boolean, name, left, right)
+            whole = part if whole is None else self.logic("and", whole, part)
+        return whole
 
     def is_absent(self, node: ast.Compare) -> Any:
         """``refresh is not None``, of a function that a template was given or not: known when compiling."""
@@ -197,12 +197,12 @@ class Expressions:
 
     def logical(self, node: ast.BoolOp) -> Any:
         op = "and" if isinstance(node.op, ast.And) else "or"
-        found = self.numbers.truth(node.values[0])
+        result = self.numbers.truth(node.values[0])
         for operand in node.values[1:]:
-            if isinstance(found, tree.Literal) and found.value != (op == "and"):
-                return found
-            found = self.logic(op, found, self.numbers.truth(operand))
-        return found
+            if isinstance(result, tree.Literal) and result.value != (op == "and"):
+                return result
+            result = self.logic(op, result, self.numbers.truth(operand))
+        return result
 
     def choice(self, node: ast.IfExp) -> Any:
         test = self.numbers.truth(node.test)
@@ -217,34 +217,34 @@ class Expressions:
 
     def subscript(self, node: ast.Subscript) -> Any:
         if isinstance(node.value, ast.Name) and self.context.is_free(node.value.id):
-            given = self.source.lookup(node.value.id)
-            if isinstance(given, tuple):
-                return self.of_tuple(node, given)
+            constant = self.source.lookup(node.value.id)
+            if isinstance(constant, tuple):
+                return self.of_tuple(node, constant)
         if self.references.bundle(node) is not None:
             self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
         array = self.references.array(node.value)
         index = self.references.index_in(array, node.slice)
-        found = tree.Load(array.type.element, array.name, index)
+        load = tree.Load(array.type.element, array.name, index)
         if array.type.holds is not boolean:
-            return found
-        return tree.Compare(boolean, "ne", tree.Cast(u32, found), tree.Literal(u32, u32(0)))
+            return load
+        return tree.Compare(boolean, "ne", tree.Cast(u32, load), tree.Literal(u32, u32(0)))
 
-    def of_tuple(self, node: ast.Subscript, given: tuple[Any, ...]) -> Any:
+    def of_tuple(self, node: ast.Subscript, elements: tuple[Any, ...]) -> Any:
         """``shapes[k]``: an element of a constant tuple, by a constant."""
         what = f"a subscript of the tuple {ast.unparse(node.value)}"
         index = self.numbers.constant(node.slice, what)
-        if not 0 <= index < len(given):
-            self.refuse(node, f"{what}, which has {len(given)} elements: {index}")
-        return self.constant_of(given[index], node)
+        if not 0 <= index < len(elements):
+            self.refuse(node, f"{what}, which has {len(elements)} elements: {index}")
+        return self.constant_of(elements[index], node)
 
     def constants_in(self, node: Any) -> tuple[Any, ...]:
         """Return the tuple of constants of a name of the module or the closure."""
-        found = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.context.is_free(node.id) else None
-        if not isinstance(found, tuple) and self.references.is_array(node):
+        constant = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.context.is_free(node.id) else None
+        if not isinstance(constant, tuple) and self.references.is_array(node):
             self.refuse(node, f"the length of the array {ast.unparse(node)}; {LENGTH_ADVICE}")
-        if not isinstance(found, tuple):
+        if not isinstance(constant, tuple):
             self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
-        return found
+        return constant
 
     def attribute(self, node: ast.Attribute) -> Any:
         outer = self.references.bundle(node.value)

@@ -46,11 +46,11 @@ class Loops:
 
     def bounds(self, node: ast.For, call: ast.Call) -> list[Any]:
         """Return the start, stop and step of a ``range``, in that order."""
-        given = call.args
-        if not 1 <= len(given) <= 3:
+        arguments = call.args
+        if not 1 <= len(arguments) <= 3:
             self.refuse(node, f"{ast.unparse(call)}; range takes 1 to 3 arguments")
         zero, one = (ast.copy_location(ast.Constant(v), call) for v in (0, 1))
-        return {1: [zero, *given, one], 2: [*given, one], 3: given}[len(given)]
+        return {1: [zero, *arguments, one], 2: [*arguments, one], 3: arguments}[len(arguments)]
 
     def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
         """``for i in range(...)``."""
@@ -120,19 +120,19 @@ class Loops:
         if self.context.copies > MOST_UNROLLED:
             inside = f", {self.context.copies} with those around it" if outer_copies > 1 else ""
             self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
-        found: list[Any] = []
+        statements: list[Any] = []
         self.context.open_loops.append(None)
         self.context.depth -= 1
         outer = self.context.steps
         for value in steps:
             self.context.steps = (*outer, value)
             self.context.constants[name] = self.numbers.folded(node, i32.exact, value)
-            found.extend(self.context.block(node.body))
+            statements.extend(self.context.block(node.body))
         self.context.steps, self.context.copies = outer, outer_copies
         self.context.depth += 1
         self.context.open_loops.pop()
         self.context.constants.pop(name, None)
-        return found
+        return statements
 
     def while_loop(self, node: ast.While) -> list[Any]:
         """Translate ``while``; what follows an endless one is reached by its ``break`` alone."""

@@ -73,9 +73,9 @@ class Messages:
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
         parts: list[Any] = []
-        for one in node.args:
-            text = text_of(one)
-            parts.append(self.printable(one) if text is None else text)
+        for argument in node.args:
+            text = text_of(argument)
+            parts.append(self.printable(argument) if text is None else text)
         shown = [part for part in parts if not isinstance(part, str)]
         if len(shown) > MOST_VALUES:
             self.refuse(node, f"print of {len(shown)} values; at most {MOST_VALUES}, write several")

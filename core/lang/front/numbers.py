@@ -75,10 +75,10 @@ class Numbers:
 
     def stored(self, value: Any, scalar: Any, node: Any, what: str, place: Any) -> Any:
         """`fitted`, for a value that is kept: the plain-Python run must widen the value at ``place`` too."""
-        found = self.fitted(value, scalar, node, what)
+        fitted = self.fitted(value, scalar, node, what)
         if not isinstance(value, Untyped) and value.type is not scalar:
             self.out.widened[self.context.key(place)] = scalar
-        return found
+        return fitted
 
     def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
         """Both operands in their common type."""

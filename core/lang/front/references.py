@@ -27,10 +27,10 @@ class References:
     def bundle(self, node: Any) -> Bundle | None:
         """Return the bundle of an expression, or None."""
         if isinstance(node, ast.Name):
-            found = self.context.bundles.get(node.id)
-            if found is not None and self.context.defined is not None and node.id not in self.context.defined:
+            bundle = self.context.bundles.get(node.id)
+            if bundle is not None and self.context.defined is not None and node.id not in self.context.defined:
                 self.refuse(node, f"{node.id} may be unassigned here; give it a value on every path")
-            return found
+            return bundle
         if isinstance(node, ast.Attribute):
             outer = self.bundle(node.value)
             inner = None if outer is None else self.member(outer, node)
@@ -94,12 +94,12 @@ class References:
                 advice = LENGTH_ADVICE
             self.refuse(node, f"{ast.unparse(node)} is not the name of an array; {advice}")
         name = node.id
-        found = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
+        kind = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
         if name in self.context.bundles:
             self.refuse(node, f"the bundle {name} instead of an array; name a field of it")
-        if not isinstance(found, tree.ArrayType):
+        if not isinstance(kind, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
-        return self.of_team(ArrayRef(name, found))
+        return self.of_team(ArrayRef(name, kind))
 
     def is_array(self, node: Any) -> bool:
         """True if an expression names an array."""
@@ -146,48 +146,48 @@ class References:
         statements: list[Any] = []
         members: dict[str, Any] = {}
         bound: dict[str, Any] = {}
-        for (name, kind), given in zip(kinds.items(), node.args, strict=True):
+        for (name, kind), argument in zip(kinds.items(), node.args, strict=True):
             what = f"field {name} of {cls.__name__}"
             if is_bundle(kind):
-                value: Any = self.bundle(given)
+                value: Any = self.bundle(argument)
                 if value is None or value.type.rows or not issubclass(value.type.bundle, kind):
-                    self.refuse(given, f"{what} is a {kind.__name__}, not {ast.unparse(given)}")
+                    self.refuse(argument, f"{what} is a {kind.__name__}, not {ast.unparse(argument)}")
             elif isinstance(kind, Array):
-                value = self.array_field(given, f"{path}.{name}" if path else "", statements)
+                value = self.array_field(argument, f"{path}.{name}" if path else "", statements)
                 wanted = self.bind(bound, kind.element, value.type.holds)
                 if wanted is not value.type.holds:
-                    self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
+                    self.refuse(argument, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
                 if isinstance(kind, RowArray) and value.type.space == "local":
-                    self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
+                    self.refuse(argument, f"{what} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
-                value = tree.Literal(kind.scalar, self.numbers.known(given, kind.scalar, what))
+                value = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, what))
             else:
-                value = self.number_field(given, kind, bound, what)
+                value = self.number_field(argument, kind, bound, what)
             members[name] = value
         fields = tuple(
             tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
         )
         return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
-    def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
+    def array_field(self, node: Any, path: str, statements: list[Any]) -> ArrayRef:
         """An array for a field of a new bundle, which may be a new array too."""
-        word = called_name(given)
+        word = called_name(node)
         if word in ("shared_array", "local_array"):
             if not path:
-                self.refuse(given, f"{word} in a bundle without a name; assign the bundle to one first")
-            self.context.check_word(given.func, self.source.lookup(word))
-            statements += self.new_array(given, path, word)
+                self.refuse(node, f"{word} in a bundle without a name; assign the bundle to one first")
+            self.context.check_word(node.func, self.source.lookup(word))
+            statements += self.new_array(node, path, word)
             return ArrayRef(path, self.out.arrays[path].array)
-        found: ArrayRef = self.array(given)
-        return found
+        array: ArrayRef = self.array(node)
+        return array
 
-    def number_field(self, given: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
+    def number_field(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
         """A number for a field of a new bundle."""
-        value = self.context.expression(given)
+        value = self.context.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
-            value = self.numbers.settled(value, given)
+            value = self.numbers.settled(value, node)
         wanted = self.bind(bound, kind, None if value.type is None else promoted(value.type))
-        return self.numbers.stored(value, wanted, given, what, given)
+        return self.numbers.stored(value, wanted, node, what, node)
 
     def new_array(self, call: ast.Call, name: str, word: str) -> list[Any]:
         """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
@@ -213,10 +213,10 @@ class References:
 
     def element_type(self, node: Any) -> Any:
         """Return the scalar type of a name."""
-        found = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
-        if found is not None:
+        element = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
+        if element is not None:
             self.context.check_word(node, self.source.lookup(node.id))
-        return found or self.refuse(node, "the element type of an array must be a type such as u32")
+        return element or self.refuse(node, "the element type of an array must be a type such as u32")
 
     @staticmethod
     def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:

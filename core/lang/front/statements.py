@@ -37,9 +37,9 @@ class Statements:
         test = self.numbers.truth(node.test)
         if isinstance(test, tree.Literal):
             self.context.depth -= 1
-            found = self.context.block(node.body if test.value else node.orelse)
+            statements = self.context.block(node.body if test.value else node.orelse)
             self.context.depth += 1
-            return found
+            return statements
         start = self.context.defined
         yes, after_yes = self.context.branch(node.body, start)
         no, after_no = self.context.branch(node.orelse, start)

@@ -25,7 +25,7 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
 
 
 def stage_tables(
-    kernel: tree.TypedFunction, kinds: dict[str, Any], taken: set[str], team_size: int
+    kernel: tree.TypedFunction, kinds: dict[str, Any], used: set[str], team_size: int
 ) -> dict[str, list[Any]]:
     """The statements by which a team copies a shared table before the kernel's first one, by the copy's name.
 
@@ -37,7 +37,7 @@ def stage_tables(
         With its parameters settled.
     kinds
         The annotations of the parameters.
-    taken
+    used
         All names in the kernel's body.
     team_size
         Lanes of a team.
@@ -47,7 +47,7 @@ def stage_tables(
     for name, kind in kinds.items():
         if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
             continue
-        copy, step = (fresh_name(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
+        copy, step = (fresh_name(f"{name}_{word}", used | set(kinds)) for word in ("of_team", "copied"))
         element = kernel.parameters[name].element
         array = tree.NewArray(copy, kernel.parameters[name]._replace(space="shared"), kind.count)
         scalar = i32 if kind.count < 2**30 else i64
@@ -66,11 +66,11 @@ def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]
     for name, copy in list(kernel.copies.items()):
         if copy not in kernel.staged:
             del kernel.copies[name], kernel.arrays[copy], kernel.locals[copying.pop(copy)[1].name]
-    return [*(s for one in copying.values() for s in one), tree.Barrier()] if copying else []
+    return [*(s for statements in copying.values() for s in statements), tree.Barrier()] if copying else []
 
 
-def fresh_name(name: str, taken: set[str]) -> str:
+def fresh_name(name: str, used: set[str]) -> str:
     """The name, made longer until nothing else has it."""
-    while name in taken:
+    while name in used:
         name += "x"
     return name

@@ -141,9 +141,9 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             out.constants[name] = constants[name]
         elif name + FORM_SUFFIX in types:
             rows = isinstance(kind, RowsOf)
-            given = bundle_type(name + "[]" * rows, types[name + FORM_SUFFIX], types, constants, rows)
-            bundles[name] = bundle_parameter(name, given, in_kernel=True)
-            out.parameters |= {n: i32 if t is boolean else t for n, t in candidate_parameters(name, given).items()}
+            bundle = bundle_type(name + "[]" * rows, types[name + FORM_SUFFIX], types, constants, rows)
+            bundles[name] = bundle_parameter(name, bundle, in_kernel=True)
+            out.parameters |= {n: i32 if t is boolean else t for n, t in candidate_parameters(name, bundle).items()}
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
             if isinstance(scalar, Generic):
