@@ -21,8 +21,8 @@ Found = TypeVar("Found")
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
     """Raise a `UserError` in the form that all refusals of arguments have."""
-    found = f"{value.__name__}, a class" if isinstance(value, type) else reprlib.repr(value)
-    raise UserError(f"{name}={found}: expected {expected}")
+    description = f"{value.__name__}, a class" if isinstance(value, type) else reprlib.repr(value)
+    raise UserError(f"{name}={description}: expected {expected}")
 
 
 def integer(name: str, value: object, least: int | None = None) -> int:
@@ -80,11 +80,11 @@ def sequence(name: str, value: Any, expected: str) -> list[Any]:
     return list(value)
 
 
-def frozen(given: Any, dtype: Any) -> np.ndarray:
+def frozen(values: Any, dtype: Any) -> np.ndarray:
     """Copy an array into contiguous memory that cannot be written, as a digest of it is kept."""
-    found = np.array(given, dtype, order="C")
-    found.flags.writeable = False
-    return found
+    array = np.array(values, dtype, order="C")
+    array.flags.writeable = False
+    return array
 
 
 def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
@@ -148,13 +148,13 @@ def named_keywords(
         known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
         @functools.wraps(function)
-        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Found:
+        def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Found:
             for name in named:
                 if name in elsewhere:
                     raise UserError(f"{name}={named[name]!r}: expected {elsewhere[name]}")
                 if name not in known:
                     refuse_keyword(name, named[name], known, function.__name__)
-            return function(*given, **named)
+            return function(*arguments, **named)
 
         return call
 
