@@ -17,7 +17,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argparse.ArgumentParser(
         prog="python -m drivers", description="List the programs; `python -m drivers.NAME --help` explains each."
     ).parse_args(argv)
-    lines = {one.name: one.title for one in all_workloads()}
+    lines = {workload.name: workload.title for workload in all_workloads()}
     lines |= {name: one.title for name, one in OTHER_PROGRAMS.items() if one.module.startswith(DRIVERS)}
     width = max(map(len, lines))
     print("\n".join(f"python -m drivers.{name.ljust(width)}  {title}" for name, title in lines.items()))

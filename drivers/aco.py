@@ -97,9 +97,9 @@ class AntOptions(
 
         """
         unlimited = self.iterations is None and self.seconds is None
-        given = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
-        given.chosen_stop().check()
-        return given
+        settled = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
+        settled.chosen_stop().check()
+        return settled
 
     def chosen_stop(self) -> Stop:
         """The stop criteria, combined."""
@@ -111,9 +111,9 @@ class AntOptions(
             (self.seconds, Seconds),
             (self.target, Target),
         )
-        for value, made in criteria:
+        for value, criterion in criteria:
             if value is not None:
-                stop |= made(value)
+                stop |= criterion(value)
         return stop
 
     def settings(self) -> Settings:
@@ -125,11 +125,11 @@ class AntOptions(
             An option changes nothing without another.
 
         """
-        given = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
-        settings = Settings(**given)
+        chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
+        settings = Settings(**chosen)
         for names, holds, needed in NEEDS:
             for name in names:
-                if name in given and not holds(settings):
+                if name in chosen and not holds(settings):
                     raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
         return settings
 
@@ -145,8 +145,8 @@ CLIMBS = {
 def describe_stop(options: AntOptions) -> str:
     """Return the stop criterion as text."""
     limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
-    given = ((getattr(options, name), words) for name, words in limits)
-    return ", ".join(words.format(limit) for limit, words in given if limit is not None)
+    limited = ((getattr(options, name), words) for name, words in limits)
+    return ", ".join(words.format(limit) for limit, words in limited if limit is not None)
 
 
 class AntColonyWorkload(tours.TourWorkload[AntOptions]):
@@ -201,8 +201,8 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
 
     def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
         """So few iterations, and no clock."""
-        given = run.options
-        return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+        options = run.options
+        return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
         """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.

@@ -41,8 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     path, _, name = words[0].rpartition(":")
     if not name.isidentifier():
         path, name = words[0], ""
-    found = find_problem(path or words[0], name if path else "")
-    return custom_problem.run_program(found, (path,), ["--check", *words[1:]])
+    problem = find_problem(path or words[0], name if path else "")
+    return custom_problem.run_program(problem, (path,), ["--check", *words[1:]])
 
 
 def load_module(path: str) -> ModuleType:
@@ -80,9 +80,9 @@ def find_problem(path: str, name: str) -> Any:
     module = load_module(path)
     names = problem_class_names(module)
     if name:
-        found = getattr(module, name, None)
-        if is_problem_class(found) or isinstance(found, Problem):
-            return found
+        problem = getattr(module, name, None)
+        if is_problem_class(problem) or isinstance(problem, Problem):
+            return problem
         known = ", ".join(names) or "none"
         raise UserError(f"{path}: found no problem {name!r}, expected one that the file defines: {known}")
     if len(names) != 1:
@@ -96,9 +96,9 @@ def problem_class_names(module: ModuleType) -> list[str]:
     return [name for name, one in vars(module).items() if is_problem_class(one) and one.__module__ == module.__name__]
 
 
-def is_problem_class(found: Any) -> bool:
+def is_problem_class(value: Any) -> bool:
     """Return True for a class of problems that is not abstract."""
-    return inspect.isclass(found) and issubclass(found, Problem) and not inspect.isabstract(found)
+    return inspect.isclass(value) and issubclass(value, Problem) and not inspect.isabstract(value)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ def print_list(_: Sequence[str] | None) -> int:
     from drivers.workload.registry import all_workloads
 
     titles = {name: program.title for name, program in PROGRAMS_BEFORE_WORKLOADS.items()}
-    titles |= {one.name: one.title for one in all_workloads()}
+    titles |= {workload.name: workload.title for workload in all_workloads()}
     titles |= {name: program.title for name, program in OTHER_PROGRAMS.items()}
     print(f"usage: {COMMAND} PROGRAM [options]\n")
     print(format_list(titles))

@@ -127,7 +127,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         from cluster.mpi.proxies import Rehearsal
         from core.search.exact import ExactSearch
 
-        made = ExactSearch(
+        search = ExactSearch(
             backend,
             Rehearsal(ranks),
             problem.distances,
@@ -138,23 +138,23 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             unrolled=options.unrolled is not False,
             count=options.count,
         )
-        made.warm_up()
-        return made
+        search.warm_up()
+        return search
 
     def execution(self, run: PreparedRun[ExactOptions]) -> dict[str, Any]:
         """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
         options, search = run.options, run.search
         chosen = options.enumerate or ENUMERATIONS[0]
-        found = {
+        settings = {
             "bound": "host" if search.on_host else search.bound,
             "enumerate": chosen if options.bound == "none" else None,
             "unrolled": None,
         }
         if options.mapping == "published":
             worklist = not search.on_host and chosen == "worklist"
-            found["depth"] = search.method.depth if worklist else None
-            found["unrolled"] = search.method.unrolled if worklist else None
-        return found
+            settings["depth"] = search.method.depth if worklist else None
+            settings["unrolled"] = search.method.unrolled if worklist else None
+        return settings
 
     def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
         """The shortest tour; the number of nodes depends on when the incumbent improved."""

@@ -90,8 +90,8 @@ class HeldKarpOptions(
                 raise UserError("--improve and --rotations change nothing here: expected with --k")
             self.check_others(instance)
             return self
-        for name, given in (("--verify", self.verify), ("--peers", self.peers), ("--no-trace", not self.trace)):
-            if given:
+        for name, is_given in (("--verify", self.verify), ("--peers", self.peers), ("--no-trace", not self.trace)):
+            if is_given:
                 raise UserError(
                     f"{name} with a restricted search (--k {k}): its tour is always traced and proves no optimum"
                 )
@@ -144,22 +144,22 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
 
         alone = Rehearsal(ranks)
         tiling, room = options.tiling, options.device_memory
-        made: Any
+        search: Any
         if options.k is None:
             from core.search.dp.held_karp.search import HeldKarp
 
             tiling = "published" if options.published else tiling
-            made = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
+            search = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
             if options.trace:
-                made.make_room()
+                search.make_room()
         else:
             from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
             from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 
             settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, tiling, room)
-            made = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
-        made.warm_up()
-        return made
+            search = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
+        search.warm_up()
+        return search
 
     def once(self, run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
         """Search once; the tour of a restricted search is always traced."""

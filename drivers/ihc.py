@@ -117,8 +117,8 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
 
     def execution(self, run: PreparedRun[ClimbOptions]) -> Mapping[str, Any]:
         """Return the execution settings; automatic ones differ between devices."""
-        found: Mapping[str, Any] = run.search.scan.execution
-        return found
+        settings: Mapping[str, Any] = run.search.scan.execution
+        return settings
 
 
 IHC = HillClimbingWorkload()

@@ -59,26 +59,26 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
         """The search, compiled and warm."""
-        made: Any
+        search: Any
         if options.method == "core":
             from core.search.dp.knapsack.expanding_core import KnapsackCore
 
-            made = KnapsackCore(backend, ranks, problem)
+            search = KnapsackCore(backend, ranks, problem)
         elif options.bounded:
             from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 
-            made = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
+            search = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
         else:
             from cluster.mpi.proxies import Rehearsal
             from core.search.dp.knapsack.search import KnapsackSearch
 
             room, folder = options.device_memory, options.spill
             tiling = "published" if options.published else options.tiling
-            made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
+            search = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
             if options.trace:
-                made.make_room()
-        made.warm_up()
-        return made
+                search.make_room()
+        search.warm_up()
+        return search
 
     def once(self, run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
         """Search once; branch and bound may give up."""

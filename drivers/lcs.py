@@ -78,8 +78,8 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
 
         sources = [bool(self.strings), self.instance is not None, self.text is not None]
         if sum(sources) > 1 or len(self.strings) > 2:
-            found = " ".join([*self.strings, *(["--instance"] * sources[1]), *(["--text"] * sources[2])])
-            raise UserError(f"found {found}: expected two files, or --instance, or --text")
+            chosen = " ".join([*self.strings, *(["--instance"] * sources[1]), *(["--text"] * sources[2])])
+            raise UserError(f"found {chosen}: expected two files, or --instance, or --text")
         if self.text is not None:
             return strings.from_texts(*self.text)
         first, second = [*self.strings, None, None][:2]
@@ -113,7 +113,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         from cluster.mpi.proxies import Rehearsal
         from core.search.dp.lcs.search import LongestCommonSubsequence
 
-        made = LongestCommonSubsequence(
+        search = LongestCommonSubsequence(
             backend,
             Rehearsal(ranks),
             problem.a,
@@ -122,10 +122,10 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             room=options.device_memory,
             folder=options.spill,
         )
-        made.warm_up(options.trace)
+        search.warm_up(options.trace)
         if options.trace:
-            made.make_room()
-        return made
+            search.make_room()
+        return search
 
     def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
         """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
@@ -149,11 +149,11 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         from core.problems.tables.strings import lcs_length
 
         pair, length = run.problem, outcome.length
-        found = pair.objection(length, outcome.pairs)
+        objection = pair.objection(length, outcome.pairs)
         if run.options.trace and outcome.pairs is None:
-            found = "no subsequence"
-        if found is not None or outcome.pairs is not None:
-            yield VerifierVerdict(SCORER, None if found is None else f"the scorer finds {found}")
+            objection = "no subsequence"
+        if objection is not None or outcome.pairs is not None:
+            yield VerifierVerdict(SCORER, None if objection is None else f"the scorer finds {objection}")
         if pair.known_length == length:  # another length is the scorer's objection
             yield VerifierVerdict(GENERATOR)
         if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:

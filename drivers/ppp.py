@@ -42,11 +42,11 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
             A layout for histograms that the evaluation does not have.
 
         """
-        given = super().settled(chosen, ranks)
+        settled = super().settled(chosen, ranks)
         by_histograms = self.evaluation == "histogram" or (self.evaluation == "auto" and self.mapping == "published")
         if self.layout is not None and not by_histograms:
             raise UserError(f"--layout {self.layout}: expected with --mapping published or --evaluation histogram")
-        return replace(given, layout=self.layout or "local") if by_histograms else given
+        return replace(settled, layout=self.layout or "local") if by_histograms else settled
 
 
 class PppWorkload(LocalSearchWorkload):

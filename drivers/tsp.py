@@ -57,7 +57,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
         """Return the options given that iterated 3-opt does not have, as they are written."""
         own = SearchOptions.__dataclass_fields__.keys() - SHARED_OPTIONS - Options.__dataclass_fields__.keys()
         listed = (one for one, _ in self.declared() if one.name in own)
-        return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
+        return [option_flag(option) for option in listed if getattr(self, option.name) != option.default]
 
     def resolved(self) -> Self:
         """These options with an algorithm that is not ``auto``.
@@ -77,7 +77,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
 
     def with_limits(self, ranks: int) -> Self:
         """These options with walks and an end, for iterated 3-opt on a number of ranks."""
-        is_open = all(one is None for one in (self.walks, self.iterations, self.seconds, self.target))
+        is_open = all(limit is None for limit in (self.walks, self.iterations, self.seconds, self.target))
         walks = self.walks or (max(FIRST_WALKS, ranks) if is_open else 1)
         iterations = self.iterations
         if iterations is None and self.seconds is None:
@@ -114,9 +114,9 @@ class TspWorkload(LocalSearchWorkload):
         from cluster.mpi.proxies import Rehearsal
         from core.search.tours import IteratedThreeOpt
 
-        made = IteratedThreeOpt(backend, Rehearsal(ranks), problem.instance, walks=options.walks, seed=options.seed)
-        made.warm_up()
-        return made
+        search = IteratedThreeOpt(backend, Rehearsal(ranks), problem.instance, walks=options.walks, seed=options.seed)
+        search.warm_up()
+        return search
 
     def once(self, run: PreparedRun[Any], callback: Any) -> Any:
         """Search once."""

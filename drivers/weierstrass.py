@@ -44,8 +44,8 @@ class WeierstrassWorkload(LocalSearchWorkload):
         """The problem, and where its instance came from."""
         from core.problems.weierstrass.problem import Weierstrass
 
-        given = {"points": options.points, "dtype": options.dtype, "seed": options.seed}
-        problem = Weierstrass.load(options.instance or DEFAULT_INSTANCE, options.data, **given)
+        settings = {"points": options.points, "dtype": options.dtype, "seed": options.seed}
+        problem = Weierstrass.load(options.instance or DEFAULT_INSTANCE, options.data, **settings)
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:

@@ -164,9 +164,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     from drivers.runs.workload_main import parse_options
     from drivers.workload.registry import get_workload
 
-    form, name, *given = sys.argv[1:] if argv is None else argv
+    form, name, *arguments = sys.argv[1:] if argv is None else argv
     workload, chosen = get_workload(name), PROGRAMS[name]
-    options = parse_options(workload, None, given)
+    options = parse_options(workload, None, arguments)
     task = workload.load(options, 1)
     with tempfile.TemporaryDirectory(prefix="onekernel-bench-") as folder:
         program = compile_program(chosen.source, chosen.forms[form], Path(folder))
@@ -216,9 +216,10 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
         seconds = float(said["seconds"])
         times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
         same = [
-            one
-            for one in (load(path) if Path(path).exists() else [])
-            if (one.workload, one.instance_sha256, one.hash) == (workload.name, task.problem.sha256, said["digest"])
+            record
+            for record in (load(path) if Path(path).exists() else [])
+            if (record.workload, record.instance_sha256, record.hash)
+            == (workload.name, task.problem.sha256, said["digest"])
         ]
         append(
             path,
@@ -233,7 +234,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
                 best_index=int(said["index"]),
                 evaluations=int(said["evaluations"]),
                 hash=said["digest"],
-                verified=any(one.verified for one in same),
+                verified=any(record.verified for record in same),
                 details={
                     "options": {**options.asked(), "program": form},
                     "instance_source": task.source,

@@ -75,7 +75,7 @@ def measure_table(options: argparse.Namespace) -> int:
         timed[f"{longer}, rapidfuzz"] = lambda: similarity(*text)
     many = f"shortest tours, {INSTANCES} instances of {CITIES} cities"
     matrices = small_instances(options.seed)
-    timed[many] = lambda: sum(one.length for one in onekernel.shortest_tours(matrices, backend=options.backend))
+    timed[many] = lambda: sum(tour.length for tour in onekernel.shortest_tours(matrices, backend=options.backend))
     timed = {name: call for name, call in timed.items() if is_chosen(name, options)}
     if not timed:
         raise UserError(f"--rows {options.rows}: expected a part of a workload's name")

@@ -66,11 +66,13 @@ class BenchmarkCase:
         One core stands beside the C program, other devices beside one core in the same variant, all others beside the
         first candidate.
         """
-        programs = [one for one in self.candidates if isinstance(one.case, CProgramCase)]
-        on_one_core = [one for one in self.candidates if one.case.is_of_one_core and one not in programs]
+        programs = [candidate for candidate in self.candidates if isinstance(candidate.case, CProgramCase)]
+        on_one_core = [
+            candidate for candidate in self.candidates if candidate.case.is_of_one_core and candidate not in programs
+        ]
         if programs and candidate in on_one_core:
             return programs[0]
-        alike = (one for one in on_one_core if one.variant == candidate.variant and one is not candidate)
+        alike = (other for other in on_one_core if other.variant == candidate.variant and other is not candidate)
         return next(alike, self.candidates[0])
 
 
@@ -85,7 +87,7 @@ def build_cases(
         The instance that the user named is not here, or no row is asked for.
 
     """
-    asked = [one for one in TABLES["case"] if one["family"] in families(options.workload)]
+    asked = [row for row in TABLES["case"] if row["family"] in families(options.workload)]
     for row in asked:
         for places in placements(row["on"], devices, options):
             for values in value_sets(row, options):
@@ -99,7 +101,7 @@ def build_cases(
 
 def families(asked: str) -> Sequence[str]:
     """Return the families of `--workload`."""
-    return [one for one in FAMILIES if one not in TABLES["only_when_named"]] if asked == "all" else [asked]
+    return [family for family in FAMILIES if family not in TABLES["only_when_named"]] if asked == "all" else [asked]
 
 
 def is_chosen(title: str, options: argparse.Namespace) -> bool:
@@ -122,10 +124,10 @@ def value_sets(row: Mapping[str, Any], options: argparse.Namespace) -> Iterator[
     combined = dict(row.get("product", {}))
     if "instance" in combined and options.instance:
         combined["instance"] = options.instance.split(",")
-    sets = row.get("for") or [dict(zip(combined, one, strict=True)) for one in product(*combined.values())]
-    for one in sets:
-        values = {**usual, **one}
-        if is_chosen(row["title"].format(**values), options) and (options.full or not one.get("full")):
+    sets = row.get("for") or [dict(zip(combined, chosen, strict=True)) for chosen in product(*combined.values())]
+    for variant in sets:
+        values = {**usual, **variant}
+        if is_chosen(row["title"].format(**values), options) and (options.full or not variant.get("full")):
             yield values
 
 
@@ -147,12 +149,12 @@ def make_case(
 
     """
     workload = get_workload(values["workload"])
-    given = [*row["arguments"].format(**values).split(), *(["--data", options.data] if options.data else [])]
+    arguments = [*row["arguments"].format(**values).split(), *(["--data", options.data] if options.data else [])]
     seeds = [options.seed + k for k in range(row.get("seeds", 1))]
     repeats = 1 if len(seeds) > 1 else values.get("repeats", options.repeats)
 
     def planned(more: str, about: str) -> Case:
-        words, peers = [*given, *more.split()], row.get("peers", False)
+        words, peers = [*arguments, *more.split()], row.get("peers", False)
         return plan_work(workload, words, seeds, repeats, records, peers=peers, about=about)[0]
 
     worded = ((name.format(**values), more.format(**values)) for name, more in row.get("variants", {"": ""}).items())
@@ -182,14 +184,14 @@ def make_case(
 
 def usable_devices(rows: Sequence[Any]) -> list[Configuration]:
     """Return the usable devices of a survey without the reference interpreter, one core first."""
-    found = [Configuration.of(one) for one in rows if one.usable and not one.is_reference]
-    return sorted(found, key=lambda one: one.kind != ONE_CORE)
+    devices = [Configuration.of(row) for row in rows if row.usable and not row.is_reference]
+    return sorted(devices, key=lambda one: one.kind != ONE_CORE)
 
 
 def placements(on: str, devices: Sequence[Configuration], options: argparse.Namespace) -> list[list[Configuration]]:
     """Return the devices of each case of a row; see `cases.toml`."""
-    gpus = [one for one in devices if one.kind == "gpu"]
-    others = [one for one in devices if one.kind != "gpu"]
+    gpus = [device for device in devices if device.kind == "gpu"]
+    others = [device for device in devices if device.kind != "gpu"]
     if on in ("ranks of cores", "ranks of GPUs"):
         first = (rank_gpus(devices, options) or others or devices)[0]
         fits = (first.kind == "gpu") == (on == "ranks of GPUs")
@@ -203,7 +205,7 @@ def placements(on: str, devices: Sequence[Configuration], options: argparse.Name
 
 def rank_gpus(devices: Sequence[Configuration], options: argparse.Namespace) -> list[Configuration]:
     """Return the GPUs of the first backend that has one for each rank."""
-    by_backend = {one.backend: [gpu for gpu in devices if gpu.backend == one.backend] for one in devices}
+    by_backend = {device.backend: [gpu for gpu in devices if gpu.backend == device.backend] for device in devices}
     enough = (of for of in by_backend.values() if of[0].kind == "gpu" and len(of) >= options.ranks)
     return next(enough, [])
 

@@ -114,7 +114,7 @@ def run_cases(options: argparse.Namespace, records: Path) -> int:
     import backends
 
     devices = chosen_devices(cases.usable_devices(backends.survey()), options.backend)
-    print_status(f"usable: {', '.join(f'{one.backend}:{one.device}' for one in devices)}")
+    print_status(f"usable: {', '.join(f'{device.backend}:{device.device}' for device in devices)}")
     obstacle = compiler_obstacle(options.reference_programs)
     if options.workload == RANKS:
         if reason := mpi_obstacle():
@@ -125,8 +125,8 @@ def run_cases(options: argparse.Namespace, records: Path) -> int:
     if options.rows and not planned:
         raise UserError(f"--rows {options.rows}: no case has one of these parts in its title")
     turns = [
-        in_rounds([candidate.case for candidate in one.candidates], ROUNDS if len(one.candidates) > 1 else 1)
-        for one in planned
+        in_rounds([candidate.case for candidate in case.candidates], ROUNDS if len(case.candidates) > 1 else 1)
+        for case in planned
     ]
     print(
         f"{counted(len(planned), 'benchmark case')}, {counted(sum(map(len, turns)), 'run')}, "
@@ -151,9 +151,9 @@ def run_in_turn(
         results = {
             one: outcome.records for one, outcome in zip(case.candidates, outcomes, strict=True) if outcome.records
         }
-        for one, outcome in zip(case.candidates, outcomes, strict=True):
+        for candidate, outcome in zip(case.candidates, outcomes, strict=True):
             if not outcome.records:
-                print(f"{one.name}: not measured ({outcome.reason})", flush=True)
+                print(f"{candidate.name}: not measured ({outcome.reason})", flush=True)
         if not results:
             continue
         try:
@@ -163,8 +163,8 @@ def run_in_turn(
             code = FAILED
             continue
         show_case(case, results)
-        for one, records in results.items() if case.phases else ():
-            show(f"{one.name}, {phase_line(one.case, records[0])}")
+        for candidate, records in results.items() if case.phases else ():
+            show(f"{candidate.name}, {phase_line(candidate.case, records[0])}")
     print(f"\ndone in {duration(time.monotonic() - began)}", flush=True)
     return code
 
@@ -178,7 +178,7 @@ def chosen_devices(devices: Iterable[cases.Configuration], backend: str) -> list
         The backend has no usable device here.
 
     """
-    found = [one for one in devices if backend in ("auto", one.backend)]
-    if not found:
+    chosen = [device for device in devices if backend in ("auto", device.backend)]
+    if not chosen:
         raise UserError(f"--backend {backend}: expected one that is usable here; `python -m backends` lists them")
-    return found
+    return chosen

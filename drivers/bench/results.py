@@ -41,16 +41,18 @@ class EqualWork:
         """
         costs: dict[int, tuple[Any, str]] = {}
         for candidate, records in results.items():
-            for one in records:
-                work = json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed], sort_keys=True)
-                require_equal_work([self.known.setdefault(work, one), one])
-                cost, name = costs.setdefault(one.seed, (one.best_cost, candidate.name))
-                if one.best_cost != cost and not case.unequal:
+            for record in records:
+                work = json.dumps(
+                    [record.workload, record.instance_sha256, record.parameters, record.seed], sort_keys=True
+                )
+                require_equal_work([self.known.setdefault(work, record), record])
+                cost, name = costs.setdefault(record.seed, (record.best_cost, candidate.name))
+                if record.best_cost != cost and not case.unequal:
                     raise UserError(
-                        f"{case.title}: cost {one.best_cost} by {candidate.name}, expected {cost}, as by {name}"
+                        f"{case.title}: cost {record.best_cost} by {candidate.name}, expected {cost}, as by {name}"
                     )
                 # A solution that is not traced cannot be checked, and C programs return none.
-                if not one.verified and one.parameters.get("trace", True) and one.backend != BACKEND:
+                if not record.verified and record.parameters.get("trace", True) and record.backend != BACKEND:
                     raise UserError(f"{case.title}: the result of {candidate.name} is not confirmed")
 
 
@@ -63,23 +65,25 @@ def show_case(case: BenchmarkCase, results: Results) -> None:
 def case_lines(case: BenchmarkCase, results: Results) -> Iterator[str]:
     """Yield the lines of `show_case`."""
     times = {one: run_seconds(case, records) for one, records in results.items()}
-    rows = [row(case, results, times, one) for one in results]
+    rows = [row(case, results, times, result) for result in results]
     unit = next(iter(results.values()))[0].evaluation_unit
     solvers = [solver for records in results.values() for solver in records[0].details.get("reference_solvers", ())]
     rows += [
-        {"candidate": one["name"], "median": formatting.seconds(one["solve_s"])} for one in solvers if one["solve_s"]
+        {"candidate": solver["name"], "median": formatting.seconds(solver["solve_s"])}
+        for solver in solvers
+        if solver["solve_s"]
     ]
     headings = {"candidate": "candidate", "median": ">median", "least": ">least", "most": ">most"}
     headings |= {"rate": f">{unit}/s", "ratio": ">ratio", "than": "to", "communication": ">in communication"}
-    shown = [key for key in headings if any(one.get(key) for one in rows)]
+    shown = [key for key in headings if any(row.get(key) for row in rows)]
     yield TextTable(
         case.title, tuple(headings[key] for key in shown), [[r.get(k, "") for k in shown] for r in rows]
     ).terminal()
-    found = {describe(records): one.name for one, records in reversed(list(results.items()))}
-    same = "same result: " if len(found) < len(results) else ""
-    yield from (f"{same or f'{name}: ' * (len(found) > 1)}{text}" for text, name in reversed(list(found.items())))
+    names = {describe(records): one.name for one, records in reversed(list(results.items()))}
+    same = "same result: " if len(names) < len(results) else ""
+    yield from (f"{same or f'{name}: ' * (len(names) > 1)}{text}" for text, name in reversed(list(names.items())))
     yield from default_verdict(results)
-    missing = [one["name"] for one in solvers if one["failure"]]
+    missing = [solver["name"] for solver in solvers if solver["failure"]]
     yield from [f"reference solvers not measured, since they failed or are not installed: {', '.join(missing)}"] * bool(
         missing
     )
@@ -108,20 +112,22 @@ def default_verdict(results: Results) -> Iterator[str]:
 
 def run_seconds(case: BenchmarkCase, records: Sequence[Record]) -> list[float]:
     """Return the time of each repetition of all seeds."""
-    return [run.kernel_s if case.by_kernels else run.running_s for one in records for run in one.repetitions]
+    return [run.kernel_s if case.by_kernels else run.running_s for record in records for run in record.repetitions]
 
 
 def row(
-    case: BenchmarkCase, results: Results, times: Mapping[Candidate, Sequence[float]], one: Candidate
+    case: BenchmarkCase, results: Results, times: Mapping[Candidate, Sequence[float]], candidate: Candidate
 ) -> dict[str, str]:
     """Return the cells of a candidate by the names of the columns."""
-    own, record = times[one], results[one][0]
+    own, record = times[candidate], results[candidate][0]
     median = statistics.median(own)
     spread = {"median": median, "least": min(own), "most": max(own)}
-    cells = {"candidate": one.name} | {name: formatting.seconds(value) for name, value in spread.items()}
-    cells["rate"] = formatting.rate(statistics.median(r.evaluations for r in results[one]) / median) if median else ""
-    base = case.baseline(one)
-    if base != one and base in times and median:
+    cells = {"candidate": candidate.name} | {name: formatting.seconds(value) for name, value in spread.items()}
+    cells["rate"] = (
+        formatting.rate(statistics.median(r.evaluations for r in results[candidate]) / median) if median else ""
+    )
+    base = case.baseline(candidate)
+    if base != candidate and base in times and median:
         cells |= {"ratio": formatting.ratio(statistics.median(times[base]) / median), "than": base.name}
     if record.ranks > 1:
         cells["communication"] = formatting.per_cent(record.communication_share or 0.0)
@@ -133,7 +139,7 @@ def describe(records: Sequence[Record]) -> str:
     first = records[0]
     optimum = first.details.get("optimum")
     if len(records) > 1:
-        return ", ".join(formatting.gap(one.best_cost, optimum) or str(one.best_cost) for one in records)
+        return ", ".join(formatting.gap(record.best_cost, optimum) or str(record.best_cost) for record in records)
     gap = formatting.gap(first.best_cost, optimum)
     return f"cost {first.best_cost}{f' ({gap})' if gap else ''}, hash {first.hash}"
 

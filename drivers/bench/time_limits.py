@@ -75,7 +75,7 @@ def measure_table(options: argparse.Namespace) -> int:
     return int(late > 0)
 
 
-def measure_row(row: Mapping[str, str], limit_s: float, given: argparse.Namespace) -> TimeLimitLine | str:
+def measure_row(row: Mapping[str, str], limit_s: float, arguments: argparse.Namespace) -> TimeLimitLine | str:
     """Repetitions of a row with one limit, or the reason that there are none."""
     from cluster import Solo
     from cluster.mpi.proxies import TimedCommunicator
@@ -85,7 +85,7 @@ def measure_row(row: Mapping[str, str], limit_s: float, given: argparse.Namespac
     if any(one.name == "seconds" for one, _ in workload.options.declared()):
         words += ["--seconds", str(limit_s)]
     own = parse_options(workload, None, words)
-    own = replace(own, data=given.data, seed=given.seed, backend=given.backend, progress=False)
+    own = replace(own, data=arguments.data, seed=arguments.seed, backend=arguments.backend, progress=False)
     try:
         task = load_task(workload, own, 1)
         options = options_for_rank(task.options, own)
@@ -94,7 +94,7 @@ def measure_row(row: Mapping[str, str], limit_s: float, given: argparse.Namespac
     except UserError as error:
         return str(error)
     try:
-        late = [run_seconds(search, limit_s) - limit_s for _ in range(given.repeats)]
+        late = [run_seconds(search, limit_s) - limit_s for _ in range(arguments.repeats)]
     finally:
         backend.close()
     return TimeLimitLine(row["name"], limit_s, late)

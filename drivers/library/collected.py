@@ -37,8 +37,8 @@ class CollectedRepetitions(Repetitions):
         The error to raise for the first rejected repetition; on the first rank.
     """
 
-    def __init__(self, callback: Callback | None, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, callback: Callback | None, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.found: list[Result] = []
         self.unconfirmed: Unconfirmed | None = None
         self.callback = callback
@@ -53,11 +53,11 @@ class CollectedRepetitions(Repetitions):
 
         """
         self.repeat()
-        found, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
+        results, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
         if contradicted is not None:
             raise contradicted
-        self.ended = found[-1].interrupted
-        return list(found)
+        self.ended = results[-1].interrupted
+        return list(results)
 
     def begin(self, done: int) -> None:
         """Say nothing."""
@@ -71,8 +71,8 @@ class CollectedRepetitions(Repetitions):
         with deferred_interrupt() as interrupt:
 
             def report(progress: Progress) -> bool:
-                for one in filter(None, (callback, self.callback)):
-                    self.ended |= one(progress) is True
+                for listener in filter(None, (callback, self.callback)):
+                    self.ended |= listener(progress) is True
                 self.ended |= interrupt.heard
                 return self.ended
 
@@ -83,7 +83,7 @@ class CollectedRepetitions(Repetitions):
         backend, outcome = self.run.search.backend, result.solution
         solution = getattr(outcome, "solution", outcome)
         self.found.append(
-            found := Result(
+            shown := Result(
                 name=self.run.problem.name,
                 cost=result.cost,
                 solution=solution,
@@ -105,15 +105,15 @@ class CollectedRepetitions(Repetitions):
             )
         )
         if confirmed is False and self.unconfirmed is None:
-            self.unconfirmed = self.contradiction(found)
+            self.unconfirmed = self.contradiction(shown)
 
-    def contradiction(self, found: Result) -> Unconfirmed:
+    def contradiction(self, result: Result) -> Unconfirmed:
         """The error for a result that one of the last opinions contradicts."""
-        cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
+        cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
         if isinstance(self.run.search, LocalSearch) and cost is not None:
-            return Unconfirmed(self.run.search.plan.searched, found, cost)
-        objections = "; ".join(one.objection for one in self.opinions if one.objection)
-        return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
+            return Unconfirmed(self.run.search.plan.searched, result, cost)
+        objections = "; ".join(opinion.objection for opinion in self.opinions if opinion.objection)
+        return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
     def end(self, done: int) -> None:
         """Say nothing."""

@@ -53,8 +53,10 @@ class Comparison:
     def __str__(self) -> str:
         """Return the tables, for a terminal of 80 columns."""
         several = len(self.sections) > 1
-        told = [terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)]
-        return "\n".join(line for lines in told for line in lines)
+        lines_of_sections = [
+            terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)
+        ]
+        return "\n".join(line for lines in lines_of_sections for line in lines)
 
     __repr__ = __str__
 
@@ -125,9 +127,9 @@ def compare(
     words = ["--out", path("out", out), "--ranks", *map(str, counts)]
     if backends is not None:
         names = sequence("backends", backends, f"some of {', '.join(NAMES)}")
-        words += ["--backends", *(text("backends", one) for one in names)]
-    given = {**(options_of_algorithm(algorithm) if algorithm is not None else {}), **options}
-    words += [word for name, value in given.items() for word in option_words(name, value)]
+        words += ["--backends", *(text("backends", name) for name in names)]
+    chosen_options = {**(options_of_algorithm(algorithm) if algorithm is not None else {}), **options}
+    words += [word for name, value in chosen_options.items() for word in option_words(name, value)]
     workload, asked, rest = read_options(words, shareable_workload(problem, Path(out)))
     ran = run_comparison(workload, asked, rest)
     if not any(section.records for section in ran.sections):
@@ -158,10 +160,10 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     """
     if not isinstance(algorithm, Algorithm):
         refuse_algorithm(algorithm)
-    given = algorithm_options(algorithm)
-    if given["algorithm"] not in ALGORITHMS or SearchOptions(**given).chosen_algorithm() != algorithm:
+    parameters = algorithm_options(algorithm)
+    if parameters["algorithm"] not in ALGORITHMS or SearchOptions(**parameters).chosen_algorithm() != algorithm:
         raise UserError(f"{algorithm}: no options describe it: expected best improvement with {algorithm.name}")
-    return given
+    return parameters
 
 
 def option_words(name: str, value: Any) -> list[str]:

@@ -196,12 +196,12 @@ def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem
         An option without which there is no problem is missing, a file that cannot be read, or what is made is none.
 
     """
-    given = {name: getattr(options, name) for name in type(options).made_of}
+    arguments = {name: getattr(options, name) for name in type(options).made_of}
     for name, parameter in inspect.signature(make).parameters.items():
-        if given.get(name, 0) is None and parameter.default is inspect.Parameter.empty:
+        if arguments.get(name, 0) is None and parameter.default is inspect.Parameter.empty:
             raise UserError(f"--{name.replace('_', '-')}: found nothing, expected it, since {make.__name__} needs it")
     try:
-        problem = make(**given)
+        problem = make(**arguments)
     except OSError as error:
         raise UserError(f"{error.filename or make.__name__}: cannot read it: {error.strerror or error}") from None
     except TypeError as error:
@@ -243,15 +243,15 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
 
     """
     hints = type_hints(make)
-    taken = {one.name: option_flag(one) for one, _ in CustomProblemOptions.declared()}
+    flags = {one.name: option_flag(one) for one, _ in CustomProblemOptions.declared()}
     fields, names = [], []
     for name, parameter in inspect.signature(make).parameters.items():
         if parameter.kind in VARIADIC:
             continue
         is_needed = parameter.default is inspect.Parameter.empty
         kind = plain_type(hints.get(name), parameter.default)
-        if kind is not None and name in taken:
-            raise UserError(f"{make.__name__}({name}): {taken[name]} is an option of the search: expected another name")
+        if kind is not None and name in flags:
+            raise UserError(f"{make.__name__}({name}): {flags[name]} is an option of the search: expected another name")
         elif kind is not None:
             names.append(name)
             fields.append((name, kind, declare_parameter(name, kind, parameter.default, make.__name__)))
@@ -286,10 +286,10 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
 
 def plain_type(hint: Any, default: Any) -> type | None:
     """The type of a parameter, if a text can say its value: its annotation's first such type, or its default's."""
-    found = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:
-        found = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
-    return next((one for one in PARAMETER_TYPES if one in found), None)
+        kinds = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
+    return next((type for type in PARAMETER_TYPES if type in kinds), None)
 
 
 def type_hints(make: ProblemFactory) -> dict[str, Any]:

@@ -64,7 +64,7 @@ PROGRAM_FORMS = {
 }
 """Python expressions of other options of programs."""
 
-USUAL = {one.name: one.default for one in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
+USUAL = {field.name: field.default for field in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
 """Defaults of keywords; without an algorithm it is tabu search, and without a seed it is 0."""
 
 
@@ -372,7 +372,7 @@ def refuse_algorithm(algorithm: object) -> NoReturn:
     raise UserError(f"algorithm={name}: expected ok.{form}")
 
 
-def stop_criteria(stop: Stop, given: dict[str, Any]) -> dict[str, Any]:
+def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
     """Return the options that say the same as stop criteria.
 
     Raises
@@ -383,6 +383,6 @@ def stop_criteria(stop: Stop, given: dict[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(stop, Stop):
         refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
-    for name, value in given.items():
+    for name, value in limits.items():
         raise UserError(f"stop and {name}={value}: expected one of them")
     return {name: getattr(stop, name) for name in stop.given}

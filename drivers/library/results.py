@@ -185,8 +185,8 @@ class Results(Sequence[Result]):
     @property
     def hash(self) -> str:
         """Hash of seeds and hashes of all runs."""
-        told = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        text = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""

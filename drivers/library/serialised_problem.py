@@ -51,14 +51,14 @@ def load_problem(path: Path) -> Problem:
     # Content of user modules is pickled by name; processes of a comparison do not search their folders.
     sys.path.append(os.getcwd())
     try:
-        found = pickle.loads(path.read_bytes())
+        problem = pickle.loads(path.read_bytes())
     except OSError as error:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError) as error:
         raise UserError(f"{path}: found {error}, expected a problem that `save_problem` wrote") from None
-    if not isinstance(found, Problem):
-        raise UserError(f"{path}: found {type(found).__name__}, expected a problem that `save_problem` wrote")
-    return found
+    if not isinstance(problem, Problem):
+        raise UserError(f"{path}: found {type(problem).__name__}, expected a problem that `save_problem` wrote")
+    return problem
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -30,15 +30,15 @@ def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backen
 
     """
     with contextlib.ExitStack() as stack:
-        made = []
+        opened = []
         for name in names:
             kind = backend_class(name)
             if kind.is_reference or (kind.same_as and kind.same_as in names):
                 continue
             with contextlib.suppress(Unavailable):
-                made.append(create(name))
-                stack.callback(made[-1].close)
-        yield made
+                opened.append(create(name))
+                stack.callback(opened[-1].close)
+        yield opened
 
 
 def check(
@@ -85,7 +85,7 @@ def check(
         text("backend", backend, f"one of {', '.join(NAMES)}")
     with contextlib.ExitStack() as stack:
         if backend is None:
-            made = stack.enter_context(open_usable_backends())
+            opened = stack.enter_context(open_usable_backends())
         else:
-            made = [stack.enter_context(contextlib.closing(create(backend)))]
-        return tried(problem, neighbourhood, evaluation, backends=made, moves=moves, seed=seed)
+            opened = [stack.enter_context(contextlib.closing(create(backend)))]
+        return tried(problem, neighbourhood, evaluation, backends=opened, moves=moves, seed=seed)

@@ -61,7 +61,7 @@ def one_core_backend(name: str) -> str:
     """
     if name == "auto":
         return automatic("core") or name
-    one_core = [one for one in NAMES if (kind := backend_class(one)).memory == "host" and not kind.takes_cores]
+    one_core = [name for name in NAMES if (kind := backend_class(name)).memory == "host" and not kind.takes_cores]
     if name not in one_core:
         raise UserError(f"workers with backend={name!r}: expected one of {', '.join(one_core)}")
     return name

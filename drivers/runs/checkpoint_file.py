@@ -116,12 +116,12 @@ def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[Checkpoint
 
 def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]:
     """Return the identity and the names of the arrays."""
-    found = json.loads(text)
-    if not isinstance(found, dict) or found.get("version") != VERSION:
-        version = found.get("version") if isinstance(found, dict) else found
+    identity = json.loads(text)
+    if not isinstance(identity, dict) or identity.get("version") != VERSION:
+        version = identity.get("version") if isinstance(identity, dict) else identity
         raise UserError(f"{path}: found a checkpoint of version {version}, expected {VERSION}")
-    names = found.pop(NAMES_ARRAY)
-    return msgspec.convert(found, CheckpointIdentity), names
+    names = identity.pop(NAMES_ARRAY)
+    return msgspec.convert(identity, CheckpointIdentity), names
 
 
 def write_checkpoint(path: str, about: CheckpointIdentity, state: Checkpoint) -> None:
@@ -158,8 +158,8 @@ def describe_difference(name: str, found: Any, expected: Any) -> str:
         without = "found one without a history, expected no --history, --curve or --plot"
         return "found one with a history, expected --history too" if found else without
     if isinstance(found, dict):
-        one = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
-        name, found, expected = one, found.get(one), expected.get(one)
+        different = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
+        name, found, expected = different, found.get(different), expected.get(different)
     return f"found {name.replace('_', ' ')} {found}, expected {expected}"
 
 

@@ -131,10 +131,10 @@ def own_gpu(name: str, local_rank: int) -> str:
     """
     import backends
 
-    found = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
-    if local_rank >= len(found):
-        raise backends.Unavailable(f"{name}: found {len(found)} GPUs, none for rank {local_rank} of this host")
-    return found[local_rank]
+    gpus = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
+    if local_rank >= len(gpus):
+        raise backends.Unavailable(f"{name}: found {len(gpus)} GPUs, none for rank {local_rank} of this host")
+    return gpus[local_rank]
 
 
 def select_named_device(options: Options, ranks: Any) -> Any:
@@ -154,8 +154,8 @@ def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:
     Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
     named by a part of its name is every rank's.
     """
-    chosen = next((one for one in devices if one.index == device), None)
+    chosen = next((other for other in devices if other.index == device), None)
     if chosen is None:
         return device
-    alike = [one.index for one in devices if (one.kind, one.driver) == (chosen.kind, chosen.driver)]
+    alike = [device.index for device in devices if (device.kind, device.driver) == (chosen.kind, chosen.driver)]
     return alike[(alike.index(chosen.index) + local_rank) % len(alike)]

@@ -92,8 +92,8 @@ def run_profiled(
         as text, and `kernels`, one dictionary per kernel.
 
     """
-    given = list(sys.argv[1:] if argv is None else argv)
-    arguments = ["-m", f"drivers.{workload}", *remove_options(given), *(() if sized else PAPER_SIZES[workload])]
+    own_arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments), *(() if sized else PAPER_SIZES[workload])]
     try:
         tool = find_profiler(backend, ranks)
         kernels = summarise_kernels(
@@ -180,10 +180,10 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
         raise ProfileError(
             f"{TOOL} ended with code {done.returncode}: {failure_reason(written, done.stdout, done.stderr)}"
         )
-    found = list(read_rows(written.splitlines()))
-    if not found:
+    rows = list(read_rows(written.splitlines()))
+    if not rows:
         raise ProfileError(f"{TOOL} saw no kernel: {failure_reason(written, done.stdout, done.stderr)}")
-    return found
+    return rows
 
 
 def failure_reason(*outputs: str) -> str:
@@ -211,12 +211,12 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
             yield dict(zip(heading, cells, strict=True))
 
 
-def summarise_kernels(found: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
+def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
     """The kernels in the order of their names.
 
     Parameters
     ----------
-    found : iterable of mappings
+    rows
         As `read_rows` yields them.
 
     Raises
@@ -229,16 +229,16 @@ def summarise_kernels(found: Iterable[Mapping[str, str]]) -> list[KernelProfile]
     launches: dict[str, set[str]] = {}
     values: dict[str, dict[str, list[float]]] = {}
     seen = set()
-    for row in found:
+    for row in rows:
         kernel = short_name(row["Kernel Name"])
         if kernel == SELF_TEST or row["Metric Name"] not in known:
             continue
-        name, one = known[row["Metric Name"]]
+        name, unit = known[row["Metric Name"]]
         seen.add(name)
         launches.setdefault(kernel, set()).add(row["ID"])
         value = number(row["Metric Value"])
         if value is not None and not (name == MAY_BE_MISSING and value == 0):
-            values.setdefault(kernel, {}).setdefault(name, []).append(value / one)
+            values.setdefault(kernel, {}).setdefault(name, []).append(value / unit)
     missing = [printed for printed, (name, _) in known.items() if name not in seen]
     if missing:
         raise ProfileError(f"{TOOL} does not know {', '.join(missing)} on this device")
@@ -276,8 +276,8 @@ def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
 
     profile = load(PAPER).extra["profile"]
     rows = [
-        [one.kernel, f"{one.launches:,}", *(format_cell(getattr(one, name), name) for name in METRICS)]
-        for one in kernels
+        [kernel.kernel, f"{kernel.launches:,}", *(format_cell(getattr(kernel, name), name) for name in METRICS)]
+        for kernel in kernels
     ]
     for statistic in ("least", "average"):
         said = (paper_bound(profile, workload, name, statistic) for name in METRICS)

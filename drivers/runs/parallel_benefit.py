@@ -267,13 +267,15 @@ class ParallelBenefitCheck:
 
     def together(self, steps: int) -> RehearsalTiming:
         """Rehearse on all ranks; the first one's clock counts and tells the number of trials. All get the result."""
-        made: list[RehearsalTiming] = []
-        while self.ranks.bcast(len(made) < MOST_TRIALS and sum(one.seconds for one in made) < ENOUGH_TRIALS_S):
-            made.append(self.trial(self.shared, steps))
-        seconds, share = (sorted(values)[len(made) // 2] for values in zip(*made, strict=True))
+        timings: list[RehearsalTiming] = []
+        while self.ranks.bcast(
+            len(timings) < MOST_TRIALS and sum(timing.seconds for timing in timings) < ENOUGH_TRIALS_S
+        ):
+            timings.append(self.trial(self.shared, steps))
+        seconds, share = (sorted(values)[len(timings) // 2] for values in zip(*timings, strict=True))
         shares = self.ranks.gather(share) or [share]
-        found: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
-        return found
+        timing: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
+        return timing
 
     def trial(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
         """Some iterations of a run, or all of it; nothing of it is kept."""

@@ -79,13 +79,13 @@ def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Opt
     if ranks.size == 1:
         return
     values = options.named()
-    given = {
+    arguments = {
         option_flag(one): "not given" if (value := values[one.name]) is None else str(value)
         for one, declared in options.declared()
         if declared.decides != "place"
     }
     program = {"program": workload.command, "--help": "not given"}
-    require_equal_arguments(ranks, {**program, **given})
+    require_equal_arguments(ranks, {**program, **arguments})
     root = Path(__file__).parents[2]
     require_equal_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
     own = Path(workload.started[-1]).absolute()

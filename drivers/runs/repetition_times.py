@@ -28,14 +28,14 @@ ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(
 """Zero times, used for ranks without work."""
 
 
-def combine_rank_times(every: Sequence[RepetitionTimes]) -> RepetitionTimes:
+def combine_rank_times(times_of_ranks: Sequence[RepetitionTimes]) -> RepetitionTimes:
     """Combine the times of all ranks, which compile, synchronise, and then run together.
 
     The slowest rank is the one with the longest run without compilation: the longest total less the longest compilation
     may belong to different ranks.
     """
-    slowest = max(every, key=lambda times: times.running_s)
-    compile_s = max(times.compile_s for times in every)
+    slowest = max(times_of_ranks, key=lambda times: times.running_s)
+    compile_s = max(times.compile_s for times in times_of_ranks)
     return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
 
 
@@ -62,26 +62,29 @@ class RepetitionMeasurement(NamedTuple):
     read: Mapping[str, Any]
 
     @classmethod
-    def of(cls, every: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
+    def of(cls, measurements: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
         """Combine times, communication and readings of all ranks."""
-        times = [one for one, _, _ in every]
+        times = [one for one, _, _ in measurements]
         return cls(
             combine_rank_times(times),
-            [one.running_s for one in times],
-            sum(share for _, share, _ in every) / len(every),
-            combine_readings([read for _, _, read in every]),
+            [time.running_s for time in times],
+            sum(share for _, share, _ in measurements) / len(measurements),
+            combine_readings([read for _, _, read in measurements]),
         )
 
 
-def combine_readings(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def combine_readings(readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The first rank's date and conditions; the joules and bytes of all ranks together, by where they were counted."""
-    return {**every[0], **{name: sum_by_name(read.get(name) for read in every) for name in ("energy_j", "bytes_moved")}}
+    return {
+        **readings[0],
+        **{name: sum_by_name(read.get(name) for read in readings) for name in ("energy_j", "bytes_moved")},
+    }
 
 
-def sum_by_name(every: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
+def sum_by_name(readings: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
     """The sum of each name's numbers; None where there are none at all."""
     sums: dict[str, Any] = {}
-    for one in every:
-        for name, value in (one or {}).items():
+    for reading in readings:
+        for name, value in (reading or {}).items():
             sums[name] = sums.get(name, 0) + value
     return sums or None

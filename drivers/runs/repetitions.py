@@ -196,9 +196,9 @@ class Repetitions:
         ):
             shown = not isinstance(bar, SilentDisplay)
             unit = getattr(self.run.search, "work_unit", workload.unit)
-            told = progress_callback(bar, unit, workload.noun, workload.in_words) if shown else None
+            callback = progress_callback(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
-            outcome = self.searched(told)
+            outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
         # Earlier compilations count for the first repetition; later ones are in its time already.
         times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
@@ -300,7 +300,7 @@ class Repetitions:
 
 def confirming_verifiers(opinions: Sequence[VerifierVerdict]) -> list[str]:
     """Return the names of verifiers that know a result and accept it, as text."""
-    return [one.judge for one in opinions if one.judge and not one.objection]
+    return [opinion.judge for opinion in opinions if opinion.judge and not opinion.objection]
 
 
 def overall_verdict(
@@ -311,7 +311,7 @@ def overall_verdict(
     True if the plain scorer, or another verifier that knows the result, confirms it. False if one rejects it. None if
     no verifier applies, or the search was stopped.
     """
-    objections = [one.objection for one in opinions if one.objection]
+    objections = [opinion.objection for opinion in opinions if opinion.objection]
     confirmed_by = confirming_verifiers(opinions)
     if objections:
         return False, f"NOT CONFIRMED: {'; '.join(objections)}"

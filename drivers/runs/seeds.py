@@ -108,8 +108,8 @@ def prepare_repetitions(
     if getattr(options, "profile", False) and ranks.rank == 0:
         from drivers.runs.kernel_profile import run_profiled
 
-        found = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks.size, sized=options.sized)
-        details = {} if found is None else {"profile": found}
+        profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks.size, sized=options.sized)
+        details = {} if profile is None else {"profile": profile}
     placed = pin_ranks(ranks, options) if options.pin_cores else {}
     build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
     search = build(workload, ranks, task.problem, options)
@@ -119,13 +119,13 @@ def prepare_repetitions(
         from drivers.runs.parallel_benefit import ParallelBenefitCheck
 
         timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
-        one = PreparedRun(options, task.problem, task.source, search, timed)
+        prepared = PreparedRun(options, task.problem, task.source, search, timed)
         sharing = ParallelBenefitCheck(
-            workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options)
+            workload, prepared, lambda: workload.search(search.backend, Solo(), task.problem, options)
         )
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
-        yield kind(workload, one, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
+        yield kind(workload, prepared, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
     except BaseException:
         search.backend.close()
         raise
@@ -179,9 +179,11 @@ def refuse_several_solutions(options: Options) -> None:
     """
     if options.seed:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
-    for one, _ in options.declared():
-        if one.name != "record" and isinstance(getattr(options, one.name), OutputFile):
-            raise UserError(f"{option_flag(one)} with --seeds: expected one seed, since each seed has another solution")
+    for option, _ in options.declared():
+        if option.name != "record" and isinstance(getattr(options, option.name), OutputFile):
+            raise UserError(
+                f"{option_flag(option)} with --seeds: expected one seed, since each seed has another solution"
+            )
 
 
 def share_task(first: Task | None, own: Options, ranks: Any) -> Task:
@@ -210,7 +212,7 @@ def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
     """Bind every rank to separate cores; returns the cores of each rank for the record."""
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 
-    return {"rank_cores": [format_cores(one) for one in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
+    return {"rank_cores": [format_cores(core) for core in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
 
 
 def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
