@@ -105,7 +105,7 @@ def _decide_rules(records: Sequence[Record], options: argparse.Namespace) -> int
     verdicts = rules.decide(records, rules.report_properties(options.about, options.page))
     source = f"the records and {options.page}" if options.page else "the records alone"
     lost = run_watched(lambda: _print(rules_markdown(verdicts, source)))
-    return lost or int(any(one.verdict == BROKEN for one in verdicts))
+    return lost or int(any(verdict.verdict == BROKEN for verdict in verdicts))
 
 
 def _print(text: str) -> int:

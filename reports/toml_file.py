@@ -53,7 +53,7 @@ class DataFile:
         """
         return self.part(dict[str, dict[str, Any]], self.content.get(key, {}), key)
 
-    def among(self, place: str, what: str, found: Sequence[str], expected: Sequence[str]) -> None:
+    def among(self, place: str, what: str, values: Sequence[str], expected: Sequence[str]) -> None:
         """Demand that all that was found is among what is expected.
 
         Raises
@@ -61,9 +61,9 @@ class DataFile:
         UserError
             Something is not; says what there is.
         """
-        for one in found:
-            if one not in expected:
-                self.wrong(place, f"the {what} {one!r}", f"some of {', '.join(expected) or 'nothing'}")
+        for value in values:
+            if value not in expected:
+                self.wrong(place, f"the {what} {value!r}", f"some of {', '.join(expected) or 'nothing'}")
 
     def wrong(self, place: str, found: str, expected: str) -> NoReturn:
         """Raise the error of a place.

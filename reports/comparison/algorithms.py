@@ -79,11 +79,11 @@ class InstanceRuns:
     @cached_property
     def samples(self) -> pandas.DataFrame:
         """A row for each sample of costs: one of each work, if possible with histories; all that the clock ended."""
-        told = self.rows.assign(
+        rows = self.rows.assign(
             has_histories=[family.has_histories for family in self.families],
             seeds=[len(family.runs) for family in self.families],
         )
-        best = told.sort_values(["has_histories", "seeds"], ascending=False, kind="stable").drop_duplicates("sample")
+        best = rows.sort_values(["has_histories", "seeds"], ascending=False, kind="stable").drop_duplicates("sample")
         return best.set_index("sample", drop=False).loc[self.rows["sample"].unique()]
 
     @cached_property
@@ -92,8 +92,8 @@ class InstanceRuns:
 
         Works are compared by their costs, after equal evaluations too, and by their times to the first target.
         """
-        found = dict([self._of_costs(), *self._after_equal_evaluations(), self._of_times()])
-        return {of: compare_pairs(pairs) for of, pairs in found.items() if pairs}
+        pairs_of = dict([self._of_costs(), *self._after_equal_evaluations(), self._of_times()])
+        return {of: compare_pairs(pairs) for of, pairs in pairs_of.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
         """Say what a reader of the tests must know of these runs, in sentences without their full stops."""
@@ -104,7 +104,7 @@ class InstanceRuns:
         for early in self.rows[self.rows["stop"] > self.targets.first.cost].itertuples():
             yield f"{early.family.label}: stopped at the cost {cost(stop_cost(early.record) or 0)}, above the target"
         if self._budgets_differ():
-            counts = [f"{one.work} {one.most:,}" for one in self.samples.itertuples()]
+            counts = [f"{row.work} {row.most:,}" for row in self.samples.itertuples()]
             yield (
                 f"The algorithms made unequal numbers of evaluations, at most {', '.join(counts)}, so final costs are "
                 "those of unequal budgets"
@@ -114,7 +114,7 @@ class InstanceRuns:
 
     def _of_costs(self) -> tuple[str, SamplePairs]:
         tested = self.samples[self.samples["stop"].isna()]
-        costs = [_sample(one.family.costs, one.sample) for one in tested.itertuples()]
+        costs = [_sample(row.family.costs, row.sample) for row in tested.itertuples()]
         return "final costs, a value per seed", list(combinations(costs, 2))
 
     def _budgets_differ(self) -> bool:
@@ -127,7 +127,7 @@ class InstanceRuns:
             return
         budget = int(self.samples["least"].min())
         costs = [
-            _sample(one.family.costs_at([budget], "evaluations")[0], one.sample) for one in self.samples.itertuples()
+            _sample(row.family.costs_at([budget], "evaluations")[0], row.sample) for row in self.samples.itertuples()
         ]
         if not any(sample.isna().any() for sample in costs):
             of = f"best costs after {budget:,} {self.units[0]}, as many as the shortest run made"
@@ -136,7 +136,7 @@ class InstanceRuns:
     def _of_times(self) -> tuple[str, SamplePairs]:
         """Seconds to a target, on each device; a run that never reached it is slower than all that did."""
         target = self._telling_target()
-        tries = [(one, one.family.tries(target)) for one in self.rows.itertuples()]
+        tries = [(row, row.family.tries(target)) for row in self.rows.itertuples()]
         pairs = [
             (_times(one, ours), _times(other, theirs))
             for (one, ours), (other, theirs) in combinations(tries, 2)
@@ -243,12 +243,12 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
                 "most": max(counts),
             }
         )
-    found = pandas.DataFrame(rows).astype({"stop": float})
-    for row in found.itertuples():
+    table = pandas.DataFrame(rows).astype({"stop": float})
+    for row in table.itertuples():
         notes += row.family.notes
         if row.record.details.get("simulated"):
             notes.append(f"{row.family.label}: simulated, so its time is not that of a device")
-    return InstanceRuns(found, choose_targets(counted, asked), machines, tuple(notes))
+    return InstanceRuns(table, choose_targets(counted, asked), machines, tuple(notes))
 
 
 def _algorithm_key(run: Record) -> str:

@@ -27,7 +27,7 @@ def group_labels(record: Record) -> tuple[str, ...]:
     groups = _groups(record)
     if len(groups) < 2:
         return ()
-    medians = [_median(one) for one in groups]
+    medians = [_median(group) for group in groups]
     return (
         f"the quietest of {len(groups)} groups of repetitions, before and after the others; "
         f"medians {seconds(min(medians))} to {seconds(max(medians))}",
@@ -38,16 +38,16 @@ def _groups(record: Record) -> list[tuple[Repetition, ...]]:
     if record.device_kind != ONE_CORE or record.ranks > 1:
         return []
     groups: dict[int, list[Repetition]] = {}
-    for one in record.repetitions:
-        groups.setdefault(one.group or 0, []).append(one)
+    for repetition in record.repetitions:
+        groups.setdefault(repetition.group or 0, []).append(repetition)
     return [tuple(one) for one in groups.values()]
 
 
 def _large_groups(groups: list[tuple[Repetition, ...]]) -> list[tuple[Repetition, ...]]:
     """Return the groups with enough repetitions for an interval, or the largest ones."""
     least = min(LEAST_FOR_INTERVAL, max(map(len, groups)))
-    return [one for one in groups if len(one) >= least]
+    return [group for group in groups if len(group) >= least]
 
 
 def _median(group: tuple[Repetition, ...]) -> float:
-    return statistics.median(one.running_s for one in group)
+    return statistics.median(repetition.running_s for repetition in group)

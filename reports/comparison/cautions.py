@@ -82,20 +82,20 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    found: dict[str, dict[str, str]] = {}
+    figures_of: dict[str, dict[str, str]] = {}
     ours = [*nearby, *(row.record for row in comparison.rows)]
     for row in comparison.rows:
         for text, figure in (*_of_row(row, ours), *_slow_clock(row, comparison)):
-            found.setdefault(text, {})[comparison.label(row)] = figure
+            figures_of.setdefault(text, {})[comparison.label(row)] = figure
     return [
         Caution(letters(place), text, figures, len(figures) == len(comparison.rows) > 1)
-        for place, (text, figures) in enumerate(found.items())
+        for place, (text, figures) in enumerate(figures_of.items())
     ]
 
 
-def marks(found: Sequence[Caution], label: str) -> str:
+def marks(cautions: Sequence[Caution], label: str) -> str:
     """Return the marks of a row, one after the other."""
-    return " ".join(one.mark for one in found if label in one.figures)
+    return " ".join(caution.mark for caution in cautions if label in caution.figures)
 
 
 def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
@@ -107,8 +107,8 @@ def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    found = [text for text, _ in _of_row(row, [*nearby, row.record])]
-    return [text for text in found if text not in (*row.labels, FEW_REPETITIONS)]
+    texts = [text for text, _ in _of_row(row, [*nearby, row.record])]
+    return [text for text in texts if text not in (*row.labels, FEW_REPETITIONS)]
 
 
 def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> dict[str, str]:
@@ -155,7 +155,7 @@ def single_rank_text(record: Record) -> str:
 def used_single_rank(record: Record) -> bool:
     """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
     busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
-    idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
+    idle = any(sum(seconds > 0 for seconds in times) == 1 for times in busy)
     return record.ranks > 1 and ("single_rank" in record.details or idle)
 
 
@@ -198,8 +198,8 @@ def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> Caut
     if base is None:
         return
     load = iter(()) if ours is None else _load(base, [*ours, base.record, row.record])
-    for found in (_interrupted(base.record.repetitions), _spread(base), _other_medians(base), load):
-        for text, figure in found:
+    for doubts_of_part in (_interrupted(base.record.repetitions), _spread(base), _other_medians(base), load):
+        for text, figure in doubts_of_part:
             yield f"{BASELINE_PREFIX}{text}", figure
 
 
@@ -267,9 +267,13 @@ def _began(repetition: Repetition) -> datetime | None:
 
 
 def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
-    slowed = [one.conditions for one in repetitions if one.conditions and one.conditions.get("throttled")]
+    slowed = [
+        repetition.conditions
+        for repetition in repetitions
+        if repetition.conditions and repetition.conditions.get("throttled")
+    ]
     if slowed:
-        reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
+        reasons = sorted({reason for condition in slowed for reason in condition.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
         yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(repetitions)} repetitions{by}"
 
@@ -293,6 +297,8 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 def condition(record: Record, name: str) -> float | None:
     """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
     read = [
-        one.conditions[name] for one in record.repetitions if one.conditions and one.conditions.get(name) is not None
+        repetition.conditions[name]
+        for repetition in record.repetitions
+        if repetition.conditions and repetition.conditions.get(name) is not None
     ]
     return statistics.median(read) if read else None

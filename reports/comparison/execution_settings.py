@@ -39,11 +39,11 @@ def explain_setting(name: str, value: Any) -> str:
 
 def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
     """Word settings in the order of their names, each as `name = value: what it means`."""
-    found = []
+    sentences = []
     for name, value in sorted(settings.items()):
         meaning = explain_setting(name, value)
-        found.append(f"{name} = {value_text(value)}" + (f": {meaning}" if meaning else ""))
-    return found
+        sentences.append(f"{name} = {value_text(value)}" + (f": {meaning}" if meaning else ""))
+    return sentences
 
 
 def value_text(value: Any) -> str:

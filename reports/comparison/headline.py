@@ -23,8 +23,8 @@ def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
     said = _fastest(comparison)
     fastest = comparison.fastest
     ours = [*nearby, *(row.record for row in comparison.rows)]
-    found = {} if fastest is None else ratio_doubts(fastest, ours)
-    doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in found.items())
+    doubts = {} if fastest is None else ratio_doubts(fastest, ours)
+    doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in doubts.items())
     return f"{said} Doubtful, {doubtful}." if doubtful else said
 
 

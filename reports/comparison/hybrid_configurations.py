@@ -108,10 +108,10 @@ def hybrid_text(row: ComparedRun) -> str:
     return f"{ranks} ranks" + (f" with {cores} threads each" if cores > 1 else " with one core each, flat MPI")
 
 
-def ratio_text(one: ComparedRun, other: ComparedRun, name: str) -> str:
+def ratio_text(run: ComparedRun, other: ComparedRun, name: str) -> str:
     """Word the ratio of a row to a slower one of a given name, and whether the difference is significant."""
-    times = ratio_of_medians(other.record.running_seconds, one.record.running_seconds)
-    doubt = "" if surely_above_one(times, one, other) else ", but the difference is not significant"
+    times = ratio_of_medians(other.record.running_seconds, run.record.running_seconds)
+    doubt = "" if surely_above_one(times, run, other) else ", but the difference is not significant"
     return f"{ratio_interval(times)} as fast as {name}{doubt}"
 
 
@@ -122,10 +122,12 @@ def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
         for row in comparison.rows
         if row.record.cores_per_rank is not None and not row.record.details.get("reference")
     ]
-    found = []
+    hybrids = []
     for rows in group_by(known, lambda row: [row.record.ranks * cores_each(row), row.machine]):
         cores = rows[0].record.ranks * cores_each(rows[0])
         asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
-            found.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))
-    return found
+            hybrids.append(
+                HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks)))
+            )
+    return hybrids

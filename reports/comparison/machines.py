@@ -32,11 +32,11 @@ def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
     machines: list[dict[str, Any]] = []
     for record in records:
         environment = _environment(record)
-        found = next((one for one in machines if _is_same(one, environment)), None)
-        if found is None:
+        machine = next((machine for machine in machines if _is_same(machine, environment)), None)
+        if machine is None:
             machines.append(environment)
         else:
-            found.update(_joined(found, environment))
+            machine.update(_joined(machine, environment))
     return {letters(position).upper(): environment for position, environment in enumerate(machines)}
 
 
@@ -67,8 +67,8 @@ def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[
         joined[name] = _listed(machine.get(name), environment.get(name))
     versions = [one.get("packages") or {} for one in (machine, environment)]
     if any(versions):
-        names = dict.fromkeys(name for one in versions for name in one)
-        joined["packages"] = {name: _listed(*(one.get(name) for one in versions)) for name in names}
+        names = dict.fromkeys(name for version in versions for name in version)
+        joined["packages"] = {name: _listed(*(version.get(name) for version in versions)) for name in names}
     return {name: value for name, value in joined.items() if value is not None}
 
 

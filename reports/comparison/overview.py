@@ -70,15 +70,15 @@ class OverviewRow:
         if self.comparison is None:
             return ""
         record = (self.baseline or self.comparison.rows[0]).record
-        scale, prefix = next(one for one in UNITS if record.evaluations >= one[0])
+        scale, prefix = next(unit for unit in UNITS if record.evaluations >= unit[0])
         return f"{record.evaluations / (scale or 1):.3g} {prefix}{record.evaluation_unit}"
 
     def failures(self) -> Iterator[str]:
         """Yield configurations without a valid run and the reasons, one a line."""
         if self.refused:
             yield f"{self.workload}: {self.refused}"
-        for one in (*(self.comparison.not_run if self.comparison else ()), *self.not_run):
-            yield f"{self.workload} on {one}"
+        for failure in (*(self.comparison.not_run if self.comparison else ()), *self.not_run):
+            yield f"{self.workload} on {failure}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Overview:
     @property
     def machines(self) -> list[str]:
         """The machines of the runs, as text."""
-        return [machine(one) for one in letter_machines(row.record for row in self.rows).values()]
+        return [machine(environment) for environment in letter_machines(row.record for row in self.rows).values()]
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:
@@ -131,8 +131,13 @@ class Overview:
     @property
     def disturbed(self) -> str:
         """The highest load of other programs before a run, where it was too high; empty otherwise."""
-        every = [one for found in self.cautions.values() for one in found if one.text.startswith(OTHER_PROGRAMS)]
-        loads = [figure for one in every for figure in one.figures.values()]
+        disturbances = [
+            caution
+            for cautions in self.cautions.values()
+            for caution in cautions
+            if caution.text.startswith(OTHER_PROGRAMS)
+        ]
+        loads = [figure for disturbance in disturbances for figure in disturbance.figures.values()]
         return f"disturbed: load {max(loads, key=lambda figure: float(figure.split()[0]))}" if loads else ""
 
     def failures(self) -> Iterator[str]:
@@ -145,36 +150,38 @@ class Overview:
         """Return what makes a run doubtful, with its figure each."""
         assert line.comparison is not None
         label = line.comparison.label(row)
-        found = {one.text: one.figures[label] for one in self.cautions[line.workload] if label in one.figures}
+        doubts = {
+            caution.text: caution.figures[label] for caution in self.cautions[line.workload] if label in caution.figures
+        }
         if row.base is not None and is_short(row):
-            found[SHORT_BASELINE] = seconds(row.baseline_s or 0.0)
-        return found
+            doubts[SHORT_BASELINE] = seconds(row.baseline_s or 0.0)
+        return doubts
 
     def words(self, line: OverviewRow, row: ComparedRun | None) -> tuple[str, str]:
         """Word a run's time and ratio, each with a mark where a note warns of it."""
         if row is None:
             return MISSING, ""
-        found = self.doubts(line, row).keys() - {FEW_REPETITIONS}
-        of_time = not all(map(_is_of_ratio, found))
+        doubts = self.doubts(line, row).keys() - {FEW_REPETITIONS}
+        of_time = not all(map(_is_of_ratio, doubts))
         time, over = seconds(row.running.median.value), ratio(row.speedup)
-        return time + DOUBTFUL * of_time, over + DOUBTFUL * bool(found and over)
+        return time + DOUBTFUL * of_time, over + DOUBTFUL * bool(doubts and over)
 
     @property
     def notes(self) -> list[str]:
         """Return the cautions, each with the affected runs, or with the workloads that have affected ratios."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        notes: dict[str, list[tuple[str, str]]] = {}
         for line in self.lines:
             for row in line.rows:
                 for text, figure in self.doubts(line, row).items():
                     who = line.workload if _is_of_ratio(text) else f"{row.name} on {line.workload}"
-                    found.setdefault(text, []).append((who, figure))
-        for text, said in found.items():
+                    notes.setdefault(text, []).append((who, figure))
+        for text, said in notes.items():
             figures = {figure for _, figure in said}
             if len(said) == len(self.rows) > 1 and len(figures) == 1:
-                found[text] = [(EVERY_RUN, figure) for figure in figures]
+                notes[text] = [(EVERY_RUN, figure) for figure in figures]
         return [
             f"{text}: {'; '.join(dict.fromkeys(f'{who} {figure}'.rstrip() for who, figure in said))}"
-            for text, said in found.items()
+            for text, said in notes.items()
         ]
 
 

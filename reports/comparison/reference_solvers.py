@@ -109,9 +109,9 @@ class SolverComparison:
         known = (("ours, the fastest", None if fastest is one_core else fastest), ("ours, one core", one_core))
         return [(what, row) for what, row in known if row]
 
-    def better(self, one: float, other: float) -> bool:
+    def better(self, cost: float, other: float) -> bool:
         """Tell whether a cost is better than another."""
-        return one > other if self.comparison.work.workload in MAXIMISED else one < other
+        return cost > other if self.comparison.work.workload in MAXIMISED else cost < other
 
     def table(self) -> TextTable:
         """Our runs first, then the solvers."""
@@ -123,16 +123,16 @@ class SolverComparison:
             time = seconds(row.running.median.value)
             label = f"{what}: {self.comparison.label(row)}"
             rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
-        for one in self.solvers:
+        for solver in self.solvers:
             rows.append(
                 [
-                    one.name,
-                    "" if one.cost is None else cost(one.cost),
-                    "" if one.cost is None else gap(one.cost, optimum),
-                    seconds(one.solve_s),
-                    one.time_to_cost,
-                    seconds(one.startup_s),
-                    "; ".join(one.notes),
+                    solver.name,
+                    "" if solver.cost is None else cost(solver.cost),
+                    "" if solver.cost is None else gap(solver.cost, optimum),
+                    seconds(solver.solve_s),
+                    solver.time_to_cost,
+                    seconds(solver.startup_s),
+                    "; ".join(solver.notes),
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
@@ -140,26 +140,26 @@ class SolverComparison:
 
     def verdicts(self) -> list[SolverVerdict]:
         """Say of every solver that answered whether it is faster or better than ours."""
-        return [verdict for one in self.solvers for verdict in self._verdict(one)]
+        return [verdict for solver in self.solvers for verdict in self._verdict(solver)]
 
-    def _verdict(self, one: Solver) -> Iterator[SolverVerdict]:
-        if one.cost is None or one.solve_s is None or not self.ours:
+    def _verdict(self, solver: Solver) -> Iterator[SolverVerdict]:
+        if solver.cost is None or solver.solve_s is None or not self.ours:
             return
         ours = self.cost
-        if self.better(ours, one.cost):
+        if self.better(ours, solver.cost):
             yield SolverVerdict(
-                f"{one.name} found {cost(one.cost)} in {seconds(one.solve_s)}, worse than our {cost(ours)}."
+                f"{solver.name} found {cost(solver.cost)} in {seconds(solver.solve_s)}, worse than our {cost(ours)}."
             )
             return
         rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
-        took = one.solve_s if one.time_to_cost_s is None else one.time_to_cost_s
-        found = ""
-        if self.better(one.cost, ours):
-            found = f" found {cost(one.cost)} in {seconds(one.solve_s)}, better than our {cost(ours)}, and"
+        took = solver.solve_s if solver.time_to_cost_s is None else solver.time_to_cost_s
+        outcome = ""
+        if self.better(solver.cost, ours):
+            outcome = f" found {cost(solver.cost)} in {seconds(solver.solve_s)}, better than our {cost(ours)}, and"
         against = "; ".join(_speed_text(took, name, time) for name, time in rows)
         yield SolverVerdict(
-            f"{one.name} on one core{found} needs {seconds(took)} for a cost as good as ours: {against}.",
-            bool(found) or any(took < time for _, time in rows),
+            f"{solver.name} on one core{outcome} needs {seconds(took)} for a cost as good as ours: {against}.",
+            bool(outcome) or any(took < time for _, time in rows),
         )
 
     def _named(self, what: str, row: ComparedRun) -> str:
@@ -179,15 +179,17 @@ def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> Solv
     first = asked[0][0]
     solvers: dict[str, Solver] = {}
     for record, measured in asked:
-        one = Solver.of(measured)
-        if record.seed == first.seed and (one.name not in solvers or (solvers[one.name].failure and not one.failure)):
-            solvers[one.name] = one
+        solver = Solver.of(measured)
+        if record.seed == first.seed and (
+            solver.name not in solvers or (solvers[solver.name].failure and not solver.failure)
+        ):
+            solvers[solver.name] = solver
     return SolverComparison(comparison, tuple(solvers.values()), first.best_cost, first.seed)
 
 
 def _peers(record: Record) -> list[dict[str, Any]]:
     peers = record.details.get("reference_solvers")
-    return [one for one in peers if isinstance(one, dict)] if isinstance(peers, list) else []
+    return [peer for peer in peers if isinstance(peer, dict)] if isinstance(peers, list) else []
 
 
 def _speed_text(took: float, name: str, ours: float) -> str:

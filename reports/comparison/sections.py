@@ -74,13 +74,13 @@ class ComparedSection:
     @cached_property
     def to_targets(self) -> tuple[Targets, list[SeedFamily]] | None:
         """Return targets, and each row's runs with histories; None unless several seeds have histories."""
-        found = [
+        families = [
             SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
             for row in self.comparison.rows
         ]
-        if self.quality is None or not any(family.has_histories for family in found):
+        if self.quality is None or not any(family.has_histories for family in families):
             return None
-        return choose_targets(self.quality.runs), found
+        return choose_targets(self.quality.runs), families
 
     @cached_property
     def mixed(self) -> list[hybrid_configurations.HybridConfigurations]:
@@ -120,7 +120,7 @@ def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> 
     """
     alike = [record for record in section.records if not scaling.is_scaled(record)]
     alike = alike or [record for record in section.records if not scaling.is_grown(record)]
-    joined = {one.identity: (one, family) for family in families(alike) for one in [merge_seeds(family)]}
+    joined = {merged.identity: (merged, family) for family in families(alike) for merged in [merge_seeds(family)]}
     comparison = compare([one for one, _ in joined.values()], section.not_run)
     runs = {identity: family for identity, (_, family) in joined.items()}
     return ComparedSection(comparison, section.why, runs, section.records, nearby or section.records)
@@ -140,4 +140,4 @@ def split_by_instance(records: Sequence[Record]) -> list[InstanceSection]:
         raise RecordError("no records to compare")
     if len(workloads) > 1:
         raise RecordError(f"found records of {', '.join(workloads)}: expected those of one workload")
-    return [InstanceSection(found) for found in group_by(records, lambda record: record.instance_sha256)]
+    return [InstanceSection(group) for group in group_by(records, lambda record: record.instance_sha256)]

@@ -254,7 +254,7 @@ def _labels(record: Record) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def ratio_obstacles(one: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
+def ratio_obstacles(record: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
     """Return what forbids a ratio of the times of two runs: names of fields of a record, or of execution settings.
 
     A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
@@ -271,9 +271,9 @@ def ratio_obstacles(one: Record, other: Record, further: Sequence[str] = ()) -> 
     list of str
         Empty if the times may be divided.
     """
-    apart = [name for name in PROBLEM_FIELDS if getattr(one, name) != getattr(other, name)]
+    apart = [name for name in PROBLEM_FIELDS if getattr(record, name) != getattr(other, name)]
     settings = (*ALGORITHM_SETTINGS, *further)
-    return apart + [name for name in settings if one.execution.get(name) != other.execution.get(name)]
+    return apart + [name for name in settings if record.execution.get(name) != other.execution.get(name)]
 
 
 def is_baseline(row: ComparedRun) -> bool:
@@ -282,15 +282,17 @@ def is_baseline(row: ComparedRun) -> bool:
     return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
 
 
-def surely_above_one(times: Estimate, one: ComparedRun, other: ComparedRun) -> bool:
+def surely_above_one(times: Estimate, run: ComparedRun, other: ComparedRun) -> bool:
     """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
-    return times.low > 1 if times.low is not None else one.running.maximum < other.running.minimum
+    return times.low > 1 if times.low is not None else run.running.maximum < other.running.minimum
 
 
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
-        comparable = [one for one in baselines if not ratio_obstacles(row.record, one.record, likeness.same)]
+        comparable = [
+            baseline for baseline in baselines if not ratio_obstacles(row.record, baseline.record, likeness.same)
+        ]
         if not comparable:
             yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
             continue
@@ -311,13 +313,13 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
 
 
 def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection) -> ComparedRun:
-    here = [baseline for baseline in baselines if baseline.machine == row.machine]
+    same_machine = [baseline for baseline in baselines if baseline.machine == row.machine]
 
     def unlikeness(baseline: ComparedRun) -> tuple[list[bool], int, float]:
         unlike = likeness.unlike(row.record, baseline.record)
         return [name in unlike for name in likeness.first], len(unlike), baseline.running.median.value
 
-    return min(here or baselines, key=unlikeness)
+    return min(same_machine or baselines, key=unlikeness)
 
 
 def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: BaselineSelection) -> tuple[str, ...]:
@@ -334,14 +336,14 @@ def _no_baseline_label(
     row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection
 ) -> tuple[str, ...]:
     """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
-    found = dict.fromkeys(
+    labels = dict.fromkeys(
         ", ".join(
-            f"{name} = {one.record.execution.get(name)}"
-            for name in ratio_obstacles(row.record, one.record, likeness.same)
+            f"{name} = {baseline.record.execution.get(name)}"
+            for name in ratio_obstacles(row.record, baseline.record, likeness.same)
         )
-        for one in baselines
+        for baseline in baselines
     )
-    return (f"no baseline: on one core there ran {' and '.join(found)}",) if found else ()
+    return (f"no baseline: on one core there ran {' and '.join(labels)}",) if labels else ()
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:

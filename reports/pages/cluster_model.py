@@ -129,7 +129,7 @@ def render(page: ClusterModelPage) -> str:
     return fill(
         "cluster-model.md.j2",
         page=page,
-        subjects=[(one, speedups(one), turning_points(one)) for one in page.subjects],
+        subjects=[(subject, speedups(subject), turning_points(subject)) for subject in page.subjects],
         spent=[(title, cost_table(rows)) for title, rows in page.spent],
     )
 
@@ -203,7 +203,7 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 # --- modelled against measured ---
 
 
-def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
+def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
     """The validation's text.
 
     Raises
@@ -211,22 +211,22 @@ def render_checks(found: Sequence[ModelCheck], within: float, made_by: str = "")
     UserError
         jinja2 is not installed.
     """
-    off = [abs(one.error.value) for one in found]
+    off = [abs(check.error.value) for check in checks]
     return fill(
         "cluster-validated.md.j2",
         made_by=made_by,
         good=sum(error <= within for error in off),
         within=within,
         median=median(off),
-        worst=max(found, key=lambda one: abs(one.error.value)),
+        worst=max(checks, key=lambda one: abs(one.error.value)),
         signed=signed,
-        table=check_table(found),
-        unshared=list(dict.fromkeys(one.unshared for one in found)),
-        runs=len(found),
+        table=check_table(checks),
+        unshared=list(dict.fromkeys(check.unshared for check in checks)),
+        runs=len(checks),
     )
 
 
-def check_table(found: Sequence[ModelCheck]) -> TextTable:
+def check_table(checks: Sequence[ModelCheck]) -> TextTable:
     """A row for each run of several ranks."""
     columns: dict[str, Callable[[ModelCheck], Any]] = {
         "instance": lambda one: one.instance,
@@ -238,7 +238,7 @@ def check_table(found: Sequence[ModelCheck]) -> TextTable:
         ">modelled": lambda one: seconds(one.modelled),
         ">off [95 %]": lambda one: interval(one.error, signed),
     }
-    return TextTable.of("Modelled against measured", found, columns)
+    return TextTable.of("Modelled against measured", checks, columns)
 
 
 # --- files ---

@@ -67,13 +67,13 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
     UserError
         jinja2 is not installed.
     """
-    comparisons = [one.comparison for one in sections]
+    comparisons = [section.comparison for section in sections]
     work = comparisons[0].work
     drawn = pictures or [()] * len(sections)
     properties = {
-        "reasons": {one.comparison.work.instance: one.why for one in sections},
+        "reasons": {section.comparison.work.instance: section.why for section in sections},
         # The straight line of a scaling plot is what no number of ranks should exceed.
-        "bounds": {label for one in sections for curve in one.strong for label in curve.rows},
+        "bounds": {label for section in sections for curve in section.strong for label in curve.rows},
         "bound": "efficiency",
         "figures": [what for of_section in drawn for what, _ in of_section],
         "extremes": ["shortest", "longest"],
@@ -89,11 +89,11 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
         sections=[_section(one, plots) for one, plots in zip(sections, drawn, strict=True)],
         overview=overview(sections) if len(sections) > 1 else None,
         processes=_process_sentence(comparisons),
-        strong_law=scaling.STRONG_LAW if any(one.strong for one in sections) else "",
-        weak_law=scaling.WEAK_LAW if any(one.weak for one in sections) else "",
+        strong_law=scaling.STRONG_LAW if any(section.strong for section in sections) else "",
+        weak_law=scaling.WEAK_LAW if any(section.weak for section in sections) else "",
         fitted=scaling.FITTED,
-        to_targets=any(one.to_targets for one in sections),
-        **statistics_of([row for one in comparisons for row in one.rows]),
+        to_targets=any(section.to_targets for section in sections),
+        **statistics_of([row for comparison in comparisons for row in comparison.rows]),
     )
 
 
@@ -127,20 +127,20 @@ def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
 
 def _paper_places(comparison: ComparedRuns) -> list[str]:
     """Name the papers' tables that have a place for these runs, with the command that fills them."""
-    found = []
-    for one in files.papers_of_workload(comparison.work.workload):
+    places = []
+    for paper in files.papers_of_workload(comparison.work.workload):
         rows = comparison.rows
         names = [
             exhibit.name
-            for exhibit in one.exhibits
+            for exhibit in paper.exhibits
             if not exhibit.of and any(find_series(exhibit, row.record) for row in rows)
         ]
         if names:
-            found.append(
-                f"Such runs belong to {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
-                f"`python -m drivers.reproduce {one.name}` fills the paper's tables and draws its figures"
+            places.append(
+                f"Such runs belong to {listed(list(dict.fromkeys(names)))} of `{paper.name}`: "
+                f"`python -m drivers.reproduce {paper.name}` fills the paper's tables and draws its figures"
             )
-    return found
+    return places
 
 
 def _targets(section: ComparedSection) -> list[str]:
@@ -203,13 +203,13 @@ def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
     numbers: dict[str, dict[str, list[int]]] = {}
     for row in comparison.rows:
         meaning = str(row.record.details.get("evaluation_definition") or "as the driver defines them")
-        told = parameters.parameters_text(comparison.settings_apart(row.record))
-        numbers.setdefault(meaning, {}).setdefault(told, []).append(row.record.evaluations)
+        settings = parameters.parameters_text(comparison.settings_apart(row.record))
+        numbers.setdefault(meaning, {}).setdefault(settings, []).append(row.record.evaluations)
     same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
     said = []
     for meaning, by_settings in numbers.items():
-        for told, counts in list(by_settings.items())[: 1 if same else None]:
-            where = f" ({told})" if told and not same else ""
+        for settings, counts in list(by_settings.items())[: 1 if same else None]:
+            where = f" ({settings})" if settings and not same else ""
             many = grouped(counts[0])
             if len(set(counts)) > 1:
                 many = f"{grouped(min(counts))} to {grouped(max(counts))}, different in each row,"
@@ -222,10 +222,10 @@ def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
 
     A driver records its options in ``details["options"]``, and it is a process that runs one row.
     """
-    told = [("options" in row.record.details) for one in comparisons for row in one.rows]
-    if all(told):
+    has_options = [("options" in row.record.details) for comparison in comparisons for row in comparison.rows]
+    if all(has_options):
         return "Every row ran in a separate process, with several ranks in one process for each rank."
-    if any(told):
+    if any(has_options):
         return "Some rows ran in separate processes; the records of the others do not say."
     return "The records do not say whether each row ran in a separate process."
 
@@ -268,16 +268,16 @@ def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> l
     report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
     with written_into(folder):
         drawn = [_draw(section, folder, f"{name}-{number}") for number, section in enumerate(sections, 1)]
-        pictures = [[(what, files[0].name) for what, files in one.items() if files] for one in drawn]
+        pictures = [[(what, files[0].name) for what, files in by_kind.items() if files] for by_kind in drawn]
         report.write_text(render(sections, pictures), encoding="utf-8")
         in_latex.write_text(latex.document(table.latex() for table in all_tables(sections)), encoding="utf-8")
-    return [report, in_latex, *(path for one in drawn for files in one.values() for path in files)]
+    return [report, in_latex, *(path for by_kind in drawn for files in by_kind.values() for path in files)]
 
 
 def all_tables(sections: Sequence[ComparedSection]) -> list[TextTable]:
     """All tables of a report, in its order."""
     several = [overview(sections)] if len(sections) > 1 else []
-    return [*several, *(table for one in sections for table in tables(one).values())]
+    return [*several, *(table for section in sections for table in tables(section).values())]
 
 
 def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:

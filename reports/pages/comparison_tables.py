@@ -33,27 +33,27 @@ from reports.text.formatting import (
 from reports.text.tables import TextTable
 
 
-def tables(one: ComparedSection) -> dict[str, TextTable]:
+def tables(section: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
     `results`, `times` and `conditions` are always there; `mixed`, `strong` and `weak` (each with a number), `targets`,
     `peers`, `seeds` and `published PAPER` where they have rows.
     """
-    comparison = one.comparison
-    found = {"results": results(one)}
-    found |= {f"mixed {number}": mixed.table(one.cautions) for number, mixed in enumerate(one.mixed, 1)}
-    for kind, curves in (("strong", one.strong), ("weak", one.weak)):
-        found |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
-    if one.to_targets:
-        found["targets"] = targets_table(one)
-    if one.beside:
-        found["peers"] = one.beside.table()
+    comparison = section.comparison
+    named = {"results": results(section)}
+    named |= {f"mixed {number}": mixed.table(section.cautions) for number, mixed in enumerate(section.mixed, 1)}
+    for kind, curves in (("strong", section.strong), ("weak", section.weak)):
+        named |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
+    if section.to_targets:
+        named["targets"] = targets_table(section)
+    if section.beside:
+        named["peers"] = section.beside.table()
     for paper, marked in published(comparison):
-        found[f"published {paper.name}"] = marked.table
-    found |= {"times": times(comparison), "conditions": conditions(comparison)}
-    if one.quality:
-        found["seeds"] = seeds(one)
-    return found
+        named[f"published {paper.name}"] = marked.table
+    named |= {"times": times(comparison), "conditions": conditions(comparison)}
+    if section.quality:
+        named["seeds"] = seeds(section)
+    return named
 
 
 def overview(sections: Sequence[ComparedSection]) -> TextTable:
@@ -73,12 +73,12 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
         "gap": lambda one: gap(one.work.best_cost, one.work.details.get("optimum")),
     }
     caption = f"{sections[0].comparison.work.workload}: all instances"
-    return TextTable.of(caption, [one.comparison for one in sections], columns)
+    return TextTable.of(caption, [section.comparison for section in sections], columns)
 
 
-def results(one: ComparedSection) -> TextTable:
+def results(section: ComparedSection) -> TextTable:
     """A row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
-    comparison = one.comparison
+    comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
         "device": lambda row: row.device_name,
@@ -87,7 +87,7 @@ def results(one: ComparedSection) -> TextTable:
         f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),
         ">in communication": lambda row: communication(row.record),
         ">energy, median": lambda row: _energy(row.record),
-        "notes": lambda row: marks(one.cautions, comparison.label(row)),
+        "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
     optional = (">in communication", ">energy, median")
     table = TextTable.of(_table_title(comparison), comparison.rows, columns, optional)
@@ -112,12 +112,12 @@ def _energy(record: Record) -> str:
     )
 
 
-def targets_table(one: ComparedSection) -> TextTable:
+def targets_table(section: ComparedSection) -> TextTable:
     """Return the times of each row to the targets, over its seeds."""
-    assert one.to_targets is not None
-    targets, families = one.to_targets
-    caption = f"{_table_title(one.comparison)}: expected running time to targets"
-    return target_tables.make_target_table(caption, families, targets, one.comparison.work.evaluation_unit)
+    assert section.to_targets is not None
+    targets, families = section.to_targets
+    caption = f"{_table_title(section.comparison)}: expected running time to targets"
+    return target_tables.make_target_table(caption, families, targets, section.comparison.work.evaluation_unit)
 
 
 # --- the appendix ---
@@ -169,13 +169,13 @@ def _started(record: Record) -> str:
     return min(dates).replace("T", " ").replace("Z", " UTC") if dates else ""
 
 
-def seeds(one: ComparedSection) -> TextTable:
+def seeds(section: ComparedSection) -> TextTable:
     """A row per seed, with the median times of the fastest run and of one core."""
-    comparison, quality = one.comparison, one.quality
+    comparison, quality = section.comparison, section.quality
     assert quality is not None
 
     def median_of(row: ComparedRun) -> Callable[[Record], str]:
-        runs = {run.seed: run for run in one.families.get(row.record.identity, ())}
+        runs = {run.seed: run for run in section.families.get(row.record.identity, ())}
         return lambda run: seconds(statistics.median(runs[run.seed].running_seconds) if run.seed in runs else None)
 
     columns: dict[str, Callable[[Record], Any]] = {

@@ -120,13 +120,16 @@ def read(folder: Path) -> list[GalleryReport]:
     entries = []
     for said in content.get("reports", []):
         place = f"report {said.get('name', '?')}"
-        one = file.part(GalleryReport, {**said, "elsewhere": elsewhere}, place)
-        file.among(place, "name", [one.name], [*names(), *OTHERS])
-        file.among(place, "measure", [one.measure], list(MEASURES))
+        entry = file.part(GalleryReport, {**said, "elsewhere": elsewhere}, place)
+        file.among(place, "name", [entry.name], [*names(), *OTHERS])
+        file.among(place, "measure", [entry.measure], list(MEASURES))
         file.among(
-            place, "exhibit", [one.exhibit] if one.exhibit else [], [found.name for found in _exhibits(one.name)]
+            place,
+            "exhibit",
+            [entry.exhibit] if entry.exhibit else [],
+            [exhibit.name for exhibit in _exhibits(entry.name)],
         )
-        entries.append(one)
+        entries.append(entry)
     return entries
 
 
@@ -155,19 +158,19 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
         `execution` settings, the median of the `seconds`, and the place, `where`, as text.
     """
     known = [
-        {"seconds": one.seconds, "where": one.where}
-        for one in elsewhere
-        if (one.workload, one.instance, one.device_kind, 1)
+        {"seconds": median.seconds, "where": median.where}
+        for median in elsewhere
+        if (median.workload, median.instance, median.device_kind, 1)
         == (record.workload, record.instance, record.device_kind, record.ranks)
-        and one.parameters.items() <= record.parameters.items()
-        and one.execution.items() <= record.execution.items()
+        and median.parameters.items() <= record.parameters.items()
+        and median.execution.items() <= record.execution.items()
     ]
     return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
 
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
     """The tables and figures of a paper that have data of their own."""
-    return () if name in OTHERS else tuple(one for one in load(name).exhibits if not one.of)
+    return () if name in OTHERS else tuple(exhibit for exhibit in load(name).exhibits if not exhibit.of)
 
 
 # --- making it, and comparing it with what is there ---
@@ -215,19 +218,19 @@ def differences(folder: Path) -> list[str]:
         As `write`.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        written, found = write(folder, Path(temporary))
+        written, differing = write(folder, Path(temporary))
         for path in written:
             there = folder / path.name
             if not there.exists():
-                found.append(f"{there}: missing; `python -m reports gallery` makes it")
+                differing.append(f"{there}: missing; `python -m reports gallery` makes it")
             elif path.suffix in (".md", ".tex"):
-                found += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
-    return [*found, *(line for one in read_printed(folder) for line in printed_differences(one, folder))]
+                differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
+    return [*differing, *(line for output in read_printed(folder) for line in printed_differences(output, folder))]
 
 
 def stale_reports(folder: Path) -> list[str]:
     """Return a line for each report with records of earlier kernels or searches."""
-    said = [(one, provenance.stale_line(one.records(folder), one.renewed_by)) for one in read(folder)]
+    said = [(entry, provenance.stale_line(entry.records(folder), entry.renewed_by)) for entry in read(folder)]
     return [f"{folder / one.name}.md: {line}" for one, line in said if line]
 
 
@@ -262,28 +265,28 @@ def _paper(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
 
 
 def _headline_of(paper: Paper, entry: GalleryReport, records: Sequence[Record]) -> str:
-    exhibit = next(one for one in paper.exhibits if one.name == entry.exhibit and not one.of)
-    found = []
+    exhibit = next(exhibit for exhibit in paper.exhibits if exhibit.name == entry.exhibit and not exhibit.of)
+    figures = []
     for datum in fill_exhibit(exhibit, gather_evidence(paper, records), paper.machines).ours:
         series = datum.row and find_series(exhibit, datum.row.record)
         if datum.row and series and entry.measure in datum.values:
-            found.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
-    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found, records)
+            figures.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
+    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", figures, records)
 
 
 def _overview(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
-    made = overview_of(records, entry.why)
-    if not made.rows:
-        raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {made.lines[0].refused}")
-    found = [(row.name, row, row.speedup.value) for row in made.rows if row.speedup]
-    files = overview.write(made, out, entry.made_by, FORMATS)
-    return files, _ranges("Workloads of the report, speed-up over one core", found, records)
+    summary = overview_of(records, entry.why)
+    if not summary.rows:
+        raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {summary.lines[0].refused}")
+    figures = [(row.name, row, row.speedup.value) for row in summary.rows if row.speedup]
+    files = overview.write(summary, out, entry.made_by, FORMATS)
+    return files, _ranges("Workloads of the report, speed-up over one core", figures, records)
 
 
 def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
     gains = ranks.rank_gains(records)
     files = ranks.write(gains, out, entry.made_by)
-    ratios = [(f"{one.together.ranks} ranks", one.speedup.value) for one in gains]
+    ratios = [(f"{gain.together.ranks} ranks", gain.speedup.value) for gain in gains]
     return files, f"Speed-up over one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
 
 
@@ -310,29 +313,29 @@ def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
 # --- the index ---
 
 
-def _ranges(what: str, found: Sequence[tuple[str, ComparedRun, float]], records: Sequence[Record]) -> str:
+def _ranges(what: str, ratios: Sequence[tuple[str, ComparedRun, float]], records: Sequence[Record]) -> str:
     """Return ratios by device, from the least to the greatest, as text; only those of GPUs if there are any.
 
     The baseline has ratio 1, and is left out.
     """
-    found = [one for one in found if one[2] != 1]
-    of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
-    of_others = [one for one in found if one[1].record.device_kind != "core" or one[1].record.ranks > 1]
+    ratios = [ratio for ratio in ratios if ratio[2] != 1]
+    of_gpus = [ratio for ratio in ratios if ratio[1].record.device_kind == "gpu"]
+    of_others = [ratio for ratio in ratios if ratio[1].record.device_kind != "core" or ratio[1].record.ranks > 1]
     by_whose = _by_whose([(whose, value) for whose, _, value in of_gpus or of_others])
     if not by_whose:
         return ""
     doubts: dict[str, dict[str, None]] = {}
-    for _, row, _ in found:
+    for _, row, _ in ratios:
         for text, figure in ratio_doubts(row, records).items():
             doubts.setdefault(text, {})[figure] = None
     doubtful = "; ".join(f"{text}: {', '.join(figures)}" for text, figures in doubts.items())
-    told = f"{what}: {'; '.join(map(_range, by_whose.items()))}"
-    return f"{told}. Some of these ratios are doubtful, {doubtful}" if doubtful else told
+    sentence = f"{what}: {'; '.join(map(_range, by_whose.items()))}"
+    return f"{sentence}. Some of these ratios are doubtful, {doubtful}" if doubtful else sentence
 
 
-def _by_whose(found: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
+def _by_whose(figures: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
     by_whose: dict[str, list[float]] = {}
-    for whose, value in found:
+    for whose, value in figures:
         by_whose.setdefault(whose, []).append(value)
     return by_whose
 

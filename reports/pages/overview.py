@@ -116,12 +116,12 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
             for left, part in ((line.workload, 0), (f"  {line.instance}", 1))[: 2 if line.comparison else 1]:
                 lines.append((left, [cells[line.workload, name][part] for name in shown]))
         block = [
-            f"{shortened(left, first - 1):{first}}" + "".join(f"{one:>{wide}}" for one in of) for left, of in lines
+            f"{shortened(left, first - 1):{first}}" + "".join(f"{cell:>{wide}}" for cell in of) for left, of in lines
         ]
         blocks.append("\n".join(filter(None, map(str.rstrip, block))))
     said = [overview.disturbed] if overview.disturbed else []
-    said += [f"note: {note}" for note in overview.notes] + [f"not run: {one}" for one in overview.failures()]
-    said = [textwrap.fill(one, width, subsequent_indent="  ") for one in said]
+    said += [f"note: {note}" for note in overview.notes] + [f"not run: {failure}" for failure in overview.failures()]
+    said = [textwrap.fill(sentence, width, subsequent_indent="  ") for sentence in said]
     return "\n".join(["\n\n".join(blocks), *([""] if said else []), *said])
 
 

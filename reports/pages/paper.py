@@ -92,14 +92,14 @@ def write(
     UserError
         The folder cannot be written, or jinja2 is not installed.
     """
-    found = gather_evidence(paper, records)
+    evidence = gather_evidence(paper, records)
     parts: list[dict[str, Any]] = []
     drawn: list[Path] = []
     with written_into(folder):
         remove(folder, paper)
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
-            filled = fill_exhibit(source, found, paper.machines, (not_made or {}).get(exhibit, MissingRuns()))
+            filled = fill_exhibit(source, evidence, paper.machines, (not_made or {}).get(exhibit, MissingRuns()))
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"
@@ -107,10 +107,10 @@ def write(
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
-        before = listed([one.name for one in earlier]) if earlier else ""
+        before = listed([exhibit.name for exhibit in earlier]) if earlier else ""
         in_latex = folder / f"{paper.name}.tex"
         in_latex.write_text(latex.document(part["latex"].latex() for part in parts if part["latex"]), encoding="utf-8")
-        path.write_text(_text(paper, exhibits, parts, found, made_by, before, partial), encoding="utf-8")
+        path.write_text(_text(paper, exhibits, parts, evidence, made_by, before, partial), encoding="utf-8")
     return [path, in_latex, *drawn]
 
 
@@ -128,10 +128,10 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         raise RecordError("no records to fill tables with")
     papers: dict[str, Paper] = {}
     for workload in dict.fromkeys(record.workload for record in records):
-        found = papers_of_workload(workload)
-        if not found:
+        chosen = papers_of_workload(workload)
+        if not chosen:
             raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
-        papers |= {paper.name: paper for paper in found}
+        papers |= {paper.name: paper for paper in chosen}
     return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
 
 
@@ -148,7 +148,7 @@ def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot read the earlier report: {error}") from None
-    return [one for one in paper.exhibits if f"## {caption(one)}" in lines]
+    return [exhibit for exhibit in paper.exhibits if f"## {caption(exhibit)}" in lines]
 
 
 def remove(folder: Path, paper: Paper) -> None:
@@ -168,18 +168,18 @@ def _text(
     paper: Paper,
     exhibits: Sequence[Exhibit],
     parts: Sequence[dict[str, Any]],
-    found: PaperEvidence,
+    evidence: PaperEvidence,
     made_by: str,
     earlier: str,
     partial: str,
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
-    without, every = (sum(part["counts"][place] for part in parts) for place in (0, 1))
+    without, all_rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
     over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
     joined = [part["joined"] for part in parts if part["joined"]]
     properties = {
         "reasons": WHICH,
-        "absent": f"{without} of {every} rows of the paper's tables have no run of ours" if without else "",
+        "absent": f"{without} of {all_rows} rows of the paper's tables have no run of ours" if without else "",
         "why_absent": partial,
         "figures": [part["title"] for part in parts if part["picture"]],
         "tests": RATIOS_OVER_FIRST if over_first else "",
@@ -187,7 +187,7 @@ def _text(
     }
     return fill_with_rules(
         "paper.md.j2",
-        found.comparisons,
+        evidence.comparisons,
         properties,
         paper=paper,
         made_by=made_by,
@@ -198,10 +198,12 @@ def _text(
         partial=partial,
         over_first=RATIOS_OVER_FIRST if over_first else "",
         parts=parts,
-        machines=found.machines,
-        unconfirmed=found.unconfirmed and TextTable.of("Not shown", found.unconfirmed, UNCONFIRMED),
+        machines=evidence.machines,
+        unconfirmed=evidence.unconfirmed and TextTable.of("Not shown", evidence.unconfirmed, UNCONFIRMED),
         disagreements=_disagreements(paper, exhibits),
-        elsewhere=_elsewhere(runs_without_exhibit(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
+        elsewhere=_elsewhere(runs_without_exhibit(paper, evidence.rows))
+        if len(exhibits) == len(paper.exhibits)
+        else None,
         settings=_settings(rows),
         plain=parameters_text(paper.plain),
         **statistics_of(rows),
@@ -233,9 +235,13 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
     """Those of a paper that touch one of the exhibits shown, or none in particular."""
-    there = {one.number for one in exhibits} | {one.of for one in exhibits}
-    found = [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
-    return TextTable.of("Inconsistencies in the paper", found, DISAGREEMENTS) if found else None
+    there = {exhibit.number for exhibit in exhibits} | {exhibit.of for exhibit in exhibits}
+    disagreements = [
+        disagreement
+        for disagreement in paper.disagreements
+        if not disagreement.exhibits or there.intersection(disagreement.exhibits)
+    ]
+    return TextTable.of("Inconsistencies in the paper", disagreements, DISAGREEMENTS) if disagreements else None
 
 
 def _without_ours(filled: FilledExhibit) -> tuple[int, int]:
@@ -257,8 +263,8 @@ def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
     common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
 
     def asked(row: ComparedRun) -> str:
-        given = run_parameters(row.record).items()
-        return parameters_text({name: value for name, value in given if value is not None and name not in common})
+        parameters = run_parameters(row.record).items()
+        return parameters_text({name: value for name, value in parameters if value is not None and name not in common})
 
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "workload": lambda row: row.record.workload,

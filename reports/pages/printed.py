@@ -26,7 +26,7 @@ def prose_figures(page: Path, text: str) -> list[str]:
     """Return a line for each time or ratio in the prose of a page that is in none of its tables and blocks."""
     recorded = "".join(APART.findall(text))
     figures = [one for one in dict.fromkeys(FIGURE.findall(APART.sub("", text))) if one not in recorded]
-    return [f"{page}: {one}: expected a figure of a table or a block of this page" for one in figures]
+    return [f"{page}: {figure}: expected a figure of a table or a block of this page" for figure in figures]
 
 
 class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,7 +44,7 @@ class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     records: str
 
 
-def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
+def printed_differences(output: PrintedOutput, folder: Path) -> list[str]:
     """Return the lines of a page's blocks that its records do not give, `...` left out, and figures in its prose.
 
     Raises
@@ -52,7 +52,7 @@ def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
     UserError
         The page cannot be read or has no block, or its records are damaged.
     """
-    page, records = folder / one.page, folder / one.records
+    page, records = folder / output.page, folder / output.records
     try:
         text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -63,7 +63,7 @@ def printed_differences(one: PrintedOutput, folder: Path) -> list[str]:
     if not records.exists():
         return [f"{records}: no records, expected those of the figures in {page}"]
     sections = compare_records(load(records))
-    given = {line for place, one in enumerate(sections) for line in terminal.lines(one, explained=place == 0)}
+    printed = {line for place, one in enumerate(sections) for line in terminal.lines(one, explained=place == 0)}
     lines = [line for block in blocks for line in block.splitlines() if line.strip() not in ("", LEFT_OUT)]
-    absent = [f"{page}: not in {records}: {line}" for line in lines if line not in given]
+    absent = [f"{page}: not in {records}: {line}" for line in lines if line not in printed]
     return absent + prose_figures(page, text)

@@ -16,10 +16,12 @@ STALE = "Stale: "
 
 def devices(records: Sequence[Record]) -> str:
     """The processors of the machines, with their numbers of cores, and the GPUs that ran something."""
-    processors = [_processor(one) for one in letter_machines(records).values()]
-    gpus = [str(one.details.get("device_name") or one.backend) for one in records if one.device_kind == "gpu"]
+    processors = [_processor(environment) for environment in letter_machines(records).values()]
+    gpus = [
+        str(record.details.get("device_name") or record.backend) for record in records if record.device_kind == "gpu"
+    ]
     # CUDA and OpenCL may call the same GPU by names of which one is a part of the other.
-    names = [name for name in dict.fromkeys(gpus) if not any(name != one and name in one for one in gpus)]
+    names = [name for name in dict.fromkeys(gpus) if not any(name != longer and name in longer for longer in gpus)]
     return listed([*names, *dict.fromkeys(processors)])
 
 
@@ -30,7 +32,7 @@ def _processor(environment: Mapping[str, Any]) -> str:
 def dates(records: Sequence[Record]) -> str:
     """The day, or the first and the last; empty where none is recorded."""
     days = sorted(
-        repetition.started_at[:10] for one in records for repetition in one.repetitions if repetition.started_at
+        repetition.started_at[:10] for record in records for repetition in record.repetitions if repetition.started_at
     )
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
@@ -38,7 +40,8 @@ def dates(records: Sequence[Record]) -> str:
 def runs(records: Sequence[Record]) -> str:
     """Return the number of runs, and of all their repetitions, as text."""
     merged = merge(records)
-    return f"{_count(len(merged), 'run')}, {_count(sum(len(one.repetitions) for one in merged), 'repetition')} in all"
+    repetitions = sum(len(record.repetitions) for record in merged)
+    return f"{_count(len(merged), 'run')}, {_count(repetitions, 'repetition')} in all"
 
 
 def stale_line(records: Sequence[Record], renewed_by: str) -> str:
@@ -55,7 +58,7 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
 
 def repetitions(records: Sequence[Record]) -> str:
     """Return the number of repetitions of each run as text: one number, or the least and the most."""
-    counts = sorted({len(one.repetitions) for one in merge(records)})
+    counts = sorted({len(record.repetitions) for record in merge(records)})
     spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
     return f"{spread} repetition{'' if spread == '1' else 's'}"
 

@@ -41,10 +41,10 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
         Two runs of one work have different hashes.
 
     """
-    found = []
+    gains = []
     for runs in group_by(merge(records), lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
         for together in runs:
-            alone = next((one for one in runs if one.ranks == 1 and not ratio_obstacles(one, together)), None)
+            alone = next((run for run in runs if run.ranks == 1 and not ratio_obstacles(run, together)), None)
             if alone is None or together.ranks == 1:
                 continue
             if alone.hash != together.hash:
@@ -53,11 +53,11 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
                     f"{alone.hash} of one"
                 )
             over = ratio_of_medians(alone.running_seconds, together.running_seconds)
-            found.append(RankGain(alone, together, over))
-    return found
+            gains.append(RankGain(alone, together, over))
+    return gains
 
 
-def render(found: Sequence[RankGain], made_by: str = "") -> str:
+def render(gains: Sequence[RankGain], made_by: str = "") -> str:
     """Return the report's text."""
     columns: dict[str, Callable[[RankGain], str]] = {
         "workload": lambda one: one.alone.workload,
@@ -71,20 +71,20 @@ def render(found: Sequence[RankGain], made_by: str = "") -> str:
             median(rep.communication_share or 0.0 for rep in one.together.repetitions)
         ),
     }
-    records = [record for one in found for record in (one.alone, one.together)]
-    unconfirmed = [one.alone.workload for one in found if not (one.alone.verified and one.together.verified)]
+    records = [record for gain in gains for record in (gain.alone, gain.together)]
+    unconfirmed = [gain.alone.workload for gain in gains if not (gain.alone.verified and gain.together.verified)]
     return fill(
         "ranks.md.j2",
         made_by=made_by,
-        table=TextTable.of("Speed-up of several ranks over one", found, columns),
+        table=TextTable.of("Speed-up of several ranks over one", gains, columns),
         repetitions=repetitions(records),
         unconfirmed=list(dict.fromkeys(unconfirmed)),
         devices=devices(records),
-        machines=[machine(one) for one in letter_machines(records).values()],
+        machines=[machine(environment) for environment in letter_machines(records).values()],
     )
 
 
-def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
+def write(gains: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
     """Write the report into a folder.
 
     Raises
@@ -93,9 +93,9 @@ def write(found: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]
         There is nothing to compare, or the folder cannot be written.
 
     """
-    if not found:
+    if not gains:
         raise UserError("no problem has runs of one rank and of several: nothing to compare")
     path = out / f"{NAME}.md"
     with written_into(out):
-        path.write_text(render(found, made_by), encoding="utf-8")
+        path.write_text(render(gains, made_by), encoding="utf-8")
     return [path]

@@ -174,35 +174,37 @@ def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -
     )
     at = f"{place}, {said['label']}, {said['heading']}"
     file.among(at, "measure", choice.shows, list(MEASURES))
-    file.among(at, "exhibit", [choice.exhibit], [one.name for one in paper.exhibits if not one.of])
+    file.among(at, "exhibit", [choice.exhibit], [exhibit.name for exhibit in paper.exhibits if not exhibit.of])
     exhibit = find_exhibit(paper, choice)
     if choice.line or choice.machine:
-        file.among(at, "line", [choice.line], [one.key for one in exhibit.lines])
+        file.among(at, "line", [choice.line], [line.key for line in exhibit.lines])
     if not choice.machine:
-        file.among(at, "series", [choice.series], [one.name for one in exhibit.series])
+        file.among(at, "series", [choice.series], [series.name for series in exhibit.series])
         return choice
-    file.among(at, "machine", [choice.machine], list(dict.fromkeys(one.machine for one in exhibit.columns)))
+    file.among(at, "machine", [choice.machine], list(dict.fromkeys(column.machine for column in exhibit.columns)))
     if not column_headings(exhibit, choice):
-        found = f"the column {choice.column or dict(choice.where)!r} of {choice.machine}"
-        there = [f"{one.heading!r} of {one.machine}" for one in exhibit.columns]
-        file.wrong(at, found, f"one of {', '.join(there)}")
+        choice_text = f"the column {choice.column or dict(choice.where)!r} of {choice.machine}"
+        there = [f"{column.heading!r} of {column.machine}" for column in exhibit.columns]
+        file.wrong(at, choice_text, f"one of {', '.join(there)}")
     return choice
 
 
 def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
     """The exhibit of a choice: of several halves of a table the first that has the row."""
-    found = [one for one in paper.exhibits if one.name == choice.exhibit and not one.of]
-    return next((one for one in found if any(line.key == choice.line for line in one.lines)), found[0])
+    exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name == choice.exhibit and not exhibit.of]
+    return next(
+        (exhibit for exhibit in exhibits if any(line.key == choice.line for line in exhibit.lines)), exhibits[0]
+    )
 
 
 def column_headings(exhibit: Exhibit, choice: FigureChoice) -> Sequence[str]:
     """Headings of the columns that a choice may mean, of the paper's machine where it names one."""
     return [
-        one.heading
-        for one in exhibit.columns
-        if choice.machine in ("", one.machine)
-        and choice.column in ("", one.heading)
-        and choice.where.items() <= one.parameters.items()
+        column.heading
+        for column in exhibit.columns
+        if choice.machine in ("", column.machine)
+        and choice.column in ("", column.heading)
+        and choice.where.items() <= column.parameters.items()
     ]
 
 
@@ -223,7 +225,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     @cache
     def exhibit_of(name: str, title: str, shows: tuple[str, ...]) -> FilledExhibit:
-        exhibit = next(one for one in paper.exhibits if (one.name, one.title) == (name, title))
+        exhibit = next(exhibit for exhibit in paper.exhibits if (exhibit.name, exhibit.title) == (name, title))
         return fill_exhibit(structs.replace(exhibit, shows=shows or exhibit.shows), evidence, paper.machines)
 
     def data_of(choice: FigureChoice) -> Sequence[Datum]:
@@ -245,42 +247,44 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     def words(choice: FigureChoice, data: Sequence[Datum]) -> str:
         if choice.machine:
-            return "<br>".join(_published(one, choice) for one in data)
-        marked = [replace(one, notes=tuple(note for note in one.notes if note not in common)) for one in data]
+            return "<br>".join(_published(datum, choice) for datum in data)
+        marked = [replace(datum, notes=tuple(note for note in datum.notes if note not in common)) for datum in data]
         return cell_text(marked, marks) or (NOT_RUN if _might_run(paper, choice) else "")
 
     headings = (table.choice.first, *(f">{column.heading}" for column in table.choice.columns))
-    made = TextTable("", headings, [[label, *(words(*cell) for cell in cells)] for label, cells in rows])
+    table_text = TextTable("", headings, [[label, *(words(*cell) for cell in cells)] for label, cells in rows])
     notes = [f"- **{mark}**: {note}." for note, mark in marks.items()] + [f"- All our runs: {note}." for note in common]
-    parts = [str(made), "\n".join(_wrapped(one, "  ") for one in notes), _origin(table, used, report)]
+    parts = [str(table_text), "\n".join(_wrapped(note, "  ") for note in notes), _origin(table, used, report)]
     return "\n\n".join(filter(None, parts)) + "\n", left_out
 
 
 def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
     """Return the candidates for a cell."""
     if not choice.machine:
-        return [_shortened(filled, one, choice) for one in filled.ours if _chosen(filled, one, choice)]
+        return [_shortened(filled, datum, choice) for datum in filled.ours if _chosen(filled, datum, choice)]
     headings, wanted = column_headings(filled.exhibit, choice), (choice.line, paper.machines[choice.machine].short)
     return [
-        one for one in filled.published if (one.line, one.whose) == wanted and one.column in headings and any(one.words)
+        datum
+        for datum in filled.published
+        if (datum.line, datum.whose) == wanted and datum.column in headings and any(datum.words)
     ]
 
 
 def _might_run(paper: Paper, choice: FigureChoice) -> bool:
     """Return True if the paper's data have a run for a cell."""
     exhibit = find_exhibit(paper, choice)
-    series = next(one for one in exhibit.series if one.name == choice.series)
+    series = next(series for series in exhibit.series if series.name == choice.series)
     return not choice.line or series.runs(exhibit.line(choice.line))
 
 
 def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
     """A sentence that names the report, the machines, ours and the paper's, the days and the repetitions."""
     records = list({datum.row.record.identity: datum.row.record for datum in used if datum.row}.values())
-    told = [provenance.devices(records), provenance.dates(records), f"medians of {provenance.repetitions(records)}"]
-    words = f"From [the report]({report}): {'; '.join(filter(None, told))}, end to end without compilation."
+    details = [provenance.devices(records), provenance.dates(records), f"medians of {provenance.repetitions(records)}"]
+    words = f"From [the report]({report}): {'; '.join(filter(None, details))}, end to end without compilation."
     machines = dict.fromkeys(choice.machine for row in table.cells for choice in row if choice.machine)
     if machines:
-        words += f" The paper's: {'; '.join(table.paper.machines[one].name for one in machines)}."
+        words += f" The paper's: {'; '.join(table.paper.machines[machine].name for machine in machines)}."
     stale = provenance.stale_line(records, f"make gallery-records ONLY={table.paper.name}")
     return "\n\n".join(filter(None, [_wrapped(words), stale]))
 
@@ -364,13 +368,13 @@ def fill(page: Path, folder: Path) -> FilledPage:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{page}: cannot read it: {error}") from None
     lines = before.splitlines()
-    found = blocks(page, lines, tables)
-    absent = [name for name in tables if name not in found]
+    places = blocks(page, lines, tables)
+    absent = [name for name in tables if name not in places]
     if absent:
         raise UserError(f"{page}: expected a place for the table {absent[0]!r} of {folder / DATA}, found none")
     troubles: list[str] = []
     notes: list[str] = []
-    for name, (begin, end) in reversed(found.items()):
+    for name, (begin, end) in reversed(places.items()):
         try:
             text, left_out = _filled(tables[name], entries, folder, page)
         except UnfilledError as error:
@@ -403,7 +407,7 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
     UserError
         A mark is misspelt, has no other, names no table, or names one for the second time; says the line.
     """
-    found: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     begun, first = "", 0
     for index, line in enumerate(lines):
         if not MARK.fullmatch(line):
@@ -411,7 +415,7 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
         at = f"{page}:{index + 1}"
         begin, end = BEGIN.fullmatch(line), END.fullmatch(line)
         if begun and end and end["name"] == begun:
-            found[begun] = first, index
+            places[begun] = first, index
             begun = ""
         elif begun:
             raise UserError(
@@ -423,14 +427,14 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
             raise UserError(f"{at}: found {line.strip()!r}, expected {EXPECTED}")
         elif begin["name"] not in tables:
             raise UserError(f"{at}: found the table {begin['name']!r}, expected one of {', '.join(tables)}")
-        elif begin["name"] in found:
-            twice = found[begin["name"]][0] + 1
+        elif begin["name"] in places:
+            twice = places[begin["name"]][0] + 1
             raise UserError(f"{at}: found the table {begin['name']!r} again, which line {twice} has already")
         else:
             begun, first = begin["name"], index
     if begun:
         raise UserError(f"{page}:{first + 1}: found no end of table {begun!r}, expected `<!-- end {begun} -->`")
-    return found
+    return places
 
 
 def differences(page: Path, filled: FilledPage) -> list[str]:

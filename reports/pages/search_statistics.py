@@ -42,10 +42,10 @@ Pictures = Mapping[str, Sequence[Path]]
 
 def tables(field: InstanceRuns) -> dict[str, TextTable]:
     """The tables of an instance by name: `results`, `targets` where there are several, `tests 1` and on."""
-    found = {"results": _results(field)}
+    named = {"results": _results(field)}
     if len(field.targets.all) > 1:
-        found["targets"] = _easier_targets(field)
-    return found | {f"tests {place}": _tests(of, field) for place, of in enumerate(field.tests, 1)}
+        named["targets"] = _easier_targets(field)
+    return named | {f"tests {place}": _tests(of, field) for place, of in enumerate(field.tests, 1)}
 
 
 def _results(field: InstanceRuns) -> TextTable:
@@ -127,7 +127,7 @@ def _render(fields: Sequence[InstanceRuns], pictures: Sequence[Pictures]) -> str
     """Return the report's text; the twelve rules count the seeds of a row, since those are what it shows."""
     entries = [(family.label, _with_a_value_per_seed(family.runs)) for field in fields for family in field.families]
     properties = {
-        "figures": [what for one in pictures for what in one],
+        "figures": [what for picture in pictures for what in picture],
         "extremes": ["best"],
         "tests": "Mann and Whitney's test" if any(field.tests for field in fields) else "",
         "means": {"costs": ARITHMETIC},
@@ -186,18 +186,18 @@ def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
         remove_files(folder, report.name, in_latex.name, *numbered)
         pictures = [_draw(field, folder, f"{NAME}-{place}") for place, field in enumerate(fields, 1)]
         report.write_text(_render(fields, pictures), encoding="utf-8")
-        every = (table.latex() for field in fields for table in tables(field).values())
-        in_latex.write_text(latex.document(every), encoding="utf-8")
+        texts = (table.latex() for field in fields for table in tables(field).values())
+        in_latex.write_text(latex.document(texts), encoding="utf-8")
     return [report, in_latex, *(path for drawn in pictures for files in drawn.values() for path in files)]
 
 
 def _draw(field: InstanceRuns, folder: Path, name: str) -> Pictures:
     unit = field.units[0] if len(field.units) == 1 else ""
-    found = {
+    files_of = {
         what: draw(field.families, field.targets, folder, f"{name}-{kind}", field.record.instance, unit)
         for what, (kind, draw) in PICTURES.items()
     }
-    return {what: files for what, files in found.items() if files}
+    return {what: files for what, files in files_of.items() if files}
 
 
 def report_statistics(records: Sequence[Record], asked: float | None, folder: Path) -> list[Path]:

@@ -65,8 +65,8 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     comparison = section.comparison
     work = comparison.work
     yield from _wrapped(f"{work.proven}: hash {work.hashed}")
-    told = cost_sentence(section)
-    yield from _wrapped(told[0].lower() + told[1:])
+    sentence = cost_sentence(section)
+    yield from _wrapped(sentence[0].lower() + sentence[1:])
     if comparison.usual_settings:
         unless = " (unless its name has others)" if any(map(comparison.settings_apart, _records(comparison))) else ""
         ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))

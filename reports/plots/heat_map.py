@@ -79,9 +79,9 @@ def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = F
     """
     part = select_part(overview)
 
-    def paint(figure: Any, every: Any) -> None:
-        doubtful = _fill(every[0, 0], part, overview)
-        _draw_scale(figure, every[0, 0], part, doubtful=doubtful)
+    def paint(figure: Any, grid: Any) -> None:
+        doubtful = _fill(grid[0, 0], part, overview)
+        _draw_scale(figure, grid[0, 0], part, doubtful=doubtful)
 
     height = 1.7 + 0.5 * len(part.lines)
     return style.draw(paint, folder / name, height, formats=formats, transparent=True) if part.lines else []
@@ -109,7 +109,7 @@ def _fill(axes: Any, part: HeatMapPart, overview: Overview) -> bool:
     for down, line in enumerate(part.lines):
         for right, name in enumerate(part.devices):
             words = overview.words(line, line.on(name))
-            doubtful |= any(one.endswith(DOUBTFUL) for one in words)
+            doubtful |= any(word.endswith(DOUBTFUL) for word in words)
             _draw_cell(axes, scale, line.on(name), words, (right, down))
     axes.set_xlim(-0.5, len(part.devices) - 0.5)
     axes.set_ylim(len(part.lines) - 0.5, -0.5)

@@ -93,12 +93,12 @@ def draw_histories(
     from matplotlib.ticker import FuncFormatter
 
     known = known or {}
-    spreads = [[row[column] for one in courses for row in one.history if row[column] > 0] for column in (1, 2)]
+    spreads = [[row[column] for course in courses for row in course.history if row[column] > 0] for column in (1, 2)]
     wide = any(map(style.is_wide, spreads))
     for axes, column, words in zip(panels, (1, 2), (unit, "seconds"), strict=True):
-        for number, one in enumerate(courses):
+        for number, curve in enumerate(courses):
             colour = f"C{number}" if len(courses) > 1 else FOUND
-            _step(axes, one, column, colour, least=LEAST_EVALUATIONS if wide and column == 1 else 0)
+            _step(axes, curve, column, colour, least=LEAST_EVALUATIONS if wide and column == 1 else 0)
         for name, cost in known.items():
             axes.axhline(cost, color=KNOWN, linestyle="--", linewidth=1.0, label=f"{name} {in_words(cost)}")
         axes.set_xlabel(words, fontsize=style.LABEL)
@@ -109,21 +109,21 @@ def draw_histories(
             axes.locator_params(axis="x", nbins=4)
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.tick_text(value)))
         style.dress(axes)
-    if style.is_wide([*(row[3] for one in courses for row in one.history), *known.values()]):
+    if style.is_wide([*(row[3] for course in courses for row in course.history), *known.values()]):
         style.logarithmic(panels[0], "y")
     panels[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: in_words(round(cost))))
     panels[0].set_ylabel(f"best {noun}", fontsize=style.LABEL)
     panels[1].legend(fontsize=style.TEXT, frameon=False)
 
 
-def _step(axes: Any, one: HistoryCurve, column: int, colour: str, least: float) -> None:
+def _step(axes: Any, curve: HistoryCurve, column: int, colour: str, least: float) -> None:
     """Draw a curve over a column of its history; values are at least `least`."""
-    at, costs = [row[column] for row in one.history], [row[3] for row in one.history]
+    at, costs = [row[column] for row in curve.history], [row[3] for row in curve.history]
     marks = list(range(len(costs))) if len(costs) <= MOST_MARKED else []
-    if column == 1 and one.evaluations is not None:
-        at, costs = [*at, one.evaluations], [*costs, costs[-1]]
+    if column == 1 and curve.evaluations is not None:
+        at, costs = [*at, curve.evaluations], [*costs, costs[-1]]
     at = [max(place, least) for place in at]
-    axes.step(at, costs, where="post", color=colour, marker=".", markevery=marks, label=one.name)
+    axes.step(at, costs, where="post", color=colour, marker=".", markevery=marks, label=curve.name)
 
 
 def save_figure(figure: Any, path: str) -> None:

@@ -28,8 +28,8 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
 
-    def paint(figure: Any, every: Any) -> None:
-        for axes, curves in zip(every.flat, kinds, strict=True):
+    def paint(figure: Any, grid: Any) -> None:
+        for axes, curves in zip(grid.flat, kinds, strict=True):
             _draw(axes, curves)
         work = section.comparison.work
         figure.suptitle(f"{work.workload} on {work.instance}")
@@ -57,8 +57,8 @@ def modelled(
         The files written, the SVG first; empty where matplotlib is not installed.
     """
 
-    def paint(figure: Any, every: Any) -> None:
-        upper, lower = every.flat
+    def paint(figure: Any, grid: Any) -> None:
+        upper, lower = grid.flat
         _ideal(upper, max(points.index[-1] for _, points in curves))
         for number, (network, points) in enumerate(curves):
             shown = curve_style(number) | {"markersize": 4, "linewidth": 1.2, "label": network}
@@ -120,4 +120,4 @@ def _draw_curve(axes: Any, curve: ScalingCurve, shown: dict[str, Any]) -> None:
         across = [points[-1].ranks ** (step / SMOOTH) for step in range(SMOOTH + 1)]
         law = "Gustafson" if curve.weak else "Amdahl"
         label = f"{law}: serial part {per_cent(serial)}"
-        axes.plot(across, [curve.predicted(one) for one in across], color=colour, linewidth=1.2, label=label)
+        axes.plot(across, [curve.predicted(ranks) for ranks in across], color=colour, linewidth=1.2, label=label)

@@ -80,9 +80,9 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     axes.set_yticks(places, names, fontsize=style.LABEL)
     axes.invert_yaxis()
     axes.axvline(1.0, color="black", linewidth=0.8)
-    for place, (row, found) in zip(places, rows, strict=True):
-        text = f" {ratio(found)} ({seconds(row.running.median.value)})"
-        axes.annotate(text, (max(found.high or found.value, start), place), va="center", fontsize=style.TEXT)
+    for place, (row, speedup) in zip(places, rows, strict=True):
+        text = f" {ratio(speedup)} ({seconds(row.running.median.value)})"
+        axes.annotate(text, (max(speedup.high or speedup.value, start), place), va="center", fontsize=style.TEXT)
     axes.margins(x=0.4)
     axes.tick_params(axis="x", labelsize=style.TEXT)
     if logarithmic:

@@ -123,7 +123,7 @@ def dress(axes: Any, grid: str = "both") -> None:
 
 def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
     """Return the lengths of bars below and above values to the ends of their intervals."""
-    ends = [(one.value, one.low or one.value, one.high or one.value) for one in estimates]
+    ends = [(estimate.value, estimate.low or estimate.value, estimate.high or estimate.value) for estimate in estimates]
     return [[max(0.0, value - low) for value, low, _ in ends], [max(0.0, high - value) for value, _, high in ends]]
 
 

@@ -39,7 +39,7 @@ def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[li
     known = [family for family in families if family.has_histories]
     if len(known) <= MOST_CURVES:
         return known, ""
-    target = next((one for one in targets.all if any(family.reached(one) for family in known)), targets.first)
+    target = next((target for target in targets.all if any(family.reached(target) for family in known)), targets.first)
 
     def expected(family: SeedFamily) -> float:
         tries = family.tries(target)
@@ -68,15 +68,15 @@ def draw_distributions(
     reached = [target for target in targets.all if any(family.reached(target) for family in chosen)]
     across = _measures(unit)
 
-    def paint(figure: Any, every: Any) -> None:
+    def paint(figure: Any, grid: Any) -> None:
         spreads = [_amounts(chosen, target, measure) for target in reached for measure, _ in across]
         logarithmic = any(map(style.is_wide, spreads))
-        for target, line in zip(reached, every, strict=True):
+        for target, line in zip(reached, grid, strict=True):
             for (measure, words), axes in zip(across, line, strict=True):
                 _draw_distributions(axes, chosen, target, measure, logarithmic=logarithmic)
                 axes.set_xlabel(f"{words}\nto {target.words}")
             line[0].set_ylabel("part of the runs")
-        _finish(figure, every, title)
+        _finish(figure, grid, title)
 
     height = 2.4 * len(reached) + 0.9 + 0.2 * len(chosen)
     return style.draw(paint, folder / name, height, (len(reached), len(across))) if reached else []
@@ -95,30 +95,30 @@ def draw_courses(
     chosen, _ = shown_families(families, targets)
     across = _measures(unit)
 
-    def paint(figure: Any, every: Any) -> None:
-        for (measure, words), axes in zip(across, every[0], strict=True):
-            if axes is not every[0, 0]:
-                axes.sharey(every[0, 0])
+    def paint(figure: Any, grid: Any) -> None:
+        for (measure, words), axes in zip(across, grid[0], strict=True):
+            if axes is not grid[0, 0]:
+                axes.sharey(grid[0, 0])
                 axes.tick_params(labelleft=False)
             _draw_courses(axes, chosen, targets.first, measure)
             axes.set_xlabel(words)
         reference = targets.first.cost
         above = f"best cost, % above {cost(reference)}" if reference > 0 else "best cost"
-        every[0, 0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
-        _finish(figure, every, title)
+        grid[0, 0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
+        _finish(figure, grid, title)
 
     return style.draw(paint, folder / name, 3.6 + 0.2 * len(chosen), (1, len(across))) if chosen else []
 
 
 def _measures(unit: str) -> list[tuple[EffortMeasure, str]]:
-    found: list[tuple[EffortMeasure, str]] = [("seconds", "seconds"), ("evaluations", unit)]
-    return found if unit else found[:1]
+    measures: list[tuple[EffortMeasure, str]] = [("seconds", "seconds"), ("evaluations", unit)]
+    return measures if unit else measures[:1]
 
 
-def _finish(figure: Any, every: Any, title: str) -> None:
+def _finish(figure: Any, grid: Any, title: str) -> None:
     """Put title and legend around the panels."""
     figure.suptitle(title)
-    handles, labels = every[0, 0].get_legend_handles_labels()
+    handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", frameon=False, handlelength=4)
 
 
@@ -127,27 +127,31 @@ def _finish(figure: Any, every: Any, title: str) -> None:
 
 def _amounts(families: Sequence[SeedFamily], target: Target, measure: EffortMeasure) -> list[float]:
     """Amounts of all runs that a logarithmic axis can show."""
-    tries = [found for family in families if (found := family.tries(target)) is not None]
-    return [_at_least(amount, measure) for found in tries for amount in found.amounts(measure)]
+    tries = [tries_of_family for family in families if (tries_of_family := family.tries(target)) is not None]
+    return [_at_least(amount, measure) for attempt in tries for amount in attempt.amounts(measure)]
 
 
 def _draw_distributions(
     axes: Any, families: Sequence[SeedFamily], target: Target, measure: EffortMeasure, *, logarithmic: bool
 ) -> None:
-    tries = [(family, found) for family in families if (found := family.tries(target)) is not None]
+    tries = [(family, tries_of_family) for family in families if (tries_of_family := family.tries(target)) is not None]
     reach = partial(_at_least, measure=measure)
     amounts = _amounts(families, target, measure)
     begin, end = min(amounts), max(amounts)
     left, right = (begin / 1.3, end * 1.3) if logarithmic else (0.0, 1.05 * end)
-    for number, (family, found) in enumerate(tries):
+    for number, (family, tries_of_family) in enumerate(tries):
         shown = _curve_style(number)
-        at, high = found.distribution(measure)
+        at, high = tries_of_family.distribution(measure)
         # After the end of all runs, if not all have reached the target, the curve is unknown.
-        known = right if found.reached == len(found.spent) else max(map(reach, found.amounts(measure)))
+        known = (
+            right
+            if tries_of_family.reached == len(tries_of_family.spent)
+            else max(map(reach, tries_of_family.amounts(measure)))
+        )
         steps = [left, *map(reach, at), known]
         heights = [0.0, *high, high[-1] if high else 0.0]
         axes.plot(steps, heights, drawstyle="steps-post", label=family.label, **shown)
-        ends = [reach(amount) for amount in found.amounts(measure, reached=False)]
+        ends = [reach(amount) for amount in tries_of_family.amounts(measure, reached=False)]
         # The height that the distribution has where a run ended.
         crosses = [max((h for a, h in zip(at, high, strict=True) if a <= end), default=0.0) for end in ends]
         axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=shown["color"])
@@ -179,7 +183,7 @@ def _draw_courses(axes: Any, families: Sequence[SeedFamily], target: Target, mea
     for number, family in enumerate(families):
         at, low, middle, high = cost_bands(family, measure)
         if reference > 0:
-            low, middle, high = (100 * (one / reference - 1) for one in (low, middle, high))
+            low, middle, high = (100 * (cost / reference - 1) for cost in (low, middle, high))
         shown = _curve_style(number)
         axes.plot(at, middle, drawstyle="steps-post", label=family.label, **shown)
         axes.fill_between(at, low, high, step="post", color=shown["color"], alpha=0.15, linewidth=0)

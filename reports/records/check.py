@@ -182,22 +182,22 @@ def _is_plain(value: Any, levels: int = MOST_NESTED) -> bool:
 def _explain(message: str, value: Any, kind: Any, where: str) -> str:
     """Word an error of msgspec, `Expected ... - at `$.repetitions[0].kernel_s``, by the description of the type."""
     place, expected = "", _description(kind)
-    found, at = value, where.rstrip(".")
+    part, at = value, where.rstrip(".")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", message.partition("`$")[2]):
         place += f".{name}" if name else f"[{index}]"
         kind, value = _member(kind, name, index), value[name or int(index)]
         if description := _description(kind):
-            expected, found, at = description, value, (where + place.lstrip("."))
+            expected, part, at = description, value, (where + place.lstrip("."))
     if missing := re.search("missing required field `(.*?)`", message):
-        found = sorted(value) if isinstance(value, dict) else value
-        return f"{(where + place.lstrip('.') + ': ').lstrip(': ')}expected the key {missing[1]!r}, found only {found}"
-    return f"{at}: expected {expected}, found {short_text(found)}"
+        part = sorted(value) if isinstance(value, dict) else value
+        return f"{(where + place.lstrip('.') + ': ').lstrip(': ')}expected the key {missing[1]!r}, found only {part}"
+    return f"{at}: expected {expected}, found {short_text(part)}"
 
 
 def _description(kind: Any) -> str:
     """Return the description of a type; empty for a type without one."""
-    for one in get_args(kind) if get_origin(kind) is not Annotated and NoneType in get_args(kind) else (kind,):
-        for meta in getattr(one, "__metadata__", ()):
+    for alternative in get_args(kind) if get_origin(kind) is not Annotated and NoneType in get_args(kind) else (kind,):
+        for meta in getattr(alternative, "__metadata__", ()):
             if meta.description:
                 return str(meta.description)
     return ""
@@ -205,7 +205,7 @@ def _description(kind: Any) -> str:
 
 def _member(kind: Any, name: str, index: str) -> Any:
     """Return the type of a field of a type, or of an element."""
-    kind = next(one for one in (get_args(kind) if NoneType in get_args(kind) else (kind,)) if one is not NoneType)
+    kind = next(arg for arg in (get_args(kind) if NoneType in get_args(kind) else (kind,)) if arg is not NoneType)
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if name:
         return get_type_hints(kind, include_extras=True)[name]

@@ -89,13 +89,13 @@ def processor() -> dict[str, int | bool]:
         `sockets`, `physical_cores`, `hardware_threads`, `cpu_mhz_nominal` and `cpu_mhz_max` (MHz), and `virtual`: true
         on a virtual machine. Unknown values are left out.
     """
-    found: dict[str, int | bool] = {}
+    description: dict[str, int | bool] = {}
     topologies = sorted(SYSTEM_CPUS.glob("cpu[0-9]*/topology"))
     if topologies:
-        places = [tuple(_number(one / name) for name in PLACE_OF_CORE) for one in topologies]
-        found["sockets"] = len({socket for socket, *_ in places})
-        found["physical_cores"] = len(set(places))
-        found["hardware_threads"] = len(places)
+        places = [tuple(_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
+        description["sockets"] = len({socket for socket, *_ in places})
+        description["physical_cores"] = len(set(places))
+        description["hardware_threads"] = len(places)
     virtual = " hypervisor " in f"{_first_core('flags')} "
     clock = SYSTEM_CPUS / "cpu0" / "cpufreq"
     in_name = re.search(r"@ ([\d.]+)GHz", processor_model())
@@ -103,21 +103,23 @@ def processor() -> dict[str, int | bool]:
     if not nominal and virtual and (shown := _first_core("cpu MHz")):
         # The clock of the time-stamp counter, which differs a little from start to start.
         nominal = int(round(float(shown), -1))
-    found["cpu_mhz_nominal"], found["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
-    return {name: value for name, value in found.items() if value > 0} | ({"virtual": True} if virtual else {})
+    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
+    return {name: value for name, value in description.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 
 def memory_and_gpus() -> dict[str, Any]:
     """Return `memory_gib`, and with the driver of NVIDIA `gpus` (model names) and `gpu_driver` (version)."""
-    found: dict[str, Any] = {"memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)}
+    description: dict[str, Any] = {
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
+    }
     files = sorted(NVIDIA.glob("gpus/*/information"))
-    models = [re.search(r"Model:\s*(.*\S)", one.read_text(encoding="utf-8", errors="replace")) for one in files]
-    if named := [one[1] for one in models if one]:
-        found["gpus"] = named
+    models = [re.search(r"Model:\s*(.*\S)", file.read_text(encoding="utf-8", errors="replace")) for file in files]
+    if named := [model[1] for model in models if model]:
+        description["gpus"] = named
         version = (NVIDIA / "version").read_text(encoding="utf-8", errors="replace")
         number = re.search(r"\b\d{3}\.\d+[.\d]*", version)
-        found |= {"gpu_driver": number[0]} if number else {}
-    return found
+        description |= {"gpu_driver": number[0]} if number else {}
+    return description
 
 
 def _number(path: Path) -> int:

@@ -173,9 +173,9 @@ def count_repetitions(
     # The file's content comes from JSON, in which tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
     return sum(
-        len(one.repetitions)
-        for one in load(path)
-        if [one.workload, one.instance_sha256, one.parameters, one.seed] == work
+        len(record.repetitions)
+        for record in load(path)
+        if [record.workload, record.instance_sha256, record.parameters, record.seed] == work
     )
 
 
@@ -201,12 +201,12 @@ def refuse_namesake(
     """
     if not os.path.exists(path):
         return
-    for one in load(path):
-        if (one.workload, one.instance) == (workload, instance) and one.instance_sha256 != sha256:
+    for record in load(path):
+        if (record.workload, record.instance) == (workload, instance) and record.instance_sha256 != sha256:
             raise RecordError(
                 f"{os.fspath(path)}: found runs of {workload} on {instance}, an instance of that name with other "
-                f"content (digest {one.instance_sha256[:12]}, here {sha256[:12]}): expected {advice}, or another name "
-                "for this instance"
+                f"content (digest {record.instance_sha256[:12]}, here {sha256[:12]}): expected {advice}, or another "
+                "name for this instance"
             )
 
 
@@ -256,14 +256,14 @@ def require_equal_work(records: Sequence[Record]) -> None:
             _require_equal(alike, record, ("evaluations",))
 
 
-def _require_equal(one: Record, other: Record, names: Sequence[str]) -> None:
+def _require_equal(record: Record, other: Record, names: Sequence[str]) -> None:
     for name in names:
-        ours, theirs = getattr(one, name), getattr(other, name)
+        ours, theirs = getattr(record, name), getattr(other, name)
         if ours != theirs:
             if name == "parameters":
                 ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
             raise UnequalWorkError(
-                f"unequal work cannot be compared: {name} is {ours!r} in {one.label} but {theirs!r} in {other.label}"
+                f"unequal work cannot be compared: {name} is {ours!r} in {record.label} but {theirs!r} in {other.label}"
             )
 
 

@@ -120,13 +120,13 @@ class Meter:
         self._lasted = self._clock() - began
         energy = {PACKAGE_ENERGY: self._package_joules(counters)}
         if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
-            now = self._gpu.joules()
-            energy[GPU_ENERGY] = None if now is None else now - joules
-        found = self.values["conditions"] | _clocks(self._processors)
+            joules_after = self._gpu.joules()
+            energy[GPU_ENERGY] = None if joules_after is None else joules_after - joules
+        conditions = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
-            found |= self._gpu.conditions(throttled)
+            conditions |= self._gpu.conditions(throttled)
         known = {source: drawn for source, drawn in energy.items() if drawn is not None}
-        self.values |= {"conditions": found or None, "energy_j": known or None}
+        self.values |= {"conditions": conditions or None, "energy_j": known or None}
 
     def _package_joules(self, before: Mapping[Path, int]) -> float | None:
         """Joules of all packages; None where one could not be read, or may have filled its counter."""
@@ -134,10 +134,10 @@ class Meter:
             return None
         total = 0
         for counter, capacity in self._packages.items():
-            now = _whole_number(counter)
-            if now is None or counter not in before or self._lasted * MOST_WATTS * 1e6 >= capacity:
+            reading = _whole_number(counter)
+            if reading is None or counter not in before or self._lasted * MOST_WATTS * 1e6 >= capacity:
                 return None
-            total += now - before[counter] + (capacity if now < before[counter] else 0)
+            total += reading - before[counter] + (capacity if reading < before[counter] else 0)
         return total / 1e6
 
 
@@ -179,14 +179,14 @@ class _Gpu:
         nvml = self._nvml
         reasons = self.throttled_by()
         reasons = None if reasons is None else reasons | (throttled_before or set())
-        found = {
+        conditions = {
             "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
             "gpu_mhz_max": self._most_mhz,
             "gpu_temperature_c": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
             "throttled": None if reasons is None else bool(reasons),
             "throttled_by": None if reasons is None else sorted(reasons),
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in conditions.items() if value is not None}
 
     def _read(self, question: Callable[..., Any], *details: Any) -> Any:
         try:
@@ -209,11 +209,11 @@ def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
             handle = nvml.nvmlDeviceGetHandleByIndex(wanted)
         else:
             handle = nvml.nvmlDeviceGetHandleByUUID(wanted)
-        found = nvml.nvmlDeviceGetName(handle)
+        gpu_name = nvml.nvmlDeviceGetName(handle)
     except nvml.NVMLError:
         return None
-    found = found.decode() if isinstance(found, bytes) else found
-    return _Gpu(nvml, handle) if name in ("", found) else None
+    gpu_name = gpu_name.decode() if isinstance(gpu_name, bytes) else gpu_name
+    return _Gpu(nvml, handle) if name in ("", gpu_name) else None
 
 
 def _visible(index: int | str) -> int | str:
@@ -242,18 +242,18 @@ def _packages(root: Path) -> dict[Path, int]:
         if _text(zone / "name").startswith("package")
     ]
     capacities = [_whole_number(zone / "max_energy_range_uj") for zone in zones]
-    found = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
-    return found if len(found) == len(zones) else {}
+    capacities_of = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
+    return capacities_of if len(capacities_of) == len(zones) else {}
 
 
 def _clocks(processors: list[Path]) -> dict[str, Any]:
     """Governor and clocks in MHz; nothing where Linux says nothing."""
     governors = sorted({text for folder in processors if (text := _text(folder / "scaling_governor"))})
     kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
-    found: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
+    clocks: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
     if kilohertz:
-        found |= {"cpu_mhz_mean": sum(kilohertz) / len(kilohertz) / 1e3, "cpu_mhz_min": min(kilohertz) / 1e3}
-    return found
+        clocks |= {"cpu_mhz_mean": sum(kilohertz) / len(kilohertz) / 1e3, "cpu_mhz_min": min(kilohertz) / 1e3}
+    return clocks
 
 
 def _text(path: Path) -> str:

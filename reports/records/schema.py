@@ -214,7 +214,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def communication_share(self) -> float | None:
         """Median over repetitions of the ranks' mean share of time in communication; None for one rank, or unknown."""
-        shares = [one.communication_share for one in self.repetitions if one.communication_share is not None]
+        shares = [
+            repetition.communication_share
+            for repetition in self.repetitions
+            if repetition.communication_share is not None
+        ]
         return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property
@@ -298,8 +302,8 @@ def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:
     try:
         datetime.fromisoformat(repetition.started_at or "2026-11-22T10:27:52Z")
     except ValueError:
-        found = check.short_text(repetition.started_at)
-        raise RecordError(f"{where}.started_at: expected {check.MOMENT}, found {found}") from None
+        shown = check.short_text(repetition.started_at)
+        raise RecordError(f"{where}.started_at: expected {check.MOMENT}, found {shown}") from None
     before: list[float] = [0, 0, 0]
     for position, row in enumerate(repetition.history or ()):
         falls = any(now < earlier for now, earlier in zip(row[:3], before, strict=True))

@@ -105,4 +105,4 @@ def imported_files(path: Path, root: Path) -> Iterator[Path]:
         for name in names:
             if any(f"{name}.".startswith(f"{package}.") for package in FOLLOWED):
                 place = root.joinpath(*name.split("."))
-                yield from (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.exists())
+                yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.exists())

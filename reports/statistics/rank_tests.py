@@ -49,16 +49,16 @@ def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> panda
         (one.name, other.name, *mann_whitney(list(one), list(other)), least_p(len(one), len(other)))
         for one, other in pairs
     ]
-    found = pandas.DataFrame(rows, columns=["one", "other", "p", "a12", "least"])
-    better = found["one"].where(found["a12"] > 0.5, found["other"]) + " is better"
-    corrected = holm(found["p"])
-    alike = (corrected >= LEVEL) | (found["a12"] == 0.5)
-    return found.assign(
-        corrected=corrected, effect=found["a12"].map(effect), verdict=better.mask(alike, "not significant")
+    tests = pandas.DataFrame(rows, columns=["one", "other", "p", "a12", "least"])
+    better = tests["one"].where(tests["a12"] > 0.5, tests["other"]) + " is better"
+    corrected = holm(tests["p"])
+    alike = (corrected >= LEVEL) | (tests["a12"] == 0.5)
+    return tests.assign(
+        corrected=corrected, effect=tests["a12"].map(effect), verdict=better.mask(alike, "not significant")
     )
 
 
-def mann_whitney(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+def mann_whitney(sample: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
     """Return the two-sided p of Mann and Whitney's test, and A12.
 
     The test is exact without ties, else by the normal approximation. A12 is the part of all pairs in which the first is
@@ -72,16 +72,16 @@ def mann_whitney(one: Sequence[float], other: Sequence[float]) -> tuple[float, f
     """
     from scipy.stats import mannwhitneyu, rankdata
 
-    if not one or not other:
+    if not sample or not other:
         raise ValueError("no values to test")
     # scipy's test takes finite numbers, and ranks are all that counts.
-    ranks = rankdata([*one, *other], method="dense")
+    ranks = rankdata([*sample, *other], method="dense")
     if ranks.max() == 1:
         return 1.0, 0.5
     exact = ranks.max() == len(ranks) <= MOST_FOR_EXACT
-    found = mannwhitneyu(ranks[: len(one)], ranks[len(one) :], method="exact" if exact else "asymptotic")
-    pairs = len(one) * len(other)
-    return float(found.pvalue), float(pairs - found.statistic) / pairs
+    test = mannwhitneyu(ranks[: len(sample)], ranks[len(sample) :], method="exact" if exact else "asymptotic")
+    pairs = len(sample) * len(other)
+    return float(test.pvalue), float(pairs - test.statistic) / pairs
 
 
 def holm(p_values: pandas.Series) -> pandas.Series:

@@ -40,13 +40,13 @@ def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None
     The interval is from the closest to the farthest two times of the two lengths.
     """
     own = _length(record)
-    partners = [one for one in others if _length(one) not in (0, own) and _search(one) == _search(record)]
+    partners = [other for other in others if _length(other) not in (0, own) and _search(other) == _search(record)]
     if not own or not partners:
         return None
     partner = max(partners, key=lambda one: abs(_length(one) - own))
     long, short = (record, partner) if own > _length(partner) else (partner, record)
     more = _length(long) - _length(short)
-    slow, fast = (one.running_seconds for one in (long, short))
+    slow, fast = (record.running_seconds for record in (long, short))
     low, high = (min(slow) - max(fast)) / more, (max(slow) - min(fast)) / more
     return Estimate((_seconds(long) - _seconds(short)) / more, low, high) if low > 0 else None
 

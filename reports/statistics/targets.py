@@ -72,9 +72,9 @@ def _history_problem(rows: Sequence[Any] | None, best_cost: float) -> str:
     if not rows:
         return "its history is empty"
     costs = [row[3] for row in rows]
-    for number, (before, now) in enumerate(zip(costs, costs[1:], strict=False), 2):
-        if now > before:
-            return f"the best cost of its history rises from {cost(before)} to {cost(now)} in row {number}"
+    for number, (before, after) in enumerate(zip(costs, costs[1:], strict=False), 2):
+        if after > before:
+            return f"the best cost of its history rises from {cost(before)} to {cost(after)} in row {number}"
     if not math.isclose(costs[-1], best_cost, rel_tol=EQUAL_COSTS):
         return f"its history ends at {cost(costs[-1])} and not at the best cost {cost(best_cost)}"
     return ""
@@ -139,7 +139,7 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
     whole = all(isinstance(run.best_cost, int) for run in runs)
     others = [Target(_above(first, gap, whole), f"{name} + {gap:.0%}".replace("%", " %")) for gap in GAPS]
     # Small costs have no whole number between them and one per cent more.
-    distinct = [one for one in others if one.cost > first]
+    distinct = [other for other in others if other.cost > first]
     said = f", and costs {' and '.join(f'{gap:.0%}'.replace('%', ' %') for gap in GAPS)} above it" if distinct else ""
     return Targets((Target(first, name), *distinct), f"Target: {why}{said}; the same for every row")
 
@@ -213,10 +213,10 @@ class TargetAttempts:
         if not self.reached:
             return [], []
         data = CensoredData(uncensored=self.amounts(measure, True), right=self.amounts(measure, False))
-        found = ecdf(data).cdf
+        distribution = ecdf(data).cdf
         # The function is constant at ends of runs.
-        rises = np.diff(found.probabilities, prepend=0.0) > 0
-        return found.quantiles[rises].tolist(), found.probabilities[rises].tolist()
+        rises = np.diff(distribution.probabilities, prepend=0.0) > 0
+        return distribution.quantiles[rises].tolist(), distribution.probabilities[rises].tolist()
 
 
 def success_rate(reached: int, runs: int) -> Estimate:

@@ -82,7 +82,7 @@ def size(count: int | None) -> str:
 
 def time_unit(value: float) -> tuple[str, float]:
     """Return the largest unit in which a time is at least one, and that unit's number in a second."""
-    return next((one for one in TIME_UNITS if value * one[1] >= ROUNDS_UP), TIME_UNITS[-1])
+    return next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
 
 
 def seconds(value: float | None, digits: int = 3) -> str:
@@ -95,7 +95,7 @@ def seconds(value: float | None, digits: int = 3) -> str:
 
 def duration(value: float) -> str:
     """Return a rough time in the largest unit of which it has two: 150 ms, 45 s, 2.5 min, 3.0 days."""
-    size, unit = next((one for one in LONG_UNITS if value >= 2 * one[0]), (0.0, ""))
+    size, unit = next((unit for unit in LONG_UNITS if value >= 2 * unit[0]), (0.0, ""))
     return f"{number(value / size, 2)} {unit}" if unit else seconds(value, 2)
 
 

@@ -79,7 +79,7 @@ def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[
     notes
         Sentences below it, without full stops.
     """
-    sides = ["r" if one else "l" for one in right]
+    sides = ["r" if is_right else "l" for is_right in right]
     headings, *body = [" & ".join(map(_cell, row, sides)) + r" \\" for row in rows]
     return "\n".join(
         [

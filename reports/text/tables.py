@@ -64,7 +64,7 @@ class TextTable:
             Headings of columns that are omitted if all of their cells are empty.
         """
         rows = [{heading: str(cell(item)) for heading, cell in columns.items()} for item in items]
-        shown = [one for one in columns if one not in optional or any(row[one] for row in rows)]
+        shown = [column for column in columns if column not in optional or any(row[column] for row in rows)]
         return cls(caption, tuple(shown), [[row[heading] for heading in shown] for row in rows])
 
     @property

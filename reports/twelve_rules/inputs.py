@@ -116,8 +116,8 @@ class RuleInputs:
     @cached_property
     def rows(self) -> list[tuple[str, ComparedRun]]:
         """Rows of all comparisons with their labels."""
-        found = [(comparison.label(row), row) for comparison in self.comparisons for row in comparison.rows]
-        return [(self._label(label, row.record), row) for label, row in found]
+        labelled = [(comparison.label(row), row) for comparison in self.comparisons for row in comparison.rows]
+        return [(self._label(label, row.record), row) for label, row in labelled]
 
     @property
     def runs(self) -> list[tuple[str, Record]]:
@@ -133,7 +133,7 @@ class RuleInputs:
     @cached_property
     def _several(self) -> bool:
         everything = [comparison.work for comparison in self.comparisons] + [record for _, record in self.records]
-        return len({(one.workload, one.instance) for one in everything}) > 1
+        return len({(record.workload, record.instance) for record in everything}) > 1
 
     def _label(self, label: str, record: Record) -> str:
         return f"{label} on {record.instance}" if self._several else label

@@ -55,9 +55,9 @@ class Rule(NamedTuple):
 
     def decide(self, it: RuleInputs) -> tuple[str, str]:
         """Return the verdict and its reason."""
-        name, found = CHECKS[self.check](it)
+        name, counted = CHECKS[self.check](it)
         verdict, reason = self.findings[name]
-        return verdict, reason.format(found=found, coverage=LEAST_FOR_COVERAGE, least=LEAST_FOR_INTERVAL)
+        return verdict, reason.format(found=counted, coverage=LEAST_FOR_COVERAGE, least=LEAST_FOR_INTERVAL)
 
 
 # --- the checks, one by one ---
@@ -75,7 +75,7 @@ def _base(it: RuleInputs) -> Finding:
 
 def _part(it: RuleInputs) -> Finding:
     instances = dict.fromkeys(record.instance for _, record in it.runs)
-    if unreasoned := [one for one in instances if not it.about.reason(one)]:
+    if unreasoned := [instance for instance in instances if not it.about.reason(instance)]:
         return "instance" if len(unreasoned) == 1 else "instances", named(unreasoned)
     if it.about.absent and not it.about.prints(it.about.why_absent):
         return "benchmarks", it.about.absent
@@ -198,12 +198,12 @@ def _setup(it: RuleInputs) -> Finding:
         for what in _undocumented(record):
             missing.setdefault(what, []).append(label)
     if missing:
-        every = {label for label, _ in it.runs}
+        labels = {label for label, _ in it.runs}
         return "missing", "; ".join(
-            what + ("" if set(of) == every else f" ({named(of)})") for what, of in missing.items()
+            what + ("" if set(of) == labels else f" ({named(of)})") for what, of in missing.items()
         )
     machines = dict.fromkeys(str(record.environment["cpu_model"]) for _, record in it.runs)
-    unnamed = named(one for one in machines if not it.about.prints(one))
+    unnamed = named(machine for machine in machines if not it.about.prints(machine))
     return ("unnamed", unnamed) if unnamed else ("kept", "")
 
 
@@ -225,7 +225,10 @@ def _undocumented(record: Record) -> Iterator[str]:
 def _parallel(it: RuleInputs) -> Finding:
     parallel = [(label, record) for label, record in it.runs if record.ranks > 1]
     silent = which(
-        parallel, lambda record: any(None in (one.rank_s, one.communication_share) for one in record.repetitions)
+        parallel,
+        lambda record: any(
+            None in (repetition.rank_s, repetition.communication_share) for repetition in record.repetitions
+        ),
     )
     if silent:
         return "silent", silent
@@ -250,7 +253,9 @@ def _plots(it: RuleInputs) -> Finding:
     if it.about.joined:
         return "joined", it.about.joined
     it.about.require_page()
-    drawn = dict.fromkeys(one[0].lower() + one[1:] for one in it.about.figures if it.about.prints(f"![{one}]("))
+    drawn = dict.fromkeys(
+        figure[0].lower() + figure[1:] for figure in it.about.figures if it.about.prints(f"![{figure}](")
+    )
     if drawn:
         return "unknown" if it.about.joined is None else "kept", listed([*drawn])
     return "single" if len(it.runs) < 2 else "none", ""

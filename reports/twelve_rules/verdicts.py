@@ -60,10 +60,12 @@ def decide_rules(
     everything = list(shown)
     if not everything:
         raise ValueError("no comparison and no record to judge")
-    single = [(configuration_name(one), one) if isinstance(one, Record) else one for one in everything]
+    single = [
+        (configuration_name(subject), subject) if isinstance(subject, Record) else subject for subject in everything
+    ]
     material = RuleInputs(
-        [one for one in single if isinstance(one, ComparedRuns)],
-        [one for one in single if not isinstance(one, ComparedRuns)],
+        [subject for subject in single if isinstance(subject, ComparedRuns)],
+        [subject for subject in single if not isinstance(subject, ComparedRuns)],
         about or ReportProperties(),
     )
     return [RuleVerdict(number, rule.text, *_decide(rule, material)) for number, rule in enumerate(RULES, 1)]
@@ -83,13 +85,16 @@ def insert_rules(page: str, section: str = RULES_MARK) -> str:
 
 def summary(verdicts: Sequence[RuleVerdict]) -> str:
     """Count the verdicts, as a sentence without its full stop."""
-    found = [one.verdict for one in verdicts]
-    return ", ".join(f"{found.count(one)} {one}" for one in (KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL))
+    kinds = [verdict.verdict for verdict in verdicts]
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in (KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL))
 
 
 def rules_markdown(verdicts: Sequence[RuleVerdict], source: str = "the records and this page") -> str:
     """Return the section of a report, with its heading: each rule with its verdict and reason, in the paper's order."""
-    lines = [f"{one.number}. *{one.rule}* **{one.verdict.capitalize()}**: {one.reason}" for one in verdicts]
+    lines = [
+        f"{verdict.number}. *{verdict.rule}* **{verdict.verdict.capitalize()}**: {verdict.reason}"
+        for verdict in verdicts
+    ]
     return (
         "## The twelve rules\n\nHoefler and Belli's rules for reporting performance (SC 2015), decided from "
         f"{source}: {summary(verdicts)}.\n\n" + "\n".join(lines) + "\n"
