@@ -118,8 +118,8 @@ def __getattr__(name: str) -> Any:
         return version("onekernel")
     if name not in _FOUND_IN:
         raise AttributeError(f"module 'onekernel' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_FOUND_IN[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_FOUND_IN[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
