@@ -165,18 +165,15 @@ class Collectives:
             self.queue(self.barrier_now)
 
     def queue(self, act: Callable[[], None]) -> None:
-        """Record a step, or run it."""
         self.device.queue_collective(Collective(act, self.on_device))
 
     # --- steps, through MPI ---
 
     def barrier_now(self) -> None:
-        """Wait for this rank's device, then for the other ranks."""
         self.device.synchronize()
         self.ranks.barrier()
 
     def reduce_now(self, buffer: Buffer, operation: str, start: int, count: int) -> None:
-        """Reduce in host memory."""
         with self.device.on_host(buffer, start, count) as elements:
             self.ranks.reduce(elements, operation)
 
@@ -195,12 +192,10 @@ class Collectives:
             self.ranks.transfer(messages)
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        """Send from host memory."""
         with self.device.on_host(buffer, start, count, written=False) as elements:
             self.ranks.send(elements, to)
 
     def receive_now(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        """Receive into host memory."""
         with self.device.on_host(buffer, start, count, read=False) as elements:
             self.ranks.receive(elements, source)
 

@@ -74,7 +74,6 @@ class Timings:
         self.reset()
 
     def reset(self) -> None:
-        """Start again from zero."""
         self.compile_s = self.transfer_s = self.kernel_s = 0.0
         self.copied_bytes = 0
 
@@ -198,7 +197,6 @@ class Device:
         self.timings.compile_s = compiled
 
     def upload(self, host: np.ndarray) -> Buffer:
-        """Copy a host array to the device."""
         buffer = self.allocate(host.shape, host.dtype)
         self.write(buffer, host)
         return buffer
@@ -369,7 +367,6 @@ class Device:
         """Wait for all queued work, and bring `timings` up to date."""
 
     def compile(self, program: tree.Program) -> Any:
-        """Compile a program for this device."""
         raise NotImplementedError
 
     def most_lanes(self, executable: Any) -> int:
@@ -397,7 +394,6 @@ class Device:
         return launches
 
     def replay(self, prepared: Any, times: int) -> None:
-        """Queue the result of `prepare` ``times`` times."""
         for _ in range(times):
             for launch in prepared:
                 self.execute(launch)

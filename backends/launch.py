@@ -63,7 +63,6 @@ class LaunchRecording:
 
 
 def repeat(act: Callable[[], None], times: int) -> None:
-    """Call a function ``times`` times."""
     for _ in range(times):
         act()
 
@@ -247,7 +246,6 @@ class Backend(Device):
 
     @property
     def why_ranks_are_slow(self) -> str:
-        """See `Collectives.why_not_faster`."""
         return next(
             (collective.why_not_faster for collective in self._collectives.values() if collective.why_not_faster), ""
         )

@@ -123,7 +123,6 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
 
 
 def print_program(program: tree.Program, dialect: Dialect) -> str:
-    """Return the source for the device's compiler."""
     module, _, name = dialect.printer.partition(".")
     printer = getattr(importlib.import_module(f"backends.emit.{module}"), name)
     return f"{printer(program).source().rstrip()}\n"
@@ -169,7 +168,6 @@ def list_nested_kernels(module: ModuleType) -> list[str]:
 
 
 def is_kernel(decorator: ast.expr) -> bool:
-    """True for ``@kernel``, with or without arguments."""
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(named, ast.Name) and named.id == "kernel"
 
@@ -229,7 +227,6 @@ def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
 
 
 def parse_type(text: str) -> Any:
-    """Return the scalar type of a name."""
     if text not in BY_NAME:
         raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")
     return BY_NAME[text]

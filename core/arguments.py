@@ -46,21 +46,18 @@ def number(name: str, value: object, least: float | None = None) -> float:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return a truth value of Python or NumPy."""
     if not isinstance(value, (bool, np.bool_)):
         refuse(name, value, "True or False")
     return bool(value)
 
 
 def text(name: str, value: object, expected: str = "a text") -> str:
-    """Return a text."""
     if not isinstance(value, str):
         refuse(name, value, expected)
     return value
 
 
 def path(name: str, value: object) -> str:
-    """Return the path of a file or folder as text."""
     if not isinstance(value, (str, os.PathLike)):
         refuse(name, value, "a path")
     return str(os.fspath(value))

@@ -71,14 +71,12 @@ class CompletingParser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """Parse, as `argparse` does."""
         self._complete()
         return super().parse_args(args, namespace)
 
     def parse_known_intermixed_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse, as `argparse` does."""
         self._complete()
         return super().parse_known_intermixed_args(args, namespace)
 

@@ -40,16 +40,13 @@ class WatchedStream:
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the stream has."""
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write, as the stream does."""
         with self._watching():
             return int(self._stream.write(text))
 
     def flush(self) -> None:
-        """Flush, as the stream does."""
         with self._watching():
             self._stream.flush()
 

@@ -143,7 +143,6 @@ CLIMBS = {
 
 
 def describe_stop(options: AntOptions) -> str:
-    """Return the stop criterion as text."""
     limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
     limited = ((getattr(options, name), words) for name, words in limits)
     return ", ".join(words.format(limit) for limit, words in limited if limit is not None)
@@ -195,7 +194,6 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return colony
 
     def once(self, run: PreparedRun[AntOptions], callback: Any) -> Any:
-        """Run the colonies until a stop criterion holds."""
         stop, history = run.options.chosen_stop(), keeps_history(run.options)
         return run.searched(callback, stop, history=history)
 

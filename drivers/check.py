@@ -97,7 +97,6 @@ def problem_class_names(module: ModuleType) -> list[str]:
 
 
 def is_problem_class(value: Any) -> bool:
-    """Return True for a class of problems that is not abstract."""
     return inspect.isclass(value) and issubclass(value, Problem) and not inspect.isabstract(value)
 
 

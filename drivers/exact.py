@@ -205,7 +205,6 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
     def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
-        """Search once."""
         return run.searched(callback, history=keeps_history(run.options))
 
     def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:

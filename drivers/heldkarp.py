@@ -49,7 +49,6 @@ class HeldKarpOptions(
 
     @property
     def sized(self) -> bool:
-        """True if an instance is named."""
         return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
@@ -226,7 +225,6 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return self.doing if run.options.k is None else "passes"
 
     def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
-        """The shortest tour."""
         tours.save_tour(self.name, run.options, run.problem, tour)
 
 

@@ -52,7 +52,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     speeds = {"auto": 2e9, "none": 1e8}
 
     def load(self, options: KnapsackOptions, ranks: int) -> Task:
-        """The instance, after a look at options that would change nothing or exclude each other."""
         options.refuse_idle()
         instance = options.chosen_instance()
         return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
@@ -89,7 +88,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
 
     def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
-        """The method, also where the options leave it open."""
         return {"method": run.options.method}
 
     def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:

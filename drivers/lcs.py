@@ -48,7 +48,6 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
 
     @property
     def sized(self) -> bool:
-        """Whether the strings are named."""
         return bool(self.strings or self.instance or self.text)
 
     def refuse_idle(self) -> None:
@@ -103,7 +102,6 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     speeds = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
 
     def load(self, options: LcsOptions, ranks: int) -> Task:
-        """The strings, after a look at options that would change nothing or exclude each other."""
         options.refuse_idle()
         pair = options.chosen_pair()
         return Task(options.by_mapping(), pair, pair.source)

@@ -66,11 +66,9 @@ class PppWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """Pairs of columns, times rows."""
         return int(problem.instance.n**2 * problem.instance.m)
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return 1e7
 
 

@@ -40,7 +40,6 @@ class QapWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """The square of the number of facilities."""
         return int(problem.encoding.n**2)
 
 

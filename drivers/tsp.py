@@ -50,7 +50,6 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
 
     @property
     def has_plan(self) -> bool:
-        """See `SearchOptions`."""
         return self.algorithm != THREE_OPT
 
     def of_local_search(self) -> list[str]:
@@ -119,7 +118,6 @@ class TspWorkload(LocalSearchWorkload):
         return search
 
     def once(self, run: PreparedRun[Any], callback: Any) -> Any:
-        """Search once."""
         if run.options.has_plan:
             return super().once(run, callback)
         return run.searched(callback, run.options.chosen_stop(), history=keeps_history(run.options))
@@ -196,15 +194,12 @@ class TspWorkload(LocalSearchWorkload):
         return TspTour(task.problem), task.source
 
     def size(self, problem: Any) -> int:
-        """The square of the number of cities."""
         return int(problem.encoding.n**2)
 
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
-        """The shortest tour."""
         tours.save_tour(self.name, run.options, self.for_peers(run.problem), solution)
 
     def for_peers(self, problem: Any) -> Any:
-        """The instance of the tours."""
         return problem.instance
 
 

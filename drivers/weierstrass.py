@@ -49,15 +49,12 @@ class WeierstrassWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """Coordinates of all drawn points."""
         return int(problem.encoding.n * problem.points)
 
     def speed(self, problem: Any) -> float:
-        """Points that a core evaluates in a second."""
         return float(2e6 / problem.encoding.n)
 
     def in_words(self, cost: int) -> str:
-        """Return the function's value of a cost as text."""
         from core.problems.weierstrass.scorer import COST_UNIT
 
         return f"{cost * COST_UNIT:.6f}"

@@ -37,7 +37,6 @@ class HostMemory(Backend):
     def on_host(
         self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
     ) -> Iterator[np.ndarray]:
-        """Yield the elements without a copy."""
         yield buffer.handle[start : start + count]
 
     def download(self, buffer: Buffer) -> np.ndarray:

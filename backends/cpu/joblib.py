@@ -190,7 +190,6 @@ def attach_argument(description: Any) -> Any:
 
 
 def run_teams(path: str, begin: int, end: int, total: int, described: list[Any]) -> None:
-    """Run one process's slice of a launch."""
     packed = argument_slots(tuple(attach_argument(d) for d in described))
     native.load(path)(begin, end, total, packed.ctypes.data)
 

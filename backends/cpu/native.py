@@ -43,7 +43,6 @@ def object_path(source: str, stem: str) -> str:
 
 @functools.cache
 def _operations() -> bytes:
-    """Return the source of the operations that emitted modules use."""
     folder = Path(__file__).parents[1]
     names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
     return b"".join((folder / name).read_bytes() for name in names)
@@ -266,7 +265,6 @@ class CompiledReplay:
         self.entry = load(code or replay_code())
 
     def run(self, times: int, worker: int, workers: int) -> None:
-        """Run this worker's part of ``times`` replays."""
         self.entry(worker, workers, times, self.slots.ctypes.data)
 
     def release(self) -> None:

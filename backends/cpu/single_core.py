@@ -71,7 +71,6 @@ class CpuBackend(HostMemory):
         self.timings.kernel_s += time.perf_counter() - began - prepared.host_seconds()
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
-        """Run a recording ``times`` times in this thread."""
         prepared.run(times, 0, 1)
 
 

@@ -55,7 +55,6 @@ class CudaCollectives(Collectives):
         self.mailbox = Mailbox(self.kernels, ranks) if self.is_one_memory else None
 
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
-        """Make one range of addresses for the memory of all GPUs."""
         return peer_array(self.cuda, self.ranks, size, dtype, bounds)
 
     def barrier_now(self) -> None:

@@ -111,7 +111,6 @@ class CollectiveKernels:
         self.launch("stamp", 1, 0, (self.device.address_of(self.spent, 1), 1))
 
     def seconds(self) -> float:
-        """Return the time spent in collectives."""
         return float(self.device.download(self.spent)[1]) * 1e-9
 
 

@@ -118,14 +118,12 @@ class CudaDevice(Backend):
         return buffer
 
     def address_of(self, buffer: Buffer, start: int = 0) -> int:
-        """Return the address of an element on the device."""
         if buffer.address is None:
             buffer.address = int(buffer.handle.__cuda_array_interface__["data"][0])
         return buffer.address + start * buffer.dtype.itemsize
 
     @property
     def raw_stream(self) -> int:
-        """The driver's handle of the kernels' stream."""
         return int(self.core_stream.handle)
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
@@ -201,7 +199,6 @@ class CudaDevice(Backend):
         self.spans.clear()
 
     def wait(self) -> None:
-        """Wait for all queued work."""
         check_driver_call(self.driver.cuStreamSynchronize(self.stream))
         check_driver_call(self.driver.cuStreamSynchronize(self.copies))
         self.waits += 1
@@ -213,5 +210,4 @@ class CudaDevice(Backend):
 
 
 def host_address(host: np.ndarray) -> int:
-    """Return the address of an array of the host."""
     return int(host.__array_interface__["data"][0])

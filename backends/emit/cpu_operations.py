@@ -120,7 +120,6 @@ class InlineCompiler(EmittedCompiler):
 
 
 def team_function() -> Any:
-    """Return the decorator of emitted functions."""
     return njit(forceinline=True, pipeline_class=InlineCompiler)
 
 

@@ -93,17 +93,14 @@ class CudaOperations(LlvmOperations):
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
 
     def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
-        """Libdevice's functions."""
         return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
 
 
 def team_kernel(team_size: int) -> Any:
-    """Return the decorator of an emitted kernel."""
     return cuda.jit(cache=True, launch_bounds=team_size)
 
 
 def team_function() -> Any:
-    """Return the decorator of emitted functions."""
     return cuda.jit(device=True, forceinline=True)
 
 

@@ -114,7 +114,6 @@ class _Caller:
 
 
 def _has_fixed_rounds(node: Any) -> bool:
-    """True for a loop with a fixed number of rounds."""
     return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
 
 

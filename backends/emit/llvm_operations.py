@@ -242,7 +242,6 @@ def apply(method: Any, words: LlvmOperations, kind: str, builder: Any, *values: 
 
 
 def compare(builder: Any, kind: str, symbol: str, x: Any, y: Any) -> Any:
-    """A comparison of two numbers of one kind."""
     if kind[0] == "f":
         return builder.fcmp_unordered(symbol, x, y) if symbol == "!=" else builder.fcmp_ordered(symbol, x, y)
     return (builder.icmp_signed if kind[0] == "i" else builder.icmp_unsigned)(symbol, x, y)
@@ -362,5 +361,4 @@ class UnaryOperations:
 
 
 def narrow_count(builder: Any, x: Any) -> Any:
-    """Return a count as 32 bits."""
     return builder.trunc(x, ir.IntType(32)) if x.type.width > 32 else x

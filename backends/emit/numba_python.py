@@ -50,7 +50,6 @@ class NumbaPython(ProgramPrinter):
         self.line("")
 
     def decorator(self, function: tree.TypedFunction) -> str:
-        """Return the line above a function."""
         raise NotImplementedError
 
     def prologue(self, function: tree.TypedFunction) -> None:
@@ -146,7 +145,6 @@ class NumbaPython(ProgramPrinter):
         return self.word(f"{node.name}_{kind}", *(self.text(a) for a in node.arguments))
 
     def place(self, name: str) -> str:
-        """``lane``, ``team_rank`` or ``team_count``."""
         return self.word(name)
 
     def text_Atomic(self, node: tree.Atomic) -> str:  # noqa: N802

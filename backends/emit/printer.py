@@ -26,7 +26,6 @@ class ProgramPrinter:
     # --- text ---
 
     def line(self, text: str) -> None:
-        """Print one line at the present level."""
         self.lines.append("    " * self.level + text)
 
     def block(self, statements: list[Any]) -> None:
@@ -52,24 +51,20 @@ class ProgramPrinter:
         return self.fields[name]
 
     def array_type(self, name: str) -> tree.ArrayType:
-        """Return the type of an array of the current function."""
         local = self.function.arrays.get(name)
         array: tree.ArrayType = local.array if local is not None else self.function.parameters[name]
         return array
 
     def fresh(self, stem: str) -> str:
-        """Return an unused name."""
         self.counters += 1
         return f"{stem}{self.counters}"
 
     # --- dispatch ---
 
     def statement(self, node: Any) -> None:
-        """Print one statement."""
         getattr(self, "print_" + type(node).__name__)(node)
 
     def text(self, node: Any) -> str:
-        """Return the text of one expression."""
         return str(getattr(self, "text_" + type(node).__name__)(node))
 
     def text_Local(self, node: tree.Local) -> str:  # noqa: N802

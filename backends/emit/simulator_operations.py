@@ -29,12 +29,10 @@ PLACES: dict[str, Any] = {
 
 
 def team_kernel(team_size: int) -> Any:
-    """Return the decorator of an emitted kernel."""
     return cuda.jit
 
 
 def team_function() -> Any:
-    """Return the decorator of emitted functions."""
     return cuda.jit(device=True)
 
 
@@ -50,7 +48,6 @@ load_readonly = load
 
 
 def store(array: Any, index: Any, value: Any) -> None:
-    """Write an element."""
     if not 0 <= int(index) < array.size:
         raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
     array[int(index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))

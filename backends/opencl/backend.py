@@ -327,7 +327,6 @@ class PackedArguments:
         kernel._set_arg_buf_multi(tuple(self.words))
 
     def start(self, teams: int) -> None:
-        """Queue the launch, and time it."""
         self.set(self.kernel)
         event = self.backend.enqueue(self.kernel, teams, self.team_size)
         self.backend.events.append(("kernel", event, event))

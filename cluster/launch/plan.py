@@ -158,7 +158,6 @@ def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: in
 
 
 def number_of_hosts(asked: LaunchRequest, resources: LaunchResources) -> int:
-    """Return the number of hosts: of the host file, the allocation, or 1."""
     return len(asked.hosts) if asked.hosts else resources.allocation.nodes if resources.allocation else 1
 
 

@@ -69,14 +69,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def duration(text: str) -> str:
-    """Read a time as Slurm writes it."""
     if not (text.isascii() and TIME.fullmatch(text)):
         raise argparse.ArgumentTypeError(f"expected a time such as 01:00:00 or 2-12:00:00, found {text!r}")
     return text
 
 
 def line(text: str) -> str:
-    """Read the value of an `#SBATCH` option."""
     if not VALUE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"expected one word of letters, digits and _.,:@+=/-, found {text!r}")
     return text

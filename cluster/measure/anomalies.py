@@ -120,7 +120,6 @@ def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return some of the names as text."""
     several = list(names)
     more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
     return ", ".join(several[:MOST_NAMED]) + more

@@ -224,7 +224,6 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
     @property
     def hosts(self) -> int:
-        """Number of hosts."""
         return len({rank.host for rank in self.ranks})
 
 

@@ -20,6 +20,5 @@ def pass_turn(world: Any, to: int) -> None:
 
 
 def wait_for_turn(world: Any, source: int) -> None:
-    """Sleep until this rank's turn."""
     idle_waiting.wait_until(lambda: world.Iprobe(source, TURN))
     world.Recv(NOTHING, source, TURN)

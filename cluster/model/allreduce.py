@@ -146,5 +146,4 @@ def hierarchical_reduction(places: RankLocations, each: int, size: float) -> Ite
 
 
 def powers(count: int) -> list[int]:
-    """Return the powers 1, 2, 4, ... below the count."""
     return [1 << k for k in range((count - 1).bit_length())]

@@ -61,7 +61,6 @@ class RankLocations(NamedTuple):
 
     @property
     def hosts(self) -> int:
-        """Number of hosts with ranks."""
         return int(self.host[-1]) + 1
 
 
@@ -102,13 +101,11 @@ class Interconnect:
     crowds: tuple[tuple[int, float], ...] = ()
 
     def places(self, ranks: int) -> RankLocations:
-        """Assign ranks to hosts and sites."""
         host = np.arange(ranks) // self.cores_per_host
         hosts = int(host[-1]) + 1
         return RankLocations(host, host * min(self.sites, hosts) // hosts)
 
     def hosts_of(self, ranks: int) -> int:
-        """Return the number of hosts for a number of ranks."""
         return -(-ranks // self.cores_per_host)
 
     def crowding(self, ranks: int) -> float:
@@ -171,7 +168,6 @@ def find_interconnects(name: str) -> list[Interconnect]:
 
 
 def interconnect_names() -> list[str]:
-    """List the networks that need no file."""
     return list(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
@@ -223,6 +219,5 @@ def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
 
 
 def median_hop(links: Sequence[Link]) -> Hop:
-    """Return the medians over some pairs."""
     alpha, beta = median(link.alpha_s for link in links), median(link.beta_s_per_byte for link in links)
     return Hop(alpha, beta, f"measured, the median of {len(links)} pairs")

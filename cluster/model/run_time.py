@@ -91,12 +91,10 @@ class IterationTimes(NamedTuple):
 
     @property
     def total_s(self) -> float:
-        """All of it."""
         return sum(self)
 
     @property
     def communication_share(self) -> float:
-        """Fraction of the time spent in communication, 0 to 1."""
         return self.communication_s / self.total_s
 
 
@@ -118,7 +116,6 @@ class ScalingPoint(NamedTuple):
 
     @property
     def efficiency(self) -> float:
-        """Speed-up per rank."""
         return self.speedup / self.ranks
 
 
@@ -215,7 +212,6 @@ MAX_RANKS = {"halves": 2}
 
 
 def iteration(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Return the times of an iteration."""
     return PARTITION_SCHEMES[work.way](work, speed, network, ranks)
 
 

@@ -42,7 +42,6 @@ def survives_lost_ranks() -> bool:
 
 
 def launched() -> bool:
-    """Return True if an MPI launcher started this process."""
     return _first(RANK + SIZE) is not None
 
 
@@ -56,7 +55,6 @@ def first_of_separate_tasks() -> int | None:
 
 
 def rank() -> int:
-    """Return this process's rank; 0 without a launcher."""
     return _first(RANK) or 0
 
 

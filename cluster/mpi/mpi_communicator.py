@@ -88,11 +88,9 @@ class Mpi(SharedWordFactory):
         self._liveness = self._make_liveness(mpi)
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
-        """Make the state of this rank that others can read."""
         return liveness.own_liveness(mpi)
 
     def host(self) -> str:
-        """See `Communicator`."""
         return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
@@ -176,7 +174,6 @@ class Mpi(SharedWordFactory):
             self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
 
     def departed(self) -> int | None:
-        """Read the state of the other ranks; see `Communicator`."""
         return self._liveness.departed()
 
     def barrier(self) -> None:

@@ -59,7 +59,6 @@ class TimedCommunicator(SharedWordFactory):
         self.reset()
 
     def reset(self) -> None:
-        """Start again from zero."""
         self.seconds = 0.0
         self.calls = 0
         self.sent_bytes = 0
@@ -89,7 +88,6 @@ class TimedCommunicator(SharedWordFactory):
     assemble = _passed_on("assemble")
 
     def host(self) -> str:
-        """See `Communicator`."""
         return self.wrapped.host()
 
     def departed(self) -> int | None:
@@ -102,7 +100,6 @@ class TimedCommunicator(SharedWordFactory):
         return word if isinstance(word, LocalWord) else TimedWord(word, self)
 
     def counter(self) -> SharedCounter:
-        """See `Communicator`."""
         return self.wrapped.counter() if self.survives else super().counter()
 
 

@@ -24,11 +24,9 @@ class Solo(SharedWordFactory):
     lost: Sequence[int] = ()
 
     def host(self) -> str:
-        """See `Communicator`."""
         return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Return its input; see `Communicator`."""
         check_pair(value, index)
         return int(value), int(index)
 
@@ -38,36 +36,28 @@ class Solo(SharedWordFactory):
         return summand.copy() if isinstance(summand, np.ndarray) else summand
 
     def bcast(self, item: T) -> T:
-        """Return its input; see `Communicator`."""
         return item
 
     def gather(self, item: T) -> list[T] | None:
-        """Return its input as the only element of a list; see `Communicator`."""
         return [item]
 
     def join(self, items: np.ndarray) -> np.ndarray:
-        """Return a copy of its input; see `Communicator`."""
         return np.array(items)
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Leave them as they are; see `Communicator`."""
         check_summand(items)
 
     def transfer(self, messages: Sequence[Message]) -> None:
-        """Refuse messages; see `Communicator`."""
         if messages:
             raise ValueError(f"{len(messages)} messages of a process alone")
 
     def send(self, items: np.ndarray, to: int) -> None:
-        """Refuse to send; see `Communicator`."""
         raise ValueError(f"rank {to} of a process alone")
 
     def receive(self, items: np.ndarray, source: int) -> None:
-        """Refuse to receive; see `Communicator`."""
         raise ValueError(f"rank {source} of a process alone")
 
     def departed(self) -> int | None:
-        """Return None; see `Communicator`."""
         return None
 
     def barrier(self) -> None:
@@ -77,5 +67,4 @@ class Solo(SharedWordFactory):
         """Return at once; see `Communicator`."""
 
     def word(self) -> Word:
-        """Make a word of this process; see `Communicator`."""
         return LocalWord()

@@ -201,12 +201,10 @@ def _text(self: Any) -> str:
 
 
 def is_bundle(kind: Any) -> bool:
-    """Return True for the class of a bundle."""
     return isinstance(kind, type) and hasattr(kind, "__fields__")
 
 
 def fields_of(cls: type) -> dict[str, Any]:
-    """The kind of every field, by name."""
     fields: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
     return fields
 
@@ -375,7 +373,6 @@ def sizes_of_rows(cls: type) -> dict[str, int | str]:
 
 @lru_cache(maxsize=1024)
 def has_rows(cls: type) -> bool:
-    """Return True if a bundle, or one in it, has a `Row` field."""
     return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
 
 

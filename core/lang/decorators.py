@@ -72,10 +72,8 @@ class Kernel(Source):
 
 
 def kernel(python: Any) -> Kernel:
-    """Decorator: the function is a kernel."""
     return Kernel(python)
 
 
 def function(python: Any) -> Function:
-    """Decorator: the function may be called by kernels."""
     return Function(python)

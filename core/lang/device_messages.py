@@ -44,7 +44,6 @@ class MessageSettings(NamedTuple):
     floats: Any
 
     def hidden(self) -> dict[str, Any]:
-        """The hidden parameters and their types."""
         return {INTEGERS: tree.ArrayType(i64, "global"), FLOATS: tree.ArrayType(self.floats, "global"), PROGRAM: i64}
 
 

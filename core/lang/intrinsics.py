@@ -146,7 +146,6 @@ sqrt, sin, cos, exp, log, pow = (  # noqa: A001
 
 
 def popcount(a: Any) -> Any:
-    """Number of set bits of an integer."""
     scalar = promoted(type_of(a))
     return i32((int(a) & ((1 << scalar.bits) - 1)).bit_count())
 

@@ -71,7 +71,6 @@ class Source:
             linecache.cache[self.path] = (sum(map(len, lines)), None, lines, self.path)
 
     def refuse(self, node: Any, what: str) -> NoReturn:
-        """Raise a `KernelError` that points at ``node``."""
         line = getattr(node, "lineno", self.first_line)
         raise KernelError(f"{self.path}:{line}: {self.name}: {what}")
 
@@ -183,7 +182,6 @@ class Source:
         return kinds
 
     def _is_type(self, kind: Any) -> bool:
-        """Return True if a parameter may be declared so."""
         return is_type(kind) and (self.is_kernel or not isinstance(kind, Table))
 
 

@@ -49,7 +49,6 @@ def write_colony(path: Path, distances: np.ndarray, options: Any) -> None:
 
 
 def climb_arguments(options: Any) -> tuple[object, ...]:
-    """Return the number of climbs."""
     return (options.climbers,)
 
 
@@ -115,7 +114,6 @@ class CProgramCase(Case):
         return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 
     def command(self) -> list[str]:
-        """Return the command line that runs the program and records it."""
         command = [sys.executable, "-m", "drivers.bench.c_programs", self.configuration.device_name]
         command += [self.workload.name, *self.arguments, *seed_words(self.seeds)]
         return [*command, "--repeats", str(self.repeats), "--record", str(self.records)]

@@ -100,7 +100,6 @@ def build_cases(
 
 
 def families(asked: str) -> Sequence[str]:
-    """Return the families of `--workload`."""
     return [family for family in FAMILIES if family not in TABLES["only_when_named"]] if asked == "all" else [asked]
 
 

@@ -57,7 +57,6 @@ class EqualWork:
 
 
 def show_case(case: BenchmarkCase, results: Results) -> None:
-    """Print the table of a case, what was found, and the remark."""
     for line in case_lines(case, results):
         print(line, flush=True)
 

@@ -33,7 +33,6 @@ class SilentDisplay:
     """Shows nothing."""
 
     def __enter__(self) -> SilentDisplay:
-        """Begin, without a sign of it."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -51,7 +50,6 @@ class ProgressBar:
         self._task = rich_progress.add_task(description, total=None, note="")
 
     def __enter__(self) -> ProgressBar:
-        """Begin to show."""
         self._progress.start()
         return self
 
@@ -60,7 +58,6 @@ class ProgressBar:
         self._progress.stop()
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        """See `ProgressDisplay`."""
         self._progress.update(self._task, completed=done, total=total, note=note)
 
 
@@ -79,7 +76,6 @@ class NotebookProgressBar:
         self._place: Any = None
 
     def __enter__(self) -> NotebookProgressBar:
-        """Begin to show."""
         from IPython.display import display
 
         self._place = display(self._shown(""), display_id=True)
@@ -92,7 +88,6 @@ class NotebookProgressBar:
         self._place.update(HTML(""))
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        """Show ``done`` of ``total`` steps, if the total is known; a note replaces the last one."""
         part = f' value="{done}" max="{total}"' if total else ""
         of = f" of {total:,}" if total else ""
         self._place.update(self._shown(f"<progress{part}></progress> {done:,}{of} {html.escape(note)}"))

@@ -62,7 +62,6 @@ class Comparison:
 
     @property
     def runs(self) -> Runs:
-        """Records of the compared runs."""
         return Runs(record for section in self.sections for record in section.records)
 
     def plot(self, axes: Any = None, section: int = 0) -> Any:

@@ -76,7 +76,6 @@ class Result:
         return f"Result({self.name!r}, cost={self.cost}, seconds={self.seconds:.6f}, backend={self.backend!r})"
 
     def __str__(self) -> str:
-        """Return the line that programs print."""
         return self.words
 
     def plot(self, axes: Any = None) -> Any:
@@ -120,7 +119,6 @@ class Results(Sequence[Result]):
     def __getitem__(self, index: slice) -> Results: ...
 
     def __getitem__(self, index: int | slice) -> Result | Results:
-        """Return one result, or a slice of them."""
         return Results(self.runs[index]) if isinstance(index, slice) else self.runs[index]
 
     def __len__(self) -> int:
@@ -130,7 +128,6 @@ class Results(Sequence[Result]):
         return iter(self.runs)
 
     def __str__(self) -> str:
-        """Return a line for each run."""
         return "\n".join(map(str, self.runs))
 
     def __repr__(self) -> str:
@@ -144,42 +141,34 @@ class Results(Sequence[Result]):
 
     @property
     def cost(self) -> int:
-        """Cost of the best run."""
         return self.best.cost
 
     @property
     def costs(self) -> list[int]:
-        """The cost of each run."""
         return [run.cost for run in self.runs]
 
     @property
     def solution(self) -> Any:
-        """The best solution of all runs."""
         return self.best.solution
 
     @property
     def history(self) -> list[list[Any]] | None:
-        """The history of the best run."""
         return self.best.history
 
     @property
     def evaluations(self) -> int:
-        """Amount of work of all runs."""
         return sum(run.evaluations for run in self.runs)
 
     @property
     def seconds(self) -> float:
-        """Time of all runs without compilation."""
         return sum(run.seconds for run in self.runs)
 
     @property
     def confirmed(self) -> bool | None:
-        """True if all runs are confirmed; None if one of them has no scorer."""
         return None if None in [run.confirmed for run in self.runs] else True
 
     @property
     def interrupted(self) -> bool:
-        """True if a run was interrupted."""
         return any(run.interrupted for run in self.runs)
 
     @property

@@ -45,11 +45,9 @@ class FlowShopWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """Operations, for each insertion."""
         return int(problem.instance.times.size * problem.instance.jobs**2)
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return float(5e8 / problem.instance.times.size)
 
 

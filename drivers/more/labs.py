@@ -34,17 +34,14 @@ class LabsWorkload(LocalSearchWorkload):
     iterations, usual_size = 2_500, 40**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
         from core.problems.more.labs.problem import Labs
 
         return Labs(options.instance), "the number of its signs"
 
     def size(self, problem: Any) -> int:
-        """The square of the number of signs."""
         return int(problem.encoding.n**2)
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return float(5e8 / problem.encoding.n)
 
 

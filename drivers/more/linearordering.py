@@ -43,11 +43,9 @@ class LinearOrderingWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """The square of the number of rows."""
         return int(problem.encoding.n**2)
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return 3e8
 
 

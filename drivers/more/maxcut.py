@@ -55,11 +55,9 @@ class MaxCutWorkload(LocalSearchWorkload):
         return MaxKCut(graph), graph.source
 
     def size(self, problem: Any) -> int:
-        """Moves of all vertices."""
         return int(problem.encoding.n * (problem.encoding.choices - 1))
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return 5e8
 
 

@@ -40,11 +40,9 @@ class MaxSatWorkload(LocalSearchWorkload):
         return problem, problem.instance.source
 
     def size(self, problem: Any) -> int:
-        """Literals of all clauses."""
         return len(problem.instance.literals)
 
     def speed(self, problem: Any) -> float:
-        """Neighbours that a core evaluates in a second."""
         return float(3e8 * problem.encoding.n / len(problem.instance.literals))
 
 

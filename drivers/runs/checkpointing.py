@@ -66,11 +66,9 @@ class RecoveryState:
         self.lock: RunCheckpointLock | None = None
 
     def __enter__(self) -> RecoveryState:
-        """Begin without a lock."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Free the checkpoint for other runs."""
         if self.lock is not None:
             self.lock.free()
 
@@ -183,7 +181,6 @@ class RunCheckpoints:
 
     @property
     def done(self) -> int:
-        """Return the number of finished repetitions known to all ranks."""
         return self.memory.done.get(self.options.seed, 0)
 
     @property

@@ -263,7 +263,6 @@ def number(text: str) -> float | None:
 
 
 def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
-    """Least, average and most."""
     return (min(values), sum(values) / len(values), max(values)) if values else None
 
 

@@ -63,7 +63,6 @@ class SingleRankVerdict(NamedTuple):
     """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
 
     def details(self) -> dict[str, Any]:
-        """Return this for the details of a record."""
         return {name: value for name, value in self._asdict().items() if name != "shared_after_s" or value is not None}
 
     def words(self, name: str, ranks: int) -> str:

@@ -78,7 +78,6 @@ class Repetitions:
 
     @property
     def run(self) -> PreparedRun[Any]:
-        """Return the run of this rank."""
         return replace(self.sharing.run, checkpointer=self.long_run.checkpointer)
 
     ended = False
@@ -266,7 +265,6 @@ class Repetitions:
     def show(
         self, result: RepetitionResult, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str
     ) -> None:
-        """One line on standard output, and what the search has to note."""
         print(self.in_words(result, spent, verdict), flush=True)
         for words in getattr(self.run.search, "notes", ()):
             print_note(words)
@@ -283,7 +281,6 @@ class Repetitions:
         )
 
     def unit_of(self, result: RepetitionResult) -> str:
-        """Return the unit of work of a repetition."""
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: RepetitionMeasurement) -> str:

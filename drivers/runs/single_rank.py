@@ -54,7 +54,6 @@ class PausingCheckpointer(Checkpointer):
         self.pause_at = time.perf_counter() + after_s
 
     def is_due(self) -> bool:
-        """See `Checkpointer`."""
         return time.perf_counter() >= self.pause_at or (self.inner is not None and self.inner.is_due())
 
     def keep(self, ranks: Any, state: Checkpoint | None) -> None:

@@ -68,7 +68,6 @@ class InstanceRuns:
 
     @property
     def families(self) -> list[SeedFamily]:
-        """The runs of each row."""
         return list(self.rows["family"])
 
     @property

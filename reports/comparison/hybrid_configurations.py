@@ -43,7 +43,6 @@ class HybridConfigurations:
 
     @property
     def where(self) -> str:
-        """The cores as text."""
         return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
 
     @property
@@ -91,7 +90,6 @@ class HybridConfigurations:
 
 
 def cores_each(row: ComparedRun) -> int:
-    """The cores of each rank of a row."""
     return row.record.cores_per_rank or 1
 
 

@@ -73,6 +73,5 @@ def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[
 
 
 def _listed(before: str | None, more: str | None) -> str | None:
-    """Return distinct values as a list in a sentence."""
     known = before.split(SEPARATOR) if before else []
     return SEPARATOR.join(dict.fromkeys([*known, *([more] if more else [])])) or None

@@ -47,21 +47,17 @@ class OverviewRow:
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
-        """All runs."""
         return self.comparison.rows if self.comparison else ()
 
     def on(self, device: str) -> ComparedRun | None:
-        """The run on a device, by `ComparedRun.name`."""
         return next((row for row in self.rows if row.name == device), None)
 
     @property
     def baseline(self) -> ComparedRun | None:
-        """The run on one core."""
         return self.comparison.baseline if self.comparison else None
 
     @property
     def instance(self) -> str:
-        """The instance; empty without a comparison."""
         return self.comparison.work.instance if self.comparison else ""
 
     @property
@@ -101,7 +97,6 @@ class Overview:
 
     @property
     def rows(self) -> list[ComparedRun]:
-        """All runs."""
         return [row for line in self.lines for row in line.rows]
 
     @property
@@ -112,19 +107,16 @@ class Overview:
 
     @property
     def repetitions(self) -> str:
-        """The number of repetitions behind each median, as text."""
         counts = sorted({row.running.repetitions for row in self.rows})
         number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         return "one repetition" if number == "1" else f"{number} repetitions"
 
     @property
     def machines(self) -> list[str]:
-        """The machines of the runs, as text."""
         return [machine(environment) for environment in letter_machines(row.record for row in self.rows).values()]
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:
-        """Return the cautions of each workload's comparison."""
         nearby = [row.record for row in self.rows]
         return {line.workload: cautions(line.comparison, nearby) for line in self.lines if line.comparison}
 

@@ -47,7 +47,6 @@ class RankScalingPoint(NamedTuple):
 
     @property
     def efficiency(self) -> float:
-        """The part of the ideal speed-up that is reached."""
         return self.speedup.value / self.ranks
 
 

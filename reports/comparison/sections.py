@@ -62,7 +62,6 @@ class ComparedSection:
 
     @cached_property
     def cautions(self) -> list[Caution]:
-        """Return the reasons to doubt figures, for notes."""
         return cautions(self.comparison, self.nearby)
 
     @cached_property
@@ -89,7 +88,6 @@ class ComparedSection:
 
     @cached_property
     def strong(self) -> list[scaling.ScalingCurve]:
-        """Curves over ranks of the same work."""
         return scaling.strong(self.comparison)
 
     @cached_property

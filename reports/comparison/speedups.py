@@ -100,12 +100,10 @@ class ComparedRun:
 
     @property
     def rate(self) -> float | None:
-        """Evaluations per second of running time; None where the workload counts none."""
         return _rate(self.record.evaluations, self.running)
 
     @property
     def kernel_rate(self) -> float | None:
-        """Evaluations per second of kernel time."""
         return _rate(self.record.evaluations, self.kernel)
 
 
@@ -141,7 +139,6 @@ class ComparedRuns:
 
     @property
     def baseline(self) -> ComparedRun | None:
-        """The first row of one core, if there is any."""
         return next((row for row in self.rows if is_baseline(row)), None)
 
     @property

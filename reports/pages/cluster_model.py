@@ -48,7 +48,6 @@ class ModelledInstance(NamedTuple):
 
     @property
     def gpu_speedup(self) -> float | None:
-        """That of the GPU over one core."""
         return None if self.gpu_s is None else self.core_s / self.gpu_s
 
 

@@ -275,7 +275,6 @@ def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> l
 
 
 def all_tables(sections: Sequence[ComparedSection]) -> list[TextTable]:
-    """All tables of a report, in its order."""
     several = [overview(sections)] if len(sections) > 1 else []
     return [*several, *(table for section in sections for table in tables(section).values())]
 

@@ -89,7 +89,6 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def made_by(self) -> str:
-        """The command lines in one."""
         return " && ".join(self.commands)
 
     @property

@@ -88,7 +88,6 @@ def written_into(folder: Path) -> Iterator[None]:
 
 
 def remove_files(folder: Path, *patterns: str) -> None:
-    """Remove the files of an earlier report."""
     for pattern in patterns:
         for path in folder.glob(pattern):
             path.unlink()

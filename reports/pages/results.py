@@ -162,7 +162,6 @@ def read(folder: Path) -> dict[str, ResultsTable]:
 
 
 def _content(folder: Path) -> tuple[DataFile, ResultsContent]:
-    """The file, and what it says as a whole."""
     file = DataFile(folder / DATA)
     return file, file.part(ResultsContent, file.content, "the file")
 
@@ -271,7 +270,6 @@ def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence
 
 
 def _might_run(paper: Paper, choice: FigureChoice) -> bool:
-    """Return True if the paper's data have a run for a cell."""
     exhibit = find_exhibit(paper, choice)
     series = next(series for series in exhibit.series if series.name == choice.series)
     return not choice.line or series.runs(exhibit.line(choice.line))

@@ -153,13 +153,11 @@ def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str,
 
 
 def split_device(name: str) -> tuple[str, str]:
-    """Split a device's name from its ranks."""
     device, _, ranks = name.partition(", ")
     return device, ranks
 
 
 def shortened(text: str, width: int) -> str:
-    """Cut a text to a width."""
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 

@@ -76,7 +76,6 @@ def modelled(
 
 
 def curve_style(number: int) -> dict[str, Any]:
-    """Return colour and marker of a curve."""
     kinds = len(style.COLOURS)
     return {"color": style.COLOURS[number % kinds], "marker": style.MARKERS[number % kinds]}
 

@@ -116,7 +116,6 @@ def _measures(unit: str) -> list[tuple[EffortMeasure, str]]:
 
 
 def _finish(figure: Any, grid: Any, title: str) -> None:
-    """Put title and legend around the panels."""
     figure.suptitle(title)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", frameon=False, handlelength=4)

@@ -182,7 +182,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             _check_repetition(repetition, self.ranks, f"repetitions[{position}]")
 
     def __eq__(self, other: object) -> bool:
-        """Return True if two records have equal content, read from any place."""
         return isinstance(other, Record) and self._content() == other._content()
 
     def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
@@ -191,7 +190,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def running_seconds(self) -> list[float]:
-        """End-to-end seconds of every repetition, without compilation."""
         return [repetition.running_s for repetition in self.repetitions]
 
     @property
@@ -229,7 +227,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def hashed(self) -> str:
-        """Return the hash and its scope as text."""
         return f"{self.hash} of {HASH_SCOPES[self.hash_scope]}"
 
     @property
@@ -243,7 +240,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return identity(structs.asdict(self))
 
     def to_line(self) -> str:
-        """Return the record as one line of JSON, newline included; `schema` comes first."""
         return json.dumps(self._content(), allow_nan=False) + "\n"
 
     def _content(self) -> dict[str, Any]:

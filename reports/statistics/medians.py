@@ -32,7 +32,6 @@ class Estimate:
     high: float | None = None
 
     def scaled(self, factor: float) -> Estimate:
-        """Return the estimate multiplied by a factor."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Estimate(self.value * factor, low, high)
 

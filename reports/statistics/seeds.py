@@ -36,7 +36,6 @@ class SeedQuality:
 
     @classmethod
     def of(cls, family: Sequence[Record]) -> SeedQuality:
-        """Summarise the runs of a family."""
         return cls(
             tuple(family), summarise([run.best_cost for run in family]), family[0].details.get("optimum") or None
         )

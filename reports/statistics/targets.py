@@ -92,7 +92,6 @@ class Target:
 
     @property
     def words(self) -> str:
-        """Its name and the cost."""
         return f"{self.name} ({cost(self.cost)})"
 
 
@@ -105,7 +104,6 @@ class Targets:
 
     @property
     def first(self) -> Target:
-        """The hardest."""
         return self.all[0]
 
 
@@ -167,7 +165,6 @@ class TargetAttempts:
 
     @property
     def reached(self) -> int:
-        """Number of runs that reached the target."""
         return int(self.spent["reached"].sum())
 
     def amounts(self, measure: EffortMeasure, reached: bool | None = None) -> list[float]:
@@ -265,16 +262,13 @@ class SeedFamily:
 
     @property
     def has_histories(self) -> bool:
-        """True if times to targets are known."""
         return not self.samples.empty
 
     @property
     def costs(self) -> list[int | float]:
-        """The best cost of each run."""
         return [run.best_cost for run in self.runs]
 
     def reached(self, target: Target) -> int:
-        """Count the runs that found the target's cost or better, with histories or without."""
         return sum(run.best_cost <= target.cost for run in self.runs)
 
     def tries(self, target: Target) -> TargetAttempts | None:

@@ -31,7 +31,6 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def grouped(value: Any) -> str:
-    """Return a number with its thousands grouped; other things as they are, empty for None."""
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
 
 
@@ -61,7 +60,6 @@ def communication(record: Any) -> str:
 
 
 def signed(share: float) -> str:
-    """Return a relative difference in per cent."""
     return f"{100 * share:+.1f} %"
 
 
@@ -119,7 +117,6 @@ def interval(estimate: Any, form: Callable[[float], str], ends: Callable[[float]
 
 
 def seconds_interval(estimate: Any) -> str:
-    """Return a time with its interval."""
     return interval(estimate, seconds)
 
 
@@ -131,7 +128,6 @@ def ratio(value: Any) -> str:
 
 
 def ratio_interval(estimate: Any) -> str:
-    """Return a ratio with its interval; empty for None."""
     return "" if estimate is None else interval(estimate, ratio, number)
 
 

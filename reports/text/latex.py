@@ -108,5 +108,4 @@ def _cell(lines: Sequence[str], side: str) -> str:
 
 
 def document(tables: Iterable[str]) -> str:
-    """Return the text of a file with these tables."""
     return "\n".join([HEAD, *tables])

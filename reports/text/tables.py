@@ -69,16 +69,13 @@ class TextTable:
 
     @property
     def titles(self) -> list[str]:
-        """Headings without the sign of their side."""
         return [heading.removeprefix(">") for heading in self.headings]
 
     @property
     def right(self) -> list[bool]:
-        """True for columns aligned on the right."""
         return [heading.startswith(">") for heading in self.headings]
 
     def __str__(self) -> str:
-        """Return the table as Markdown, without a line end behind the last row."""
         sides = ["--:" if right else "---" for right in self.right]
         lines = [f"| {' | '.join(self.titles)} |", f"|{'|'.join(sides)}|"]
         return "\n".join([*lines, *(f"| {' | '.join(map(_in_markdown, row))} |" for row in self.rows)])

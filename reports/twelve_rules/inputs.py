@@ -80,7 +80,6 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joined: str | None = None
 
     def require_page(self) -> None:
-        """Raise PageUnknownError without a page."""
         if self.page is None:
             raise PageUnknownError
 
@@ -115,7 +114,6 @@ class RuleInputs:
 
     @cached_property
     def rows(self) -> list[tuple[str, ComparedRun]]:
-        """Rows of all comparisons with their labels."""
         labelled = [(comparison.label(row), row) for comparison in self.comparisons for row in comparison.rows]
         return [(self._label(label, row.record), row) for label, row in labelled]
 
@@ -127,7 +125,6 @@ class RuleInputs:
 
     @property
     def compared(self) -> list[tuple[str, ComparedRun]]:
-        """Rows with a speed-up over another row."""
         return [(label, row) for label, row in self.rows if row.speedup and not is_its_own_base(row)]
 
     @cached_property

@@ -54,7 +54,6 @@ class Rule(NamedTuple):
     findings: Mapping[str, tuple[str, str]]
 
     def decide(self, it: RuleInputs) -> tuple[str, str]:
-        """Return the verdict and its reason."""
         name, counted = CHECKS[self.check](it)
         verdict, reason = self.findings[name]
         return verdict, reason.format(found=counted, coverage=LEAST_FOR_COVERAGE, least=LEAST_FOR_INTERVAL)

@@ -158,7 +158,6 @@ class Liveness:
         atexit.register(self.leave)
 
     def together(self) -> None:
-        """Record the start of a collective call."""
         self._words[CALLS] += 1
 
     @contextmanager
@@ -170,7 +169,6 @@ class Liveness:
         self._words[PARTNER] = 0
 
     def departed(self) -> int | None:
-        """See `cluster.Communicator.departed`."""
         me, size = self._world.Get_rank(), self._world.Get_size()
         others = (rank for rank in range(size) if rank != me)
         return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
@@ -219,5 +217,4 @@ class Liveness:
 
 @cache
 def own_liveness(mpi: Any) -> Liveness:
-    """Return this process's `Liveness`; all ranks make it together."""
     return Liveness(mpi, mpi.COMM_WORLD)

@@ -107,7 +107,6 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
 
 
 def _host_at(address: str) -> str:
-    """Return the name of a host; resolved while the network works."""
     import socket
 
     return socket.getnameinfo((address, 0), 0)[0]

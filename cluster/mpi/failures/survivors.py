@@ -65,7 +65,6 @@ class FaultTolerantMpi(Mpi):
         return int(numbers[0]) if numbers else None
 
     def transfer(self, messages: Sequence[Message]) -> None:
-        """See `cluster.Communicator`."""
         self.world.guarded(super().transfer)(messages)
 
     def assemble(self) -> None:
@@ -73,7 +72,6 @@ class FaultTolerantMpi(Mpi):
         self.world.guarded(super().assemble)()
 
     def word(self) -> Word:
-        """See `cluster.Communicator`: a copy for each rank, and messages between them."""
         return self._posted.word()
 
     def counter(self) -> SharedCounter:
@@ -126,7 +124,6 @@ class GuardedCommunicator:
         self._signs = {mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED}
 
     def __getattr__(self, name: str) -> Any:
-        """A call or an attribute of the communicator."""
         attribute = getattr(self.whole, name)
         return self.guarded(attribute) if callable(attribute) else attribute
 
@@ -157,7 +154,6 @@ class GuardedCommunicator:
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 
     def tells_of_loss(self, error: Exception) -> bool:
-        """Return True if this error is MPI's report of a lost rank."""
         return isinstance(error, self._mpi.Exception) and error.Get_error_class() in self._signs
 
 
@@ -178,7 +174,6 @@ class WordMessages:
         self.sent: list[Any] = []
 
     def word(self) -> ReplicatedWord:
-        """A further word; all ranks make the same ones in the same order."""
         self.made += 1
         return self.words.setdefault(self.made, ReplicatedWord(self, self.made))
 
@@ -214,11 +209,9 @@ class ReplicatedWord:
         self.value = 0
 
     def add(self, summand: int) -> int:
-        """See `cluster.mpi.shared_words.Word`."""
         return self._done(ADD, summand) if summand else self._up_to_date()
 
     def lower(self, value: int) -> int:
-        """See `cluster.mpi.shared_words.Word`."""
         before = self._up_to_date()
         return self._done(LOWER, value) if value < before else before
 
@@ -231,11 +224,9 @@ class ReplicatedWord:
         self.posted.ranks.barrier()
 
     def close(self) -> None:
-        """See `cluster.mpi.shared_words.Word`."""
         del self.posted.words[self.number]
 
     def take_over(self, kind: int, operand: int) -> None:
-        """Apply the update of another rank."""
         self.value = self.value + operand if kind == ADD else min(self.value, operand)
 
     def _up_to_date(self) -> int:

@@ -68,7 +68,6 @@ class Bundles:
         return value.name in self.out.offered or value.name in self.out.parameters
 
     def copied(self, name: str, value: Any, statements: list[Any]) -> Any:
-        """A local of this name, with the value."""
         self.out.locals[name] = value.type
         statements.append(tree.Assign(name, value))
         return tree.Local(value.type, name)

@@ -111,7 +111,6 @@ class FunctionContext:
         self.statements.clear()
 
     def refuse(self, node: Any, what: str) -> NoReturn:
-        """Raise a located `KernelError`."""
         self.source.refuse(node, what)
 
     def descend(self, node: Any, levels: int) -> None:
@@ -155,7 +154,6 @@ class FunctionContext:
         return None if is_bundle(bound) else bound
 
     def count(self, node: ast.Call, expected: int) -> None:
-        """Check the number of arguments."""
         if len(node.args) != expected:
             self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
 

@@ -151,13 +151,11 @@ class Loops:
         return [tree.While(test, body)]
 
     def break_loop(self, node: ast.Break) -> list[Any]:
-        """Translate ``break``."""
         self.leave(node, "break").append(self.context.defined)
         self.context.defined = None
         return [tree.Break()]
 
     def continue_loop(self, node: ast.Continue) -> list[Any]:
-        """Translate ``continue``."""
         self.leave(node, "continue")
         self.context.defined = None
         return [tree.Continue()]

@@ -28,12 +28,10 @@ from core.lang.types import boolean, i64
 
 
 def literal(number: int) -> tree.Literal:
-    """A number in the type of the hidden array."""
     return tree.Literal(i64, i64(number))
 
 
 def sum_of(left: Any, right: Any) -> tree.Binary:
-    """The sum of two of them."""
     return tree.Binary(i64, "add", left, right)
 
 
@@ -126,5 +124,4 @@ class Messages:
 
 
 def text_of(node: Any) -> str | None:
-    """The literal text that an expression is, or None."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -102,7 +102,6 @@ class Numbers:
             return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
 
     def typed(self, node: Any) -> Any:
-        """Return an expression with a type for all its numbers."""
         return self.settled(self.context.expression(node), node)
 
     def truth(self, node: Any) -> Any:

@@ -61,7 +61,6 @@ class Statements:
         return [tree.Return(value)]
 
     def nothing(self, _: ast.Pass) -> list[Any]:
-        """Translate ``pass``."""
         return []
 
     def evaluated(self, node: ast.Expr) -> list[Any]:
