@@ -74,6 +74,9 @@ def automatic(kind: str) -> str | None:
 def create(name: str, device: str | None = None, cores: int | None = None) -> Backend:
     """Make a backend on one of its devices.
 
+    Raises `Unavailable` if the backend or device does not exist, several devices match, the device failed its
+    self-test, it has fewer cores or cannot be limited to some of its cores, or the stack is too small.
+
     Parameters
     ----------
     name
@@ -83,13 +86,6 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         passes the self-test.
     cores
         Number of the processor's cores to use; by default all that this process may use.
-
-    Raises
-    ------
-    Unavailable
-        The backend or device does not exist, several devices match, the device failed its self-test, it has
-        fewer cores or cannot be limited to some of its cores, or the stack is too small.
-
     """
     kind = backend_class(name)
     require_stack()
@@ -110,11 +106,7 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
 def require_stack() -> None:
     """Refuse a stack on which compilers and kernels, with their local arrays, would end by a segmentation fault.
 
-    Raises
-    ------
-    Unavailable
-        The process's limit is below `LEAST_STACK`.
-
+    Raises `Unavailable` if the process's limit is below `LEAST_STACK`.
     """
     import resource
 

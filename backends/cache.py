@@ -78,10 +78,7 @@ def _temporary_root() -> str:
 def write_once(path: str, content: bytes) -> str:
     """Write a file by one rename. Of several writers the last one wins, with the same content.
 
-    Returns
-    -------
-    The file's path: ``path``, or one in a temporary folder if the cache cannot take it (a full disk).
-
+    Returns the file's path: ``path``, or one in a temporary folder if the cache cannot take it (a full disk).
     """
     try:
         _write(path, content)

@@ -36,7 +36,6 @@ class Collectives:
         A `cluster.Communicator`.
     groups
         For each rank the first one that lies in the same memory (`memory_groups`).
-
     """
 
     on_device = False
@@ -72,7 +71,8 @@ class Collectives:
         """Make an array that belongs to all ranks together.
 
         Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
-        of the same size, which `gather` and `exchange` bring up to date.
+        of the same size, which `gather` and `exchange` bring up to date. Raises `OutOfMemory` if memory is
+        insufficient; the job ends, since the other ranks wait.
 
         Parameters
         ----------
@@ -81,12 +81,6 @@ class Collectives:
         bounds : list of int, one more than there are ranks
             Rank r mostly uses elements bounds[r] to bounds[r + 1] - 1. They are placed near its device if possible;
             equal parts by default.
-
-        Raises
-        ------
-        OutOfMemory
-            Not enough memory; the job ends, since the other ranks wait.
-
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
@@ -124,7 +118,6 @@ class Collectives:
             ``least`` or ``sum``; a sum wraps around in the buffer's type.
         start, count
             The elements to combine; all by default.
-
         """
         elements = (start, buffer.size - start if count is None else count)
         if not self.is_silent and elements[1] > 0:
@@ -213,7 +206,6 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
         A `cluster.Communicator`.
     memory
         Name of the memory that this rank's device shares with others of its host; empty if none.
-
     """
     places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
     return [places.index(place) for place in places]

@@ -25,11 +25,7 @@ def cpu_device() -> DeviceInfo:
 def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
     """Return a processor limited to ``cores`` cores, with this limit in its name.
 
-    Raises
-    ------
-    Unavailable
-        The processor has fewer cores.
-
+    Raises `Unavailable` if the processor has fewer cores.
     """
     present = device.compute_units
     if not 1 <= cores <= present:

@@ -180,7 +180,6 @@ class Device:
             The elements.
         read, written
             True if the block reads the elements, and if elements that it writes are copied to the buffer.
-
         """
         host = self.read(buffer, start, count) if read else np.empty(count, buffer.dtype)
         yield host
@@ -216,7 +215,6 @@ class Device:
         UserError
             No bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
             that ``types`` does not name, or of 2^31 elements and more; a negative count.
-
         """
         return self.rows(bundle, 1, **types).bundle
 
@@ -259,11 +257,7 @@ class Device:
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.
 
-        Raises
-        ------
-        LaunchRefused
-            The sizes or dtypes differ: numbers would be cut, repeated or left out.
-
+        Raises `LaunchRefused` if the sizes or dtypes differ: numbers would be cut, repeated or left out.
         """
         if (host.size, host.dtype) != (buffer.size, buffer.dtype):
             raise LaunchRefused(
@@ -281,22 +275,15 @@ class Device:
     def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         """Queue a copy of some elements after all launches so far; later launches run meanwhile.
 
+        Returns a function that waits until the elements are in ``host``. Raises `LaunchRefused` if the buffer has no
+        such elements, or ``host`` is of another size or dtype.
+
         Parameters
         ----------
         buffer, start, count
             The elements; they must not be written before the copy has ended.
         host : 1-D, count, of the buffer's dtype
             Destination; `host_array` makes such memory.
-
-        Returns
-        -------
-        A function that waits until the elements are in ``host``.
-
-        Raises
-        ------
-        LaunchRefused
-            The buffer has no such elements, or ``host`` is of another size or dtype.
-
         """
         self.check_part(buffer, start, count)
         if (host.size, host.dtype) != (count, buffer.dtype):

@@ -23,11 +23,7 @@ VARIABLE = "ONEKERNEL_CHECKS"
 def checks_enabled(usual: bool) -> bool:
     """Return True if machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` is 1 or 0.
 
-    Raises
-    ------
-    UserError
-        The variable has another value.
-
+    Raises `UserError` if the variable has another value.
     """
     said = os.environ.get(VARIABLE, "")
     if said not in ("", "0", "1"):
@@ -66,11 +62,7 @@ class DeviceOutput:
     def report(self) -> None:
         """Wait for all launches, print their messages and raise an error for a failed assertion.
 
-        Raises
-        ------
-        KernelError
-            An assertion failed; an ``AssertionError`` too.
-
+        Raises `KernelError`, which is an `AssertionError` too, if an assertion failed.
         """
         assert self.integers is not None and self.floats is not None
         if not self.backend.read(self.integers, 0, device_messages.FIRST).any():

@@ -33,16 +33,7 @@ _idle = IdleBackends()
 def take(name: str, device: str | None = None, cores: int | None = None) -> Backend:
     """Return an idle backend of a device, or a new one; pass it to `give_back` after the run.
 
-    Parameters
-    ----------
-    name, device, cores
-        As `backends.create` takes them.
-
-    Raises
-    ------
-    Unavailable
-        See `backends.create`.
-
+    Raises `Unavailable` as `backends.create` does.
     """
     # The device, the process, and environment settings that a backend reads when it is made.
     settings = [os.environ.get(variable) for variable in VARIABLES]

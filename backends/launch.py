@@ -116,7 +116,6 @@ class Backend(Device):
         KernelError
             The kernel is not in the language, or an assertion of it failed (where `checks`, which makes launches of
             kernels with ``assert`` or ``print`` wait).
-
         """
         if self._recording is not None:
             self._recording.launches.append(self.bind(kernel, teams, team_size, arguments))
@@ -215,7 +214,6 @@ class Backend(Device):
         ----------
         kernel, team_size, *arguments
             Of the launches, as `launch` takes them.
-
         """
         lanes = min(team_size, self.capabilities.max_team_size)
         while lanes > 1:
@@ -272,16 +270,7 @@ class Backend(Device):
             self._recording = None
 
     def joined(self, ranks: Any, links: list[Any]) -> Collectives:
-        """Make new collectives with other ranks, all of which call this.
-
-        Parameters
-        ----------
-        ranks
-            Their communicator.
-        links
-            For every rank (host, result of its `link`).
-
-        """
+        """Make new collectives with other ranks, all of which call this."""
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
 
@@ -303,7 +292,6 @@ def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: K
     LaunchRefused
         An argument is no buffer or has another element type; a buffer occurs twice (compilers assume that the
         arrays of a launch share no memory); or no array has the generic type of a number.
-
     """
     types: dict[str, Any] = {}
     names: dict[int, str] = {}

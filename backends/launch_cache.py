@@ -56,7 +56,6 @@ class LaunchReader:
     kept : dict
         Launches by their keys, None for those seen once. Keys have serial numbers of buffers: they keep nothing alive,
         and a new buffer at an old address is not mistaken for the old one.
-
     """
 
     def __init__(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:

@@ -20,7 +20,6 @@ class PythonBackend(HostMemory):
         One of `devices`.
     reverse
         Run lanes from last to first: a result that changes shows a race between lanes.
-
     """
 
     name = "python"

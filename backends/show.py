@@ -84,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
     """Return the text of a kernel.
 
+    Raises `UserError` if there is no such kernel, it is not in the language, or constants or types are missing, unknown
+    or do not fit.
+
     Parameters
     ----------
     named
@@ -94,12 +97,6 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
         Lanes of a team; None for the dialect's own number.
     constants, types
         A ``name=value`` for each ``Const`` parameter, a ``name=type`` for each generic type.
-
-    Raises
-    ------
-    UserError
-        There is no such kernel, it is not in the language, or constants or types are missing, unknown or do not fit.
-
     """
     kind = DIALECTS[dialect]
     kernel = find_kernel(named)

@@ -53,7 +53,6 @@ class ShapeTuner:
         The fastest shape among those with all their trials.
     done : bool
         True if all shapes are tried, or one has failed.
-
     """
 
     def __init__(

@@ -143,14 +143,7 @@ def prepend_import_path(folder: str) -> Iterator[None]:
 
 
 def start_worker(parent: int) -> None:
-    """Make a new worker end with its parent, and not before.
-
-    Parameters
-    ----------
-    parent
-        The process that started this one.
-
-    """
+    """Make a new worker end with its parent, and not before."""
     from joblib.externals.loky import process_executor
 
     # Shared memory counts as memory of the worker: loky would take large buffers for a leak and replace the worker.

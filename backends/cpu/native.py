@@ -76,8 +76,8 @@ def _versions() -> str:
 def compile_object(source: str, path: str) -> str:
     """Compile an emitted module with numba and save its machine code.
 
-    The module's name, and so every symbol, depends on the source. So one process can load code from several others,
-    and equal names never clash.
+    The module's name, and so every symbol, depends on the source. So one process can load code from several others, and
+    equal names never clash. Returns the file's path: ``path``, or a temporary one if the cache cannot take it.
 
     Parameters
     ----------
@@ -85,11 +85,6 @@ def compile_object(source: str, path: str) -> str:
         A module printed by `backends.emit.numba_python.CpuPython`.
     path
         The object file, as `object_path` gives it.
-
-    Returns
-    -------
-    The file's path: ``path``, or a temporary one if the cache cannot take it.
-
     """
     import numba
     from numba.core import types
@@ -109,11 +104,7 @@ def compile_object(source: str, path: str) -> str:
 def load(path: str) -> Any:
     """Load the function of an object file for ctypes, which releases the interpreter lock during a call.
 
-    Raises
-    ------
-    FileNotFoundError
-        The file is missing or damaged.
-
+    Raises `FileNotFoundError` if the file is missing or damaged.
     """
     if path not in _loaded:
         content = read_sealed(path)

@@ -53,7 +53,6 @@ def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mma
     ------
     OSError
         Not enough memory. Without a reservation the first write beyond it would end the process by SIGBUS.
-
     """
     free = free_bytes()
     if free is not None and size > free:

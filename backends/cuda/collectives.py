@@ -39,7 +39,6 @@ class CudaCollectives(Collectives):
         See `Collectives`; there is one group if the GPUs reach each other's memory.
     nccl
         The module ``nccl.bindings.nccl``, the same version on all ranks.
-
     """
 
     on_device = True
@@ -108,7 +107,6 @@ def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> 
         This rank's device, and the communicator.
     links
         (host, result of `describe_link`) for every rank.
-
     """
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
@@ -134,11 +132,7 @@ def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> 
 def describe_link(device: CudaDevice) -> dict[str, str]:
     """Describe this rank's GPU for the others: its identity, its fastest collectives, and the reason if they are slow.
 
-    Raises
-    ------
-    UserError
-        The variable has another value.
-
+    Raises `UserError` if the variable has another value.
     """
     best = os.environ.get(VARIABLE, PEERS)
     if best not in (PEERS, NCCL, HOST):

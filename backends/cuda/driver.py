@@ -30,7 +30,6 @@ def check_driver_call(result: tuple[Any, ...]) -> Any:
         The device has not enough.
     RuntimeError
         Anything else; names the driver's error, which may be that of something queued earlier.
-
     """
     status, *values = result
     if status:

@@ -26,7 +26,6 @@ class PackedKernel:
         The device and the launch.
     places
         Indices of the arguments that `put` stores.
-
     """
 
     def __init__(self, backend: CudaDevice, launch: Launch, places: list[int]) -> None:

@@ -87,7 +87,6 @@ class CollectiveKernels:
     ----------
     spent : 2 u64
         The number of reductions by mailbox so far, and nanoseconds spent in collectives.
-
     """
 
     def __init__(self, device: CudaDevice) -> None:
@@ -123,7 +122,6 @@ class Mailbox:
         Of this rank's device.
     ranks
         The communicator; the GPUs of its ranks all reach each other's memory.
-
     """
 
     def __init__(self, kernels: CollectiveKernels, ranks: Any) -> None:

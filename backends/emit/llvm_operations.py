@@ -25,7 +25,6 @@ class LlvmOperations:
         numba's decorators for the target; the second types an integer argument by its value.
     types
         numba's module of types for the target.
-
     """
 
     atomic_ordering = "seq_cst"

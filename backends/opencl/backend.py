@@ -51,7 +51,6 @@ class OpenClBackend(Backend):
     ----------
     device
         One of `devices`; its index counts the devices of all platforms.
-
     """
 
     name = "opencl"
