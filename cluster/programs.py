@@ -14,7 +14,6 @@ class ClusterProgram(NamedTuple):
         One line of description.
     module : str
         Module for `python -m`; a name, since some import packages that this one must not.
-
     """
 
     title: str

@@ -71,18 +71,7 @@ def has_fabric() -> bool:
 def with_block(text: str, lines: list[str]) -> str:
     """Put these lines at the end of a text in a marked block, replacing an existing block.
 
-    Parameters
-    ----------
-    text
-        A parameter file or shell script.
-    lines
-        The block's lines; no block is written for none.
-
-    Returns
-    -------
-    str
-        The text, the same as before apart from the block.
-
+    Returns the text, the same as before apart from the block.
     """
     before, begin, rest = text.partition(BEGIN + "\n")
     if begin:
@@ -108,6 +97,8 @@ def parameter_lines(text: str, settings: tuple[Setting, ...]) -> list[str]:
 def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
     """Write Open MPI's defaults of one environment; running it again changes nothing.
 
+    Returns the settings, one line each.
+
     Parameters
     ----------
     prefix
@@ -117,12 +108,6 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
         the environment sets.
     fabric
         True if there is a fast network; Open MPI then chooses the transport.
-
-    Returns
-    -------
-    list of str
-        The settings, one line each.
-
     """
     launcher_file = prefix / "etc" / "prte-mca-params.conf"
     if not launcher_file.exists():

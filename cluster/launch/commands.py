@@ -14,17 +14,13 @@ ROOT = Path(__file__).parents[2]
 def python_command(started: Sequence[str]) -> list[str]:
     """Return the command that runs `drivers.workload.declaration.Workload.started` with Python.
 
+    `-m` searches the current folder first, where a user may have a `drivers.py` or `core.py`. So ``-P`` excludes it,
+    except in the project's folder, which may not be importable otherwise.
+
     Parameters
     ----------
     started
         ``-m`` and a module of the suite, or a file of the user's.
-
-    Returns
-    -------
-    list of str
-        `-m` searches the current folder first, where a user may have a `drivers.py` or `core.py`. So ``-P`` excludes
-        it, except in the project's folder, which may not be importable otherwise.
-
     """
     elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT
     return [sys.executable, *(["-P"] if elsewhere else []), *started]

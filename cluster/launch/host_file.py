@@ -43,7 +43,6 @@ class Host(NamedTuple):
         Maximum of ranks if oversubscribed; None for no limit.
     line : int
         Line number in the file, from 1.
-
     """
 
     name: str
@@ -63,11 +62,7 @@ class HostFileError(UserError):
 def read_host_file(path: str | os.PathLike[str]) -> list[Host]:
     """Read a host file.
 
-    Raises
-    ------
-    HostFileError
-        It cannot be read, names no host or one twice, or has a line of another form.
-
+    Raises `HostFileError` if it cannot be read, names no host or one twice, or has a line of another form.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -111,14 +106,7 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
 
 
 def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
-    """Refuse a host with an unknown name before the job starts.
-
-    Raises
-    ------
-    HostFileError
-        Names the first one.
-
-    """
+    """Refuse a host with an unknown name before the job starts."""
     for host in hosts:
         name = host.name.rpartition("@")[2]
         if not (is_known(name) or is_known(ssh_alias(name))):
@@ -126,14 +114,7 @@ def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
 
 
 def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
-    """Report another host without `ssh` access or without this Python; called when ranks could not be started.
-
-    Raises
-    ------
-    HostFileError
-        Names the first one, and what `ssh` says.
-
-    """
+    """Report another host without `ssh` access or without this Python; called when ranks could not be started."""
     others = [host for host in hosts if not is_here(host.name.rpartition("@")[2])]
     with ThreadPoolExecutor(MOST_AT_ONCE) as asking:
         for host, why in zip(others, asking.map(ssh_problem, others), strict=True):

@@ -91,11 +91,7 @@ def has_agent(mpi_options: Sequence[str]) -> bool:
 def run_command(command: LaunchCommand) -> int:
     """Run a command until it ends, passing signals on; returns its exit code, 128 + n if signal n ended it.
 
-    Raises
-    ------
-    UserError
-        It cannot be started.
-
+    Raises `UserError` if it cannot be started.
     """
     signals = SignalForwarder()
     # In a separate group it gets an interrupt of the terminal once, from this process. Such a group must not read from
@@ -127,7 +123,6 @@ class SignalForwarder:
     ----------
     received : list of int
         Signals received.
-
     """
 
     def __init__(self) -> None:

@@ -63,11 +63,7 @@ def shell_words(text: str) -> list[str]:
 def program_words(words: Sequence[str]) -> list[str]:
     """Return the arguments of Python for a program and its options.
 
-    Raises
-    ------
-    UserError
-        No program is named, or it does not exist.
-
+    Raises `UserError` if no program is named, or it does not exist.
     """
     from importlib.util import find_spec
 

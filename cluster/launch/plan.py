@@ -32,7 +32,6 @@ class LaunchRequest(NamedTuple):
         True if the job continues after a rank is killed.
     further : list of str
         Options of the launcher.
-
     """
 
     ranks: int | None
@@ -63,7 +62,6 @@ class RankLayout(NamedTuple):
     is_crowded : bool
         True if there are more ranks than slots.
     notes : list of str
-
     """
 
     ranks: int
@@ -76,20 +74,7 @@ class RankLayout(NamedTuple):
 def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchResources) -> LaunchCommand:
     """Return the command that starts a program over ranks.
 
-    Parameters
-    ----------
-    asked
-        Number of ranks, and their places.
-    started
-        The program with its arguments, as one rank runs it.
-    resources
-        Launchers, cores and GPUs of this machine.
-
-    Raises
-    ------
-    UserError
-        There is no launcher, or the ranks do not fit.
-
+    Raises `UserError` if there is no launcher, or the ranks do not fit.
     """
     allocation = resources.allocation
     if allocation is not None and asked.hosts is not None:
@@ -120,11 +105,7 @@ def cores_per_rank(started: Sequence[str]) -> int | None:
 def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: int | None) -> RankLayout:
     """Return number and distribution of ranks; a rank of several cores uses one slot for each.
 
-    Raises
-    ------
-    UserError
-        More ranks on hosts than these numbers or the host file's `max_slots` allow.
-
+    Raises `UserError` for more ranks on hosts than these numbers or the host file's `max_slots` allow.
     """
     notes: list[str] = []
     hosts = number_of_hosts(asked, resources)
@@ -179,14 +160,7 @@ def count_slots(asked: LaunchRequest, resources: LaunchResources) -> int | None:
 
 
 def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) -> None:
-    """Refuse more ranks than a host file's `max_slots`.
-
-    Raises
-    ------
-    UserError
-        Names the file, the number and what is there.
-
-    """
+    """Refuse more ranks than a host file's `max_slots`."""
     hosts = asked.hosts or []
     for host in hosts:
         if host.most is not None and per_host is not None and per_host > host.most:
@@ -247,11 +221,7 @@ def forwarded_variables(environment: Mapping[str, str]) -> list[str]:
 def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:
     """Return the command of Slurm, which forwards its environment itself.
 
-    Raises
-    ------
-    UserError
-        Continuing after lost ranks is requested.
-
+    Raises `UserError` if continuing after lost ranks is requested.
     """
     if asked.fault_tolerant:
         raise UserError("--fault-tolerant: found srun, which ends all ranks when one is killed, expected an mpirun")

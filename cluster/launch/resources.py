@@ -28,7 +28,6 @@ class SlurmAllocation(NamedTuple):
         Requested ranks; None if not given.
     gpus : int or None
         On each host; None if not given.
-
     """
 
     nodes: int
@@ -55,7 +54,6 @@ class LaunchResources(NamedTuple):
         Of this process.
     is_root : bool
         True if the user is root; Open MPI then requires confirmation.
-
     """
 
     cores: int

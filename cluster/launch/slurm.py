@@ -102,11 +102,7 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
 def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, object]:
     """Options of `sbatch` in the script, in order, and their values; None leaves an option out.
 
-    Raises
-    ------
-    UserError
-        Numbers of ranks that contradict each other.
-
+    Raises `UserError` for numbers of ranks that contradict each other.
     """
     nodes, per_host, ranks = options.nodes, options.per_host, options.ranks
     if nodes and per_host and ranks and ranks > nodes * per_host:
@@ -149,6 +145,8 @@ def launch_words(options: argparse.Namespace) -> list[str]:
 def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], state: Sequence[str]) -> str:
     """The batch script.
 
+    Raises `UserError` for a word that no text file can hold.
+
     Parameters
     ----------
     name
@@ -159,12 +157,6 @@ def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], s
         The command that starts the program over ranks.
     state
         Further options of the program, as words of the shell.
-
-    Raises
-    ------
-    UserError
-        A word that no text file can hold.
-
     """
     lines = "\n".join(f"#SBATCH --{option}={value}" for option, value in asked.items() if value is not None)
     command = shlex.join(words)

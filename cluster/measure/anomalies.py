@@ -27,7 +27,6 @@ def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[st
         Measurements of `check`.
     conditions
         Readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of GPU throttling.
-
     """
     return [
         *slow_ranks(measured.ranks),

@@ -22,20 +22,7 @@ CLOCK = 10
 def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], float] = time.time) -> list[float]:
     """Each host's clock less that of rank 0, in seconds; every rank calls it.
 
-    Parameters
-    ----------
-    world
-        mpi4py's communicator.
-    hosts
-        Of every rank the host's name; the first rank of each answers for all of it.
-    clock
-        Reads this rank's clock.
-
-    Returns
-    -------
-    list of float
-        For every rank, on rank 0; empty elsewhere.
-
+    Rank 0 gets a number for every rank, other ranks an empty list.
     """
     me = world.Get_rank()
     first = {host: hosts.index(host) for host in dict.fromkeys(hosts)}

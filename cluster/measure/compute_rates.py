@@ -21,6 +21,8 @@ WORD_BYTES = 8
 def measure_compute_rates(world: Any, step: Callable[[], None], units: int, hosts: Sequence[str]) -> list[Pace]:
     """Measure the first rank alone, and the first 2, 4, 8, ... and all ranks; every rank calls it.
 
+    Rank 0 gets the rates, other ranks an empty list.
+
     Parameters
     ----------
     world
@@ -31,12 +33,6 @@ def measure_compute_rates(world: Any, step: Callable[[], None], units: int, host
         Units of work of a step.
     hosts
         Of every rank the host's name.
-
-    Returns
-    -------
-    list of Pace
-        On rank 0; empty elsewhere.
-
     """
     from mpi4py import MPI
 

@@ -42,7 +42,6 @@ class Network(NamedTuple):
         Seconds of an empty message.
     beta_s_per_byte : float
         Seconds for each further byte: one over the bandwidth.
-
     """
 
     alpha_s: float
@@ -60,7 +59,6 @@ class Link(MeasuredPart, frozen=True):
         True if both are on one host, so that messages pass through its memory.
     alpha_s, beta_s_per_byte : float
         As in `Network`, fitted to messages of several sizes.
-
     """
 
     source: Index
@@ -88,7 +86,6 @@ class Reduction(MeasuredPart, frozen=True):
         few batches.
     calls : int
         Number of timed calls.
-
     """
 
     ranks: Count
@@ -118,7 +115,6 @@ class Pace(MeasuredPart, frozen=True):
         As in `Reduction`.
     steps : int
         Number of timed steps.
-
     """
 
     ranks: Count
@@ -158,7 +154,6 @@ class RankSpeed(MeasuredPart, frozen=True):
         Its clock less that of rank 0; right to half of a message's round trip.
     versions : Mapping of str to str
         Of Python, NumPy, MPI and the suite's sources, by name.
-
     """
 
     rank: Index
@@ -192,7 +187,6 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
         Of 1, 2, 4, 8, ... and all ranks, by their number.
     ranks : tuple of RankSpeed
         Of every rank, in order.
-
     """
 
     made: str
@@ -248,11 +242,7 @@ class MeasuredFileError(UserError):
 def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]) -> None:
     """Write the file completely or not at all; an existing file stays until all is on the disk.
 
-    Raises
-    ------
-    UserError
-        It cannot be written there.
-
+    Raises `UserError` if it cannot be written there.
     """
     try:
         with atomic_write(path) as file:
@@ -264,11 +254,8 @@ def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]
 def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
     """Read a file of `write_measurement`.
 
-    Raises
-    ------
-    MeasuredFileError
-        The file is missing, is not JSON, has another version, or lacks a field or has a wrong one.
-
+    Raises `MeasuredFileError` if the file is missing, is not JSON, has another version, or lacks a field or has a wrong
+    one.
     """
     try:
         content = msgspec.json.decode(Path(path).read_bytes())

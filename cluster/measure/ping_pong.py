@@ -27,16 +27,12 @@ MORE, LAST = 8, 9
 def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
     """Return neighbours on each host, and the first ranks of hosts.
 
+    There are at most `MOST_WITHIN` pairs on one host, evenly spaced, and then `MOST_BETWEEN` on two.
+
     Parameters
     ----------
     hosts
         Of every rank the host's name.
-
-    Returns
-    -------
-    list of (int, int)
-        At most `MOST_WITHIN` pairs on one host, evenly spaced, and then `MOST_BETWEEN` on two.
-
     """
     of_host: dict[str, list[int]] = {}
     for rank, host in enumerate(hosts):
@@ -55,18 +51,7 @@ def choose_evenly(pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int
 def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
     """Measure the chosen pairs one after another, the other ranks asleep; every rank calls it.
 
-    Parameters
-    ----------
-    world
-        mpi4py's communicator.
-    hosts
-        As in `choose_pairs`.
-
-    Returns
-    -------
-    list of Link
-        Links with this rank as source.
-
+    Returns links with this rank as source.
     """
     me, links = world.Get_rank(), []
     pairs = choose_pairs(hosts)

@@ -37,18 +37,14 @@ def numbers_of_ranks(size: int) -> list[int]:
 def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
     """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
+    Rank 0 gets the measurements, other ranks an empty list.
+
     Parameters
     ----------
     world
         mpi4py's communicator, of two ranks or more.
     hosts
         Of every rank the host's name.
-
-    Returns
-    -------
-    list of Reduction
-        On rank 0; empty elsewhere.
-
     """
     reductions = []
     for ranks in growing_groups(world):
@@ -108,7 +104,6 @@ def time_batches(
         Seconds of a call in each batch, on the slowest rank.
     int
         Number of calls in a batch.
-
     """
     from mpi4py import MPI
 

@@ -40,7 +40,6 @@ class Hop(NamedTuple):
         Source of both, as text.
     farthest_s : float
         `alpha_s` between the two most distant sites; 0 if it is the same.
-
     """
 
     alpha_s: float
@@ -86,7 +85,6 @@ class Interconnect:
     crowds : tuple of (int, float)
         Numbers of ranks, and the factor by which the work of each takes longer than alone, if each step waits for
         the slowest; empty for no slowdown.
-
     """
 
     name: str
@@ -150,11 +148,7 @@ def count_crossing_messages(
 def find_interconnects(name: str) -> list[Interconnect]:
     """Return the networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five.
 
-    Raises
-    ------
-    UserError
-        There is no network of that name.
-
+    Raises `UserError` if there is no network of that name.
     """
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
     base, _, sites = name.partition(":")
@@ -192,18 +186,7 @@ def build_hop(content: Mapping[str, Any]) -> Hop:
 def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
     """Make a network from the measurements of `python -m cluster check`.
 
-    Parameters
-    ----------
-    name
-        Of the file.
-    check
-        Its content.
-
-    Raises
-    ------
-    UserError
-        No pair of ranks was measured.
-
+    Raises `UserError` if no pair of ranks was measured.
     """
     pairs, speeds = check.links, check.ranks
     if not pairs:

@@ -48,7 +48,6 @@ class Work(NamedTuple):
         Messages in which a strip sends its border.
     waves : int
         Parts of a table, each by its own ranks, that are computed from both ends: 1 or 2.
-
     """
 
     way: str
@@ -74,7 +73,6 @@ class Speed(NamedTuple):
         Seconds of an iteration that every rank spends by itself: the move, an update.
     meeting_s : float
         Seconds of a rank's processor for a reduction besides the messages: Python, between two kernels.
-
     """
 
     unit_s: float
@@ -107,7 +105,6 @@ class ScalingPoint(NamedTuple):
     parts : Parts
     speedup : float
         Over one rank.
-
     """
 
     ranks: int
@@ -186,11 +183,7 @@ def strips(work: Work, speed: Speed, network: Interconnect, ranks: int) -> Itera
 def halves(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
     """Model two ranks with a table each; one sends its last row to the other.
 
-    Raises
-    ------
-    UserError
-        More than two ranks.
-
+    Raises `UserError` for more than two ranks.
     """
     if ranks > 2:
         raise UserError(f"{ranks} ranks: two ranks share a table in halves, expected at most 2")

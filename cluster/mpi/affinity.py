@@ -44,25 +44,9 @@ def allowed_processors(described: Path = PROCESSORS) -> tuple[tuple[int, ...], .
 def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     """Bind this rank to processors that no other rank of its host uses; all ranks call this.
 
-    Threads and processes started later inherit the binding, so call this before starting any.
-
-    Parameters
-    ----------
-    ranks
-        The communicator.
-    wanted
-        Number of cores of this rank.
-
-    Returns
-    -------
-    list of list of int
-        The numbers of every rank's processors on its host, by rank.
-
-    Raises
-    ------
-    UserError
-        A host has too few cores (the same message on all ranks), or the system cannot bind processes.
-
+    Threads and processes started later inherit the binding, so call this before starting any. Returns the numbers of
+    every rank's processors on its host, by rank. Raises `UserError` if a host has too few cores (the same message on
+    all ranks), or the system cannot bind processes.
     """
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
@@ -81,12 +65,7 @@ def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
 
     Each processor is on another core if there are enough; else those of a core are adjacent, so that one rank mostly
     gets them all. Neighbouring numbers mostly share caches and memory. Ranks bound by the launcher keep their cores.
-
-    Raises
-    ------
-    UserError
-        Ranks want more processors together than they may use.
-
+    Raises `UserError` if ranks want more processors together than they may use.
     """
     together: dict[tuple[str, tuple[tuple[int, ...], ...]], list[int]] = {}
     for host, allowed, wanted in places:

@@ -41,7 +41,6 @@ class Communicator(Protocol):
         separate `counter`.
     lost : sequence of int
         Lost ranks, by their numbers when the job began.
-
     """
 
     rank: int
@@ -57,31 +56,22 @@ class Communicator(Protocol):
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Find the least value of all ranks and its index; of equal values the smallest index.
 
+        Raises `OverflowError` if the value or the index is outside these bounds.
+
         Parameters
         ----------
         value
             From -2^63 to 2^64 - 1, compared exactly; a rank without a candidate passes 2^64 - 1.
         index
             From 0 to 2^64 - 1.
-
-        Raises
-        ------
-        OverflowError
-            The value or the index is outside these bounds.
-
         """
 
     def sum(self, summand: Summand) -> Summand:
         """Add up exactly over all ranks, in any order.
 
-        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap
-        around in their type, as digests want it.
-
-        Raises
-        ------
-        TypeError
-            The summand is no integer: a float's sum would depend on the number of ranks.
-
+        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap around in
+        their type, as digests want it. Raises `TypeError` if the summand is no integer: a float's sum would depend on
+        the number of ranks.
         """
 
     def bcast(self, item: T) -> T:
@@ -102,7 +92,6 @@ class Communicator(Protocol):
             Sums wrap around in this type.
         operation
             ``least`` or ``sum``.
-
         """
 
     def transfer(self, messages: Sequence[Message]) -> None:

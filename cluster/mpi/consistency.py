@@ -18,18 +18,14 @@ MOST_NAMED = 4
 def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> None:
     """Compare what must be equal on all ranks; every rank calls it, before any other call of the communicator.
 
+    Raises `UserError` on every rank if a fact differs between two; it names both values and their ranks.
+
     Parameters
     ----------
     ranks
         The communicator; a process alone agrees with itself.
     facts
         Names and values, the most important first; the first difference is reported.
-
-    Raises
-    ------
-    UserError
-        On every rank, if a fact differs between two; it names both values and where they were found.
-
     """
     if ranks.size == 1:
         return
@@ -43,6 +39,8 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
 def require_equal_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
     """Compare the ranks' content at their places; a place shared by several ranks is read once.
 
+    Raises `UserError` as `require_equal_arguments` does.
+
     Parameters
     ----------
     ranks, name
@@ -51,12 +49,6 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
         Place that this rank reads on its host, such as a folder's path.
     content
         Function that reads and returns content that must be equal on all ranks. Not called if all ranks have one place.
-
-    Raises
-    ------
-    UserError
-        See `require_equal_arguments`.
-
     """
     if ranks.size == 1:
         return

@@ -47,7 +47,6 @@ class Mpi(SharedWordFactory):
     ------
     LaunchError
         mpi4py is missing, or belongs to another MPI than the launcher, which would make every process rank 0.
-
     """
 
     is_silent = survives = False

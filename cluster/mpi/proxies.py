@@ -45,7 +45,6 @@ class TimedCommunicator(SharedWordFactory):
     sent_bytes : int
         Bytes of arrays and numbers of fixed size that this rank sent since `reset`, without forwarding inside MPI.
         Pickled objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
-
     """
 
     def __init__(self, ranks: Communicator) -> None:
@@ -124,7 +123,6 @@ class Rehearsal(Solo):
     ----------
     ranks
         The communicator whose rank and size it shows.
-
     """
 
     is_silent = True

@@ -71,7 +71,6 @@ class SharedCounter:
     ----------
     word
         The shared word; `Communicator.counter` makes both.
-
     """
 
     def __init__(self, word: Word) -> None:
@@ -81,11 +80,7 @@ class SharedCounter:
     def take(self, count: int = 1) -> int:
         """Take the next `count` numbers and return the first of them; no other rank has to call.
 
-        Raises
-        ------
-        ValueError
-            The count is not positive.
-
+        Raises `ValueError` if the count is not positive.
         """
         if count < 1:
             raise ValueError(f"found a count of {count}, expected at least 1")
@@ -113,7 +108,6 @@ class SharedMinimum:
         As for `SharedCounter`; `Communicator.least` makes both.
     value
         Initial value, the same on every rank.
-
     """
 
     def __init__(self, word: Word, value: int = MAX_VALUE) -> None:
@@ -123,13 +117,7 @@ class SharedMinimum:
     def lower(self, value: int) -> int:
         """Offer a value, from -2^63 to 2^63 - 1; return the least so far, this one included.
 
-        `lower(MOST)` only asks. No other rank has to call.
-
-        Raises
-        ------
-        OverflowError
-            The value is outside these bounds.
-
+        `lower(MOST)` only asks. No other rank has to call. Raises `OverflowError` if the value is outside these bounds.
         """
         return min(self.word.lower(_checked(value)), int(value))
 

@@ -141,7 +141,6 @@ class Liveness:
         The module that `start_mpi` returns.
     world
         mpi4py's communicator of the ranks that look at each other; with one rank nothing is shared.
-
     """
 
     def __init__(self, mpi: Any, world: Any) -> None:

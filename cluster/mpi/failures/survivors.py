@@ -38,7 +38,6 @@ class FaultTolerantMpi(Mpi):
     ----------
     lost : list of int
         Lost ranks, by their numbers when the job began.
-
     """
 
     survives = True
@@ -115,7 +114,6 @@ class GuardedCommunicator:
         The communicator.
     mpi
         The module of mpi4py.
-
     """
 
     def __init__(self, whole: Any, mpi: Any) -> None:
@@ -164,7 +162,6 @@ class WordMessages:
     ----------
     ranks
         Communicator of the ranks that share them.
-
     """
 
     def __init__(self, ranks: FaultTolerantMpi) -> None:
@@ -249,7 +246,6 @@ def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
         The communicator; unless it is a `FaultTolerantMpi`, a lost rank ends all others.
     run
         Function to run; a repeated call resumes from its checkpoint.
-
     """
     if not isinstance(ranks, FaultTolerantMpi):
         return run()
