@@ -94,14 +94,7 @@ def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -
 
 
 def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
-    """Refuse a value that is not among the choices; an old one with its new name.
-
-    Raises
-    ------
-    UserError
-        Names the choices.
-
-    """
+    """Refuse a value that is not among the choices; an old one with its new name."""
     new = renamed_value(name, value, choices)
     if new is not None:
         raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
@@ -109,14 +102,7 @@ def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
 
 
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
-    """Refuse a keyword that is no option.
-
-    Raises
-    ------
-    UserError
-        Names the new name of an old option, or the nearest one.
-
-    """
+    """Refuse a keyword that is no option."""
     import difflib
 
     known = [*known]
@@ -137,7 +123,6 @@ def named_keywords(
     ----------
     elsewhere
         Keywords that belong to something else, with the form in which it takes them.
-
     """
 
     def decorate(function: Callable[Parameters, Found]) -> Callable[Parameters, Found]:

@@ -20,37 +20,14 @@ COMPLETION_VARIABLE = "_ARGCOMPLETE"
 def invocation(module: str) -> str:
     """Return the user's call of a program, for its help and its errors.
 
-    Parameters
-    ----------
-    module
-        Module for `python -m`.
-
-    Returns
-    -------
-    str
-        ``onekernel NAME`` if that command started this process's program, else ``python -m MODULE``.
-
+    This is ``onekernel NAME`` if that command started this process's program, else ``python -m MODULE``.
     """
     called = sys.argv[0] if sys.argv else ""
     return called if called.split(" ")[0] == COMMAND else f"python -m {module}"
 
 
 def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
-    """Report an unknown program.
-
-    Parameters
-    ----------
-    called
-        The command that lists all programs.
-    name, known
-        The name after it, and the allowed names.
-
-    Raises
-    ------
-    UserError
-        Always, with the nearest name.
-
-    """
+    """Report an unknown program."""
     import difflib
 
     near = difflib.get_close_matches(name, known, 1)

@@ -19,7 +19,6 @@ class LostOutputError(Exception):
     ----------
     exit_code : int
         `BROKEN_PIPE_EXIT` for a closed pipe, as with `| head`, which is no error; 1 for a full disk.
-
     """
 
     def __init__(self, error: OSError) -> None:
@@ -66,11 +65,7 @@ class WatchedStream:
 def watched() -> Iterator[None]:
     """Watch standard output; all that was written has arrived when this ends.
 
-    Raises
-    ------
-    LostOutputError
-        It has not.
-
+    Raises `LostOutputError` if some output was lost.
     """
     before = sys.stdout
     if before is None:  # closed from the start

@@ -22,7 +22,6 @@ class Row:
     ----------
     size
         Elements of a row: a number, or the name of the bundle's number that holds it.
-
     """
 
     def __init__(self, size: int | str) -> None:
@@ -58,7 +57,6 @@ class BundleForm:
         Both as text, the key of executables.
     nested : bool
         True if a field is a bundle.
-
     """
 
     __slots__ = ("bundle", "kinds", "nested", "text")
@@ -104,7 +102,6 @@ def bundle(cls: type) -> Any:
     UserError
         A field that is none of these, has a default value, or has another kind than in a base class; a row with a
         size that is no integer of the bundle; or a bundle within itself.
-
     """
     if not isinstance(cls, type):
         raise UserError(f"@bundle of {cls!r}: expected a class with annotated fields")
@@ -221,7 +218,6 @@ class Rows:
         The bundle, with buffers that hold all rows.
     count : int
         Rows.
-
     """
 
     def __init__(self, bundle: Any, count: int) -> None:
@@ -349,11 +345,7 @@ def _values(instance: Any, form: BundleForm) -> list[Any]:
 def row_sizes(instance: Any) -> dict[str, int]:
     """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
 
-    Raises
-    ------
-    UserError
-        The bundle's number that says so is none, or negative.
-
+    Raises `UserError` if the bundle's number with the size is no number, or negative.
     """
     cls: type = type(instance)
     sizes = {}
@@ -395,12 +387,8 @@ def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
 def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
 
-    Raises
-    ------
-    LaunchRefused
-        Too few arguments or too many, a bundle of another class, one where there must be rows of it or the other way
-        round, or rows of unlike counts.
-
+    Raises `LaunchRefused` for too few arguments or too many, a bundle of another class, one where there must be rows of
+    it or the other way round, or rows of unlike counts.
     """
     kinds = dict(kernel.signature)
     del kinds["return"]

@@ -95,18 +95,14 @@ def print_line(*values: Any) -> None:
 def report_messages(integers: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[], tree.Program]]) -> None:
     """Print the messages of launches, and raise failed assertions.
 
+    Raises `KernelError`, which is an `AssertionError` too, if an assertion failed.
+
     Parameters
     ----------
     integers, floats : 1-D
         The hidden arrays.
     programs
         Programs by their numbers, from 1.
-
-    Raises
-    ------
-    KernelError
-        An assertion failed; an ``AssertionError`` too.
-
     """
 
     def said(number: int) -> tuple[tree.Program, MessageStatement]:

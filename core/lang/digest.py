@@ -23,17 +23,6 @@ def source_digest(sources: Iterable[Source]) -> str:
     """SHA-256 of functions, of all that they call, and of the constants that they read.
 
     Comments, docstrings, blank lines and the place in a file do not count; neither does the order of ``sources``.
-
-    Parameters
-    ----------
-    sources
-        Functions and kernels.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
     """
     described = {_described(source, {}) for source in sources}
     return hashlib.sha256("\n".join(sorted(described)).encode()).hexdigest()

@@ -23,7 +23,6 @@ class FreeNames:
     ----------
     source
         A kernel or function; all its variables of outer functions are assigned.
-
     """
 
     def __init__(self, source: Source) -> None:

@@ -23,7 +23,6 @@ class KernelError(UserError):
     calls : list of str
         Locations of the call, of its caller's call and so on up to the kernel, one line each. For an error outside
         the project only callers outside of it.
-
     """
 
     def __init__(self, message: str) -> None:

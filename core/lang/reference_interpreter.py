@@ -212,7 +212,6 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         A number does not fit its parameter.
     OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError, AssertionError
         An error of the language in the kernel; each is a `KernelError` too, with file, line and function.
-
     """
     kernel = program.kernel
     for function in program.functions:  # callees come first, so that a long chain of calls is no deep recursion

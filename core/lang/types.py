@@ -309,7 +309,6 @@ class Table(Array):
     ------
     ValueError
         Another place, or a shared table without a positive count.
-
     """
 
     def __init__(self, element: Any, place: str, count: int | None = None) -> None:

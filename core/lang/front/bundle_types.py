@@ -31,7 +31,6 @@ class Bundle(NamedTuple):
         Index of the row in `Rows`, and for rows their number: typed expressions, or None.
     is_new
         The function made it, so its name may be assigned again.
-
     """
 
     type: tree.BundleType
@@ -58,7 +57,6 @@ def bundle_type(
         The value of every ``Const``, by its path.
     rows
         True for rows.
-
     """
     fields = []
     for name, kind in form.kinds:

@@ -9,16 +9,7 @@ from core.lang.types import Table, i32, i64
 
 
 def array_type(kind: Any, element: Any) -> tree.ArrayType:
-    """Return the type of a kernel's array parameter.
-
-    Parameters
-    ----------
-    kind
-        The annotation: a `core.lang.types.Array` or one of its subclasses.
-    element
-        The scalar type of its elements.
-
-    """
+    """Return the type of a kernel's array parameter."""
     if not isinstance(kind, Table):
         return tree.ArrayType(element, "global")
     return tree.ArrayType(element, "image" if kind.place == "image" else "readonly", True)
@@ -41,7 +32,6 @@ def stage_tables(
         All names in the kernel's body.
     team_size
         Lanes of a team.
-
     """
     statements: dict[str, list[Any]] = {}
     for name, kind in kinds.items():

@@ -104,6 +104,8 @@ def enter_visitors(context: FunctionContext) -> None:
 def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
     """Translate a kernel into a typed program.
 
+    Raises `KernelError` if the kernel uses what the language does not have.
+
     Parameters
     ----------
     kernel
@@ -116,12 +118,6 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
         A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.BundleForm` for
         every bundled parameter, by its name and `FORM_SUFFIX`; a `core.lang.device_messages.MessageSettings` by
         `MESSAGES`, without which machine code says nothing.
-
-    Raises
-    ------
-    KernelError
-        The kernel uses what the language does not have.
-
     """
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
