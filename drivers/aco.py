@@ -90,11 +90,7 @@ class AntOptions(
     def settled(self) -> AntOptions:
         """These options with what the command line left open filled in.
 
-        Raises
-        ------
-        UserError
-            An option changes nothing without another, or a criterion that is none.
-
+        Raises `UserError` if an option changes nothing without another, or for an invalid stop criterion.
         """
         unlimited = self.iterations is None and self.seconds is None
         settled = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
@@ -119,11 +115,7 @@ class AntOptions(
     def settings(self) -> Settings:
         """The settings, after a look at options that would change nothing.
 
-        Raises
-        ------
-        UserError
-            An option changes nothing without another.
-
+        Raises `UserError` if an option changes nothing without another.
         """
         chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
         settings = Settings(**chosen)

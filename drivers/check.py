@@ -25,11 +25,7 @@ USAGE = "FILE.py[:CLASS] [options of the problem]"
 def main(argv: Sequence[str] | None = None) -> int:
     """Check the problem that the first argument names; returns the exit code.
 
-    Raises
-    ------
-    UserError
-        No such file or problem, a file that does not run, or what is wrong with the problem.
-
+    Raises `UserError` if there is no such file or problem, the file does not run, or the problem has an error.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["-h"], ["--help"]):
@@ -48,11 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def load_module(path: str) -> ModuleType:
     """The module of a file, which finds its neighbours as a program that is started does.
 
-    Raises
-    ------
-    UserError
-        There is no such file, or it does not run.
-
+    Raises `UserError` if there is no such file, or it does not run.
     """
     from backends.show import execute_file
 
@@ -71,11 +63,7 @@ def load_module(path: str) -> ModuleType:
 def find_problem(path: str, name: str) -> Any:
     """The problem or class of that name in a file; without a name the one class of problems that it defines.
 
-    Raises
-    ------
-    UserError
-        The file has none, several, or something else of that name.
-
+    Raises `UserError` if the file has none, several, or something else of that name.
     """
     module = load_module(path)
     names = problem_class_names(module)

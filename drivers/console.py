@@ -35,7 +35,6 @@ class ConsoleProgram(NamedTuple):
         Module for `python -m`.
     words : tuple of str
         Words before its arguments.
-
     """
 
     title: str
@@ -71,7 +70,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     ----------
     argv
         The command's arguments; None: those of this process, which then has no other work.
-
     """
     if argv is None:
         drivers.prepare_process()
@@ -98,11 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence[str] | None], int]:
     """The main function of a driver; its module has its own name here, by which ranks exchange what it declares.
 
-    Raises
-    ------
-    UserError
-        There is no program of that name.
-
+    Raises `UserError` if there is no program of that name.
     """
     from cluster.mpi import launcher
     from drivers.workload.registry import NAMES

@@ -65,7 +65,6 @@ class ExactOptions(
         ------
         UserError
             Names the option and what it is expected with.
-
         """
         if self.enumerate is not None and self.bound != "none":
             raise UserError("--enumerate changes nothing here: expected with --bound none")
@@ -87,7 +86,6 @@ class ExactOptions(
         ------
         UserError
             Names how many.
-
         """
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
@@ -243,7 +241,6 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     ------
     UserError
         What `ExactSearch` refuses.
-
     """
     import backends
     from cluster import Solo

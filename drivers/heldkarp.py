@@ -64,11 +64,7 @@ class HeldKarpOptions(
     def settled(self, instance: Any) -> HeldKarpOptions:
         """These options with k where a proof is not possible.
 
-        Raises
-        ------
-        UserError
-            Options that would change nothing for this instance, or a check that is not possible.
-
+        Raises `UserError` for options that would change nothing for this instance, or a check that is not possible.
         """
         from core.search.dp.held_karp.search import MOST_CITIES
 

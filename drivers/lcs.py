@@ -51,14 +51,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
         return bool(self.strings or self.instance or self.text)
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing.
-
-        Raises
-        ------
-        UserError
-            Names the option and what it is expected with.
-
-        """
+        """Refuse options that would change nothing."""
         super().refuse_idle()
         self.refuse_seed("strings have their own: random:1000:seed=2")
         if self.output is not None and not self.trace:
@@ -67,11 +60,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
     def chosen_pair(self) -> Any:
         """The two strings.
 
-        Raises
-        ------
-        UserError
-            They are named twice, or cannot be read.
-
+        Raises `UserError` if they are named twice, or cannot be read.
         """
         from core.problems.tables import strings
 

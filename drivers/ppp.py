@@ -36,11 +36,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in.
 
-        Raises
-        ------
-        UserError
-            A layout for histograms that the evaluation does not have.
-
+        Raises `UserError` for a layout of histograms that the evaluation does not have.
         """
         settled = super().settled(chosen, ranks)
         by_histograms = self.evaluation == "histogram" or (self.evaluation == "auto" and self.mapping == "published")

@@ -61,11 +61,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
     def resolved(self) -> Self:
         """These options with an algorithm that is not ``auto``.
 
-        Raises
-        ------
-        UserError
-            Iterated 3-opt, and an option that it does not have.
-
+        Raises `UserError` for an option that iterated 3-opt does not have.
         """
         others = self.of_local_search()
         if self.algorithm == THREE_OPT and others:

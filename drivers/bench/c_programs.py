@@ -74,7 +74,6 @@ class CProgram(NamedTuple):
         Makes the arguments behind that file from the options.
     execution : mapping
         Settings that it shares with the kernels it stands beside, for records.
-
     """
 
     source: str
@@ -129,11 +128,7 @@ def compiler_obstacle(wanted: bool) -> str:
 def compile_program(source: str, flags: Sequence[str], folder: Path) -> Path:
     """Compile a file of `SOURCES` with further arguments of gcc.
 
-    Raises
-    ------
-    UserError
-        This gcc does not compile it.
-
+    Raises `UserError` if this gcc does not compile it.
     """
     program = folder / Path(source).stem
     command = ["gcc", *FLAGS, *flags, str(SOURCES / source), "-o", str(program)]
@@ -146,11 +141,7 @@ def compile_program(source: str, flags: Sequence[str], folder: Path) -> Path:
 def run_program(program: Path, *arguments: object) -> dict[str, str]:
     """Run a program; return the values that it prints behind their names.
 
-    Raises
-    ------
-    subprocess.CalledProcessError
-        It refused its arguments; ``stderr`` says why.
-
+    Raises `subprocess.CalledProcessError` if it refused its arguments; ``stderr`` has the reason.
     """
     command = [str(program), *map(str, arguments)]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

@@ -55,11 +55,7 @@ SHORT_CALLS = (
 def measure_table(options: argparse.Namespace) -> int:
     """Time the calls of each workload, and of two long strings beside rapidfuzz; print the table.
 
-    Raises
-    ------
-    UserError
-        rapidfuzz finds another length, or no call is asked for.
-
+    Raises `UserError` if rapidfuzz finds another length, or no call is asked for.
     """
     import onekernel
 

@@ -50,7 +50,6 @@ class BenchmarkCase:
         True to show the times of the phases of an iteration.
     remark : str
         Line under the table; may be empty.
-
     """
 
     title: str
@@ -81,11 +80,7 @@ def build_cases(
 ) -> Iterator[BenchmarkCase]:
     """Yield the cases that the command line asks for; one whose instance is not here is named and left out.
 
-    Raises
-    ------
-    UserError
-        The instance that the user named is not here, or no row is asked for.
-
+    Raises `UserError` if the instance that the user named is not here, or no row is asked for.
     """
     asked = [row for row in TABLES["case"] if row["family"] in families(options.workload)]
     for row in asked:
@@ -141,11 +136,7 @@ def make_case(
 ) -> BenchmarkCase:
     """Make a case of a row with these values on these devices.
 
-    Raises
-    ------
-    InstanceError
-        Its instance is not here.
-
+    Raises `InstanceError` if its instance is not here.
     """
     workload = get_workload(values["workload"])
     arguments = [*row["arguments"].format(**values).split(), *(["--data", options.data] if options.data else [])]

@@ -172,11 +172,7 @@ def run_in_turn(
 def chosen_devices(devices: Iterable[cases.Configuration], backend: str) -> list[cases.Configuration]:
     """Return the devices of a backend, or all.
 
-    Raises
-    ------
-    UserError
-        The backend has no usable device here.
-
+    Raises `UserError` if the backend has no usable device here.
     """
     chosen = [device for device in devices if backend in ("auto", device.backend)]
     if not chosen:

@@ -33,11 +33,7 @@ class EqualWork:
     def check(self, case: BenchmarkCase, results: Results) -> None:
         """Compare a case's results with one another and with those of earlier cases.
 
-        Raises
-        ------
-        UserError
-            Two candidates found different results, or a result is not confirmed.
-
+        Raises `UserError` if two candidates found different results, or a result is not confirmed.
         """
         costs: dict[int, tuple[Any, str]] = {}
         for candidate, records in results.items():

@@ -43,11 +43,7 @@ class TimeLimitLine(NamedTuple):
 def measure_table(options: argparse.Namespace) -> int:
     """Measure the table; returns 1 if a run was late, else 0.
 
-    Raises
-    ------
-    UserError
-        No row has the parts that are asked for.
-
+    Raises `UserError` if no row has the parts that are asked for.
     """
     table = TABLES["limit"]
     rows = [row for row in table if is_chosen(row["name"], options)]

@@ -29,9 +29,9 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
 
     Parameters
     ----------
-    function : callable
+    function
         Takes the command line's arguments; returns an exit code, or None for 0.
-    argv : sequence of str, optional
+    argv
         None means `sys.argv`.
 
     Returns

@@ -101,20 +101,17 @@ class NotebookProgressBar:
 def make_progress_display(description: str, wanted: bool | None = None, rank: int = 0) -> ProgressDisplay:
     """Make a progress bar if one is wanted.
 
+    Raises `UserError` if a bar is wanted but rich is not installed.
+
     Parameters
     ----------
-    description : str
+    description
         Text before the bar.
-    wanted : bool, optional
-        `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and
-        rich is installed.
-    rank : int
+    wanted
+        `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and rich is
+        installed.
+    rank
         Only rank 0 shows a bar.
-
-    Raises
-    ------
-    UserError
-        A bar is wanted but rich is not installed.
     """
     if rank or wanted is False:
         return SilentDisplay()
@@ -137,20 +134,7 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
 
 
 def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
-    """Return a callback that shows the progress of a search, with speed, best cost and bound if known.
-
-    Parameters
-    ----------
-    bar
-        The progress bar.
-    unit
-        Unit of work, plural.
-    noun
-        Name of the cost.
-    in_words
-        Function from a cost to text.
-
-    """
+    """Return a callback that shows the progress of a search, with speed, best cost and bound if known."""
 
     def show(progress: Progress) -> None:
         notes = []

@@ -50,7 +50,6 @@ class CollectedRepetitions(Repetitions):
         ------
         Unconfirmed
             The scorer contradicts one.
-
         """
         self.repeat()
         results, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
@@ -128,7 +127,6 @@ class InterruptRequest:
     Attributes
     ----------
     heard : bool
-
     """
 
     def __init__(self) -> None:

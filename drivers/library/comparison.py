@@ -42,7 +42,6 @@ class Comparison:
         File of records.
     complete : bool
         True if no run failed and none is missing.
-
     """
 
     sections: list[ComparedSection]
@@ -77,7 +76,6 @@ class Comparison:
         Returns
         -------
         matplotlib Axes
-
         """
         if not 0 <= integer("section", section) < len(self.sections):
             refuse("section", section, f"0 to {len(self.sections) - 1}")
@@ -118,7 +116,6 @@ def compare(
         A wrong option, or no run succeeded.
     UnequalWorkError
         The hashes of two devices differ.
-
     """
     if not isinstance(problem, str):
         checked_problem(problem)
@@ -155,7 +152,6 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     ------
     UserError
         No options make it.
-
     """
     if not isinstance(algorithm, Algorithm):
         refuse_algorithm(algorithm)

@@ -76,7 +76,6 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
     ------
     SystemExit
         Always, with the program's exit code: 0 done, 1 a rejected result, 2 a user error.
-
     """
     # A file that says nothing of `__main__` is imported by the processes that its own program starts.
     if sys._getframe(1).f_globals.get("__name__") == "__main__":
@@ -140,7 +139,6 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
     ------
     UserError
         A parameter of the constructor cannot be an option.
-
     """
     owner: Any = type(problem) if isinstance(problem, Problem) else problem
     make = (lambda: problem) if isinstance(problem, Problem) else problem
@@ -194,7 +192,6 @@ def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem
     ------
     UserError
         An option without which there is no problem is missing, a file that cannot be read, or what is made is none.
-
     """
     arguments = {name: getattr(options, name) for name in type(options).made_of}
     for name, parameter in inspect.signature(make).parameters.items():
@@ -219,7 +216,6 @@ def refuse_missing_bundle(error: TypeError) -> None:
     ------
     UserError
         Names the line of the user's constructor.
-
     """
     missing = re.fullmatch(r"(?:.*\.)?(\w+)\(\) takes no arguments", str(error))
     if missing:
@@ -240,7 +236,6 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
     ------
     UserError
         A parameter has the name of another option, or is no number or text and has no default.
-
     """
     hints = type_hints(make)
     flags = {one.name: option_flag(one) for one, _ in CustomProblemOptions.declared()}

@@ -228,7 +228,6 @@ def minimize(
     Unconfirmed
         The scorer finds another cost for the best solution than the search does. The error holds the solution and
         both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
-
     """
     named = locals()
     if workers is not None:
@@ -310,7 +309,6 @@ def run(
         No such workload; else as `minimize`.
     Unconfirmed
         See `minimize`.
-
     """
     text("workload", workload, f"one of {', '.join(NAMES)}")
     several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
@@ -346,7 +344,6 @@ def run_workload(
         Values of options that were checked.
     owner
         Name of the options' owner in errors; by default the workload's.
-
     """
     if "seed" in values and "seeds" in values:
         raise UserError(f"seed={values['seed']} and seeds: expected one of them")
@@ -379,7 +376,6 @@ def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
     ------
     UserError
         No stop criteria, or options that say others besides.
-
     """
     if not isinstance(stop, Stop):
         refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")

@@ -50,7 +50,6 @@ class Result:
         True if Ctrl-C or the callback ended the run.
     words : str
         The line that programs print: result, work, times and verifiers.
-
     """
 
     name: str
@@ -94,7 +93,6 @@ class Result:
         ------
         UserError
             There is no history, or matplotlib is not installed.
-
         """
         return Results([self]).plot(axes)
 
@@ -106,7 +104,6 @@ class Results(Sequence[Result]):
     ----------
     runs
         Results of the runs, at least one.
-
     """
 
     def __init__(self, runs: Sequence[Result]) -> None:

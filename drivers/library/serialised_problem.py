@@ -29,7 +29,6 @@ def save_problem(problem: Problem, path: Path) -> None:
     ------
     UserError
         Something in it cannot be pickled, or the file cannot be written.
-
     """
     content = serialise_by_value(problem)
     try:
@@ -46,7 +45,6 @@ def load_problem(path: Path) -> Problem:
     ------
     UserError
         The file cannot be read, or holds no problem.
-
     """
     # Content of user modules is pickled by name; processes of a comparison do not search their folders.
     sys.path.append(os.getcwd())

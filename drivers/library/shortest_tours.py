@@ -36,7 +36,6 @@ def shortest_tours(
     ------
     UserError
         See `core.search.exact.small_tours.SmallTours.run`; or no such device.
-
     """
     from core.search.exact.small_tours import SmallTours
 

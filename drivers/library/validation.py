@@ -27,7 +27,6 @@ def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backen
     ----------
     names
         Those to look for.
-
     """
     with contextlib.ExitStack() as stack:
         opened = []
@@ -78,7 +77,6 @@ def check(
         The requested backend is missing.
     UserError
         An argument of another type, or a name that the problem does not have.
-
     """
     checked_problem(problem)
     if backend is not None:

@@ -31,7 +31,6 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
     ------
     UserError
         Arguments that processes cannot share.
-
     """
     values = {name: value for name, value in named.items() if value is not None}
     workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
@@ -57,7 +56,6 @@ def one_core_backend(name: str) -> str:
     ------
     UserError
         The backend works on another device, or on several cores.
-
     """
     if name == "auto":
         return automatic("core") or name

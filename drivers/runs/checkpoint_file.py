@@ -68,7 +68,6 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         Number of times that this repetition has resumed.
     version : int
         See `VERSION`.
-
     """
 
     workload: str
@@ -90,11 +89,8 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint]:
     """Return a checkpoint and its identity from a file.
 
-    Raises
-    ------
-    UserError
-        The file is damaged or was edited, or belongs to another version of the project or another run.
-
+    Raises `UserError` if the file is damaged or was edited, or belongs to another version of the project or another
+    run.
     """
     try:
         with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as file:
@@ -127,11 +123,7 @@ def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]
 def write_checkpoint(path: str, about: CheckpointIdentity, state: Checkpoint) -> None:
     """Keep a state in place of the one before.
 
-    Raises
-    ------
-    UserError
-        The disk does not take it; the one before is still there.
-
+    Raises `UserError` if the disk does not take it; the earlier checkpoint stays.
     """
     described = json.dumps({**msgspec.structs.asdict(about), NAMES_ARRAY: list(state)})
     words = np.frombuffer(described.encode(), np.uint8)
@@ -180,7 +172,6 @@ class RunCheckpointLock:
     ------
     UserError
         Another run has the lock, or there can be no file for it.
-
     """
 
     def __init__(self, path: str, wait_s: float = 0.0) -> None:

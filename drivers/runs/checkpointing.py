@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 def refuse_to_overwrite(options: Options) -> None:
     """Refuse options that would lose a checkpoint or have no effect, before any work.
 
-    Raises
-    ------
-    UserError
-        A checkpoint exists but `--resume` is missing; several searches without a record of the finished ones; or
-        `--resume` without a file.
-
+    Raises `UserError` if a checkpoint exists but `--resume` is missing, for several searches without a record of the
+    finished ones, and for `--resume` without a file.
     """
     if options.checkpoint is None:
         if options.resume:
@@ -56,7 +52,6 @@ class RecoveryState:
         The last checkpoint with its identity.
     lock : StateLock or None
         Of the checkpoint; on the first rank.
-
     """
 
     def __init__(self) -> None:
@@ -75,11 +70,7 @@ class RecoveryState:
     def claim(self, options: Options) -> None:
         """Keep other runs from the checkpoint; the first rank calls this in every attempt, since it may be a new one.
 
-        Raises
-        ------
-        UserError
-            Another run uses the file; or as `refuse_to_overwrite`.
-
+        Raises `UserError` if another run uses the file, or as `refuse_to_overwrite` does.
         """
         folder = os.path.dirname(os.path.realpath(options.checkpoint or ""))
         # Without a name or a folder the file is refused with the other files of the run.
@@ -111,7 +102,6 @@ class RunCheckpoints:
         Seconds that the repetition had taken before it resumed here.
     resumed : int
         Number of times that repetition has resumed from a file.
-
     """
 
     def __init__(self, options: Options, ranks: Any, memory: RecoveryState | None = None) -> None:
@@ -126,16 +116,13 @@ class RunCheckpoints:
     def begin(self, about: Callable[[], CheckpointIdentity]) -> bool:
         """Begin a repetition, or resume it from its checkpoint; all ranks call this.
 
+        Returns True if it resumes.
+
         Parameters
         ----------
         about
             Returns the identity of the run, and the number of finished repetitions; called only on the first rank, if
             needed.
-
-        Returns
-        -------
-        bool
-            True if it resumes.
 
         Raises
         ------
@@ -143,7 +130,6 @@ class RunCheckpoints:
             A signal asked the previous repetition to end, but it was complete first.
         UserError
             See `read_checkpoint`.
-
         """
         if self.path is None and not self.ranks.survives:
             return False
@@ -192,11 +178,7 @@ class RunCheckpoints:
     def earlier(self, whose: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint | None]:
         """Return the description of this repetition's states, and its state in memory or in the file, if there is one.
 
-        Raises
-        ------
-        UserError
-            The file has a later repetition, or see `read_checkpoint`.
-
+        Raises `UserError` if the file has a later repetition, or as `read_checkpoint` does.
         """
         from msgspec.structs import replace
 

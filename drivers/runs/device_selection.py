@@ -14,18 +14,7 @@ from drivers.options.declaration import Options
 
 
 def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
-    """Return the backend of this rank, on its device.
-
-    Parameters
-    ----------
-    options, ranks
-        Options and communicator.
-    gpus : int
-        See `gpus_here`.
-    one_core : bool
-        True if `auto` means one core on any machine; a given number of cores takes precedence.
-
-    """
+    """Return the backend of this rank, on its device."""
     from backends import kept
 
     if options.backend != "auto":
@@ -40,11 +29,7 @@ def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
 def cores_of_a_rank(options: Options) -> int:
     """Return the number of cores that a rank uses on its host, counted before it is bound to them.
 
-    Raises
-    ------
-    UserError
-        The options name no backend that runs in the rank's own threads and processes.
-
+    Raises `UserError` if the options name no backend that runs in the rank's own threads and processes.
     """
     import backends
 
@@ -75,7 +60,6 @@ def compiles_for_others(local_rank: int, gpus: int) -> bool:
         The rank's number on its host.
     gpus
         See `gpus_here`; 0 where the options name the backend, which is the same for all ranks of a host.
-
     """
     return local_rank in (0, gpus)
 
@@ -91,11 +75,7 @@ def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
 def backend_for(kind: str) -> str:
     """The backend that is taken for a kind of device.
 
-    Raises
-    ------
-    Unavailable
-        None is.
-
+    Raises `Unavailable` if none is.
     """
     import backends
 
@@ -123,11 +103,7 @@ def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
 def own_gpu(name: str, local_rank: int) -> str:
     """The index of a rank's own GPU among a backend's devices.
 
-    Raises
-    ------
-    Unavailable
-        The backend has fewer GPUs than it seemed to have.
-
+    Raises `Unavailable` if the backend has fewer GPUs than it seemed to have.
     """
     import backends
 

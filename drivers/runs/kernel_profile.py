@@ -72,25 +72,21 @@ def run_profiled(
 ) -> dict[str, Any] | None:
     """Run a command line again under Nsight Compute, and print its table, or the reason of a failure.
 
+    Returns for a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command as
+    text, and `kernels`, one dictionary per kernel.
+
     Parameters
     ----------
-    workload : str
+    workload
         The driver `drivers.<workload>`, one of `PAPER_SIZES`.
-    argv : sequence of str, optional
+    argv
         Its command line; None means `sys.argv`.
-    backend : str
+    backend
         Value of `--backend`: one with kernels that Nsight Compute can profile, or auto, which then selects one.
-    ranks : int
+    ranks
         MPI ranks of this run; a profile has one.
-    sized : bool
+    sized
         True if the command line has a size; otherwise the paper's size is profiled.
-
-    Returns
-    -------
-    dict or None
-        For a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command
-        as text, and `kernels`, one dictionary per kernel.
-
     """
     own_arguments = list(sys.argv[1:] if argv is None else argv)
     arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments), *(() if sized else PAPER_SIZES[workload])]
@@ -119,11 +115,7 @@ def profile_record(kernel: KernelProfile) -> dict[str, Any]:
 def find_profiler(backend: str, ranks: int) -> str:
     """The path of Nsight Compute's program.
 
-    Raises
-    ------
-    ProfileError
-        It cannot profile this run.
-
+    Raises `ProfileError` if it cannot profile this run.
     """
     if backend not in (select_profiled_backend(), "auto"):
         expected = select_profiled_backend()
@@ -156,11 +148,7 @@ def remove_options(argv: Sequence[str]) -> list[str]:
 def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
     """Run Python under Nsight Compute; the rows of what that wrote.
 
-    Raises
-    ------
-    ProfileError
-        Nsight Compute or the program failed, or it saw no kernel.
-
+    Raises `ProfileError` if Nsight Compute or the program failed, or it saw no kernel.
     """
     import subprocess
 
@@ -214,16 +202,7 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
     """The kernels in the order of their names.
 
-    Parameters
-    ----------
-    rows
-        As `read_rows` yields them.
-
-    Raises
-    ------
-    ProfileError
-        A metric of `METRICS` is nowhere in them.
-
+    Raises `ProfileError` if a metric of `METRICS` is nowhere in them.
     """
     known = {printed: (name, one) for name, (printed, one) in METRICS.items()}
     launches: dict[str, set[str]] = {}

@@ -45,7 +45,6 @@ class RehearsalTiming(NamedTuple):
         The median of several trials: the least would be that of an idle machine.
     share : float
         Mean over ranks of the fraction of time in communication, including waiting.
-
     """
 
     seconds: float
@@ -96,7 +95,6 @@ class ParallelBenefitCheck:
         Run of this rank in a repetition if it `works`: that of all ranks, or the first rank's alone.
     verdict : Verdict or None
         Reason why the first rank works alone; None if all share.
-
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any], alone: Callable[[], Any] | None) -> None:
@@ -156,7 +154,6 @@ class ParallelBenefitCheck:
         ----------
         seconds, share
             Of the repetition: its time, and the mean of all ranks' shares of communication; the first rank's count.
-
         """
         if self.is_settled:
             return False
@@ -176,7 +173,6 @@ class ParallelBenefitCheck:
         ----------
         seconds
             Of the repetition so far; the first rank's count.
-
         """
         timings = self.shared.search.backend.timings
         before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
@@ -216,7 +212,6 @@ class ParallelBenefitCheck:
         together_s
             Seconds of all ranks together where that is known and takes long: then the first rank alone rehearses,
             once.
-
         """
         can = self.ranks.rank > 0 or self.own is not None or self.has_own()
         self.ranks.assemble()

@@ -34,7 +34,6 @@ def run_resumable(
     ------
     UserError
         See `check_argument_consistency` and `drivers.runs.checkpointing.RecoveryState.claim`.
-
     """
     from cluster.mpi.failures.survivors import rerun_on_survivors
     from cluster.mpi.proxies import TimedCommunicator
@@ -66,13 +65,8 @@ def report_separate_tasks() -> None:
 def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Options) -> None:
     """Check that all ranks were started alike.
 
-    An instance need not be compared: the first rank loads it and sends it to the others.
-
-    Raises
-    ------
-    UserError
-        The ranks run different programs, or the same with different options or sources.
-
+    An instance need not be compared: the first rank loads it and sends it to the others. Raises `UserError` if the
+    ranks run different programs, or the same with different options or sources.
     """
     from cluster import require_equal_arguments, require_equal_content
 

@@ -29,7 +29,6 @@ class RunRecorder:
         Number of machines that the ranks are spread over.
     group : int or None
         Number of repetitions that were recorded before this process began; None for 0.
-
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:

@@ -16,7 +16,6 @@ class ReferenceSolvers:
     ----------
     measured : list of drivers.peers.Measured
         Their measurements; they run once, after the first repetition, with its time and cost as targets.
-
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:

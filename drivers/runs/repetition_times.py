@@ -53,7 +53,6 @@ class RepetitionMeasurement(NamedTuple):
     read : Mapping
         Readings of meters and counters: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
         `reports.records.schema.Repetition`.
-
     """
 
     times: RepetitionTimes

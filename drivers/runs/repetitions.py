@@ -50,7 +50,6 @@ class Repetitions:
     ----------
     opinions : list of Opinion
         Opinions about the last repetition; on the first rank.
-
     """
 
     def __init__(
@@ -90,11 +89,7 @@ class Repetitions:
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
 
-        Returns
-        -------
-        int
-            The exit code, on all ranks the same: 1 if a result was contradicted, else 0.
-
+        Returns the exit code, on all ranks the same: 1 if a result was contradicted, else 0.
         """
         first = self.ranks.rank == 0
         # Each host has one rank that is its first.

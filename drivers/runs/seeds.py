@@ -35,6 +35,8 @@ def run_seeds(
 ) -> list[Any]:
     """Run a workload once for each seed; all ranks call this.
 
+    Returns results of `Repetitions.collect`, for each seed up to an interrupted one.
+
     Parameters
     ----------
     workload, own
@@ -47,12 +49,6 @@ def run_seeds(
         The communicator; None: this process's.
     memory
         State of earlier attempts, if several ranks were checked for equal arguments; see `run_resumable`.
-
-    Returns
-    -------
-    list
-        Results of `Repetitions.collect`, for each seed up to an interrupted one.
-
     """
     if ranks is None:
         from cluster import Solo, default_communicator
@@ -83,22 +79,7 @@ def prepare_repetitions(
     kind: Callable[..., AnyRepetitions],
     memory: RecoveryState | None = None,
 ) -> Iterator[AnyRepetitions]:
-    """Yield the repetitions of a run with one seed and a compiled, warm search; the device is released at the end.
-
-    Parameters
-    ----------
-    workload
-        The declaration.
-    own
-        This rank's options.
-    ranks
-        The communicator; all ranks call this. With several ranks its time is measured.
-    argv, kind
-        See `run_seeds`.
-    memory
-        State of earlier attempts.
-
-    """
+    """Yield the repetitions of a run with one seed and a compiled, warm search; the device is released at the end."""
     from backends import kept
 
     first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
@@ -138,11 +119,7 @@ def prepare_repetitions(
 def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
     """Return the task after checking output files; on the first rank.
 
-    Raises
-    ------
-    UserError
-        A file that could not be written at the end, or what `Workload.load` refuses.
-
+    Raises `UserError` for a file that could not be written at the end, and for what `Workload.load` refuses.
     """
     if any(isinstance(value, OutputFile) for value in vars(options).values()):
         require_writable_files(options)
@@ -154,14 +131,7 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
 
 
 def refuse_without_peers(workload: Workload[Any]) -> None:
-    """Refuse `--peers` for a workload without reference solvers.
-
-    Raises
-    ------
-    UserError
-        Names the workload.
-
-    """
+    """Refuse `--peers` for a workload without reference solvers."""
     from drivers.peers import peers_for
 
     if not peers_for(workload.name):
@@ -169,14 +139,7 @@ def refuse_without_peers(workload: Workload[Any]) -> None:
 
 
 def refuse_several_solutions(options: Options) -> None:
-    """Refuse one file for the best solutions of several seeds.
-
-    Raises
-    ------
-    UserError
-        Names the file's option.
-
-    """
+    """Refuse one file for the best solutions of several seeds."""
     if options.seed:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
     for option, _ in options.declared():
@@ -242,18 +205,7 @@ def build_search(
     gpus: int = 0,
     compiled: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return the search on this rank's device, compiled and warm; does not communicate.
-
-    Parameters
-    ----------
-    workload, ranks, problem, options
-        Arguments of the search.
-    gpus
-        See `gpus_here`.
-    compiled
-        Executables of another rank.
-
-    """
+    """Return the search on this rank's device, compiled and warm; does not communicate."""
     from backends import kept
 
     if ranks.size == 1 and options.backend != "auto":

@@ -44,7 +44,6 @@ class PausingCheckpointer(Checkpointer):
         Checkpoint from which the search continues; None: that of ``inner``, if there is one.
     after_s
         Seconds until the pause.
-
     """
 
     def __init__(self, inner: Checkpointer | None, earlier: Checkpoint | None, after_s: float) -> None:
@@ -74,7 +73,6 @@ class SingleRankRepetition:
         The decision, which is that the first rank works alone.
     inner
         Keeper of this rank, if the run has one.
-
     """
 
     def __init__(self, sharing: ParallelBenefitCheck, inner: Checkpointer | None) -> None:

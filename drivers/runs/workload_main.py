@@ -16,16 +16,7 @@ from drivers.workload.declaration import Workload
 
 
 def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequence[str] | None], int]:
-    """Return the program of a workload: a function from its arguments to its exit code.
-
-    Parameters
-    ----------
-    workload
-        The declaration.
-    description
-        Beginning of its help; a module's docstring.
-
-    """
+    """Return the program of a workload: a function from its arguments to its exit code."""
 
     def main(argv: Sequence[str] | None = None) -> int:
         words = sys.argv[1:] if argv is None else argv
