@@ -76,10 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 def _cost(text: str) -> int | float:
     """A cost as it was typed: whole numbers stay whole.
 
-    Raises
-    ------
-    ValueError
-        It is no finite number; argparse says so.
+    Raises `ValueError`, which argparse reports, if it is no finite number.
     """
     value = float(text)
     if not math.isfinite(value):
@@ -125,10 +122,7 @@ def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequen
 def print_paths(written: Sequence[Path]) -> None:
     """Print where the report is; whoever reads may have gone.
 
-    Raises
-    ------
-    UserError
-        Standard output cannot be written.
+    Raises `UserError` if standard output cannot be written.
     """
     try:
         for path in written:

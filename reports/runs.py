@@ -25,7 +25,6 @@ class Runs(list[Record]):
         ------
         UserError
             pandas is not installed.
-
         """
         return frame.frame(self)
 
@@ -36,7 +35,6 @@ class Runs(list[Record]):
         ------
         RecordError, UnequalWorkError
             No records, several workloads, or unequal work.
-
         """
         from reports.pages import comparison
 
@@ -52,7 +50,6 @@ def load(*paths: str | os.PathLike[str]) -> Runs:
         As `reports.records.files.load` and `reports.records.files.merge`.
     UserError
         No file, or an argument that is no path.
-
     """
     if not paths:
         raise UserError("load(): expected the name of a file of records, or several")

@@ -33,10 +33,7 @@ class DataFile:
     def part(self, kind: type[Part], content: Any, place: str) -> Part:
         """Convert a part of the content to a type.
 
-        Raises
-        ------
-        UserError
-            A key is missing, unknown or of another type.
+        Raises `UserError` if a key is missing, unknown or of another type.
         """
         try:
             return msgspec.convert(content, kind)
@@ -46,31 +43,19 @@ class DataFile:
     def tables(self, key: str) -> dict[str, dict[str, Any]]:
         """Return the tables that the file has under a key, by their names.
 
-        Raises
-        ------
-        UserError
-            There is something else than tables.
+        Raises `UserError` if there is something else than tables.
         """
         return self.part(dict[str, dict[str, Any]], self.content.get(key, {}), key)
 
     def among(self, place: str, what: str, values: Sequence[str], expected: Sequence[str]) -> None:
         """Demand that all that was found is among what is expected.
 
-        Raises
-        ------
-        UserError
-            Something is not; says what there is.
+        Raises `UserError` with the unexpected value if one is not.
         """
         for value in values:
             if value not in expected:
                 self.wrong(place, f"the {what} {value!r}", f"some of {', '.join(expected) or 'nothing'}")
 
     def wrong(self, place: str, found: str, expected: str) -> NoReturn:
-        """Raise the error of a place.
-
-        Raises
-        ------
-        UserError
-            Always.
-        """
+        """Raise the error of a place."""
         raise UserError(f"{self.path}: {place}: found {found}, expected {expected}")

@@ -183,8 +183,7 @@ def group_by_instance(records: Sequence[Record], asked: float | None = None) -> 
 
     Parameters
     ----------
-    records : sequence of Record
-    asked : float, optional
+    asked
         A target; without one `reports.statistics.targets.choose_targets` chooses.
 
     Raises

@@ -78,8 +78,7 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
 
     Parameters
     ----------
-    comparison : Comparison
-    nearby : sequence of Record
+    nearby
         Runs of the same experiment, which explain a load that was there before.
     """
     figures_of: dict[str, dict[str, str]] = {}
@@ -99,14 +98,7 @@ def marks(cautions: Sequence[Caution], label: str) -> str:
 
 
 def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
-    """List what makes the time or the ratio of one row doubtful, without figures.
-
-    Parameters
-    ----------
-    row : Row
-    nearby : sequence of Record
-        Runs of the same experiment, which explain a load that was there before.
-    """
+    """List what makes the time or the ratio of one row doubtful, without figures."""
     texts = [text for text, _ in _of_row(row, [*nearby, row.record])]
     return [text for text in texts if text not in (*row.labels, FEW_REPETITIONS)]
 
@@ -116,8 +108,7 @@ def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> di
 
     Parameters
     ----------
-    row : Row
-    nearby : sequence of Record, optional
+    nearby
         As `cautions` takes them, with those of all rows. None: not known, and the load of others is not judged.
     """
     return dict(_of_baseline(row, nearby))

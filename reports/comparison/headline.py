@@ -12,14 +12,7 @@ from reports.text.formatting import ratio, ratio_interval, seconds
 
 
 def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
-    """Say which run is the fastest and how it stands to one core, with a warning where that ratio is doubtful.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    nearby : sequence of Record
-        As `reports.comparison.cautions.cautions` takes them.
-    """
+    """Say which run is the fastest and how it stands to one core, with a warning where that ratio is doubtful."""
     said = _fastest(comparison)
     fastest = comparison.fastest
     ours = [*nearby, *(row.record for row in comparison.rows)]

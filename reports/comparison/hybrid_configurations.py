@@ -28,7 +28,6 @@ class HybridConfigurations:
         Of all ranks of a row together.
     rows : tuple of Row
         In the order of their ranks.
-
     """
 
     comparison: ComparedRuns

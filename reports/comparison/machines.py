@@ -23,11 +23,8 @@ SEPARATOR = " / "
 def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
     """Give each machine that records ran on a letter.
 
-    Returns
-    -------
-    dict
-        Environments by letter: that of the machine's first record, with hardware that other records name. Versions
-        that differ among its records are listed.
+    Returns environments by letter: that of the machine's first record, with hardware that other records name. Versions
+    that differ among its records are listed.
     """
     machines: list[dict[str, Any]] = []
     for record in records:

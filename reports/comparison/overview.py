@@ -35,7 +35,6 @@ class OverviewRow:
         Reason for a missing comparison: no runs, unequal work, or no confirmed result.
     why : str
         Reason for this work, a sentence without its full stop; empty if the overview has one for all.
-
     """
 
     workload: str
@@ -88,7 +87,6 @@ class Overview:
         Devices that no workload ran on, and why.
     why : str
         Reason for these works, a sentence without its full stop.
-
     """
 
     lines: tuple[OverviewRow, ...]

@@ -145,10 +145,7 @@ def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
 def weak(records: Sequence[Record]) -> list[ScalingCurve]:
     """Return the curves of runs with work that grows with their ranks, without rejected results.
 
-    Raises
-    ------
-    UnequalWorkError
-        Repetitions of one run have different results.
+    Raises `UnequalWorkError` if repetitions of one run have different results.
     """
     scaled = [run for run in map(merge_seeds, families(filter(is_scaled, records))) if run.verified]
     return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs, _ in _on_ranks(scaled)]

@@ -27,7 +27,6 @@ class InstanceSection:
         Other configurations, with the reasons.
     why : str
         Reason for the choice of this instance.
-
     """
 
     records: Sequence[Record]
@@ -51,7 +50,6 @@ class ComparedSection:
         All of the section.
     nearby : sequence of Record
         Those of the whole report.
-
     """
 
     comparison: ComparedRuns
@@ -106,15 +104,13 @@ def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> 
 
     Parameters
     ----------
-    section : Section
-    nearby : sequence of Record
+    nearby
         Those of the whole report, if it has other sections: they ran before or after.
 
     Raises
     ------
     RecordError, UnequalWorkError
         As `reports.comparison.speedups.compare`.
-
     """
     alike = [record for record in section.records if not scaling.is_scaled(record)]
     alike = alike or [record for record in section.records if not scaling.is_grown(record)]
@@ -127,11 +123,7 @@ def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> 
 def split_by_instance(records: Sequence[Record]) -> list[InstanceSection]:
     """Make a section of the records of each instance, in the order in which they first appear.
 
-    Raises
-    ------
-    RecordError
-        There are no records, or they are of several workloads.
-
+    Raises `RecordError` if there are no records, or they are of several workloads.
     """
     workloads = list(dict.fromkeys(record.workload for record in records))
     if not workloads:

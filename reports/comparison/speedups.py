@@ -167,13 +167,13 @@ def compare(
 
     Parameters
     ----------
-    records : iterable of Record
+    records
         Lines of one or more record files; repetitions of a run are joined.
-    not_run : sequence of NotRun
+    not_run
         Configurations to list with the reason why they have no row.
-    likeness : Likeness, optional
+    likeness
         Selection of a row's baseline among several one-core runs.
-    machines : mapping, optional
+    machines
         Environments by letter, where several comparisons share their letters.
 
     Raises
@@ -255,18 +255,14 @@ def ratio_obstacles(record: Record, other: Record, further: Sequence[str] = ()) 
     """Return what forbids a ratio of the times of two runs: names of fields of a record, or of execution settings.
 
     A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
-    work by the same algorithm: the settings of `ALGORITHM_SETTINGS` are equal.
+    work by the same algorithm: the settings of `ALGORITHM_SETTINGS` are equal. The list is empty if the times may be
+    divided.
 
     Parameters
     ----------
     one, other : Record
-    further : sequence of str
+    further
         More execution settings that have to be equal.
-
-    Returns
-    -------
-    list of str
-        Empty if the times may be divided.
     """
     apart = [name for name in PROBLEM_FIELDS if getattr(record, name) != getattr(other, name)]
     settings = (*ALGORITHM_SETTINGS, *further)

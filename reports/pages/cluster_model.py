@@ -103,7 +103,6 @@ class ClusterModelPage:
         Sizes from which ranks beat the GPU; a paper's tables as modelled.
     spent : tuple of (str, tuple of ModelledCost)
         Costs by the name of the run.
-
     """
 
     workload: str
@@ -120,10 +119,7 @@ class ClusterModelPage:
 def render(page: ClusterModelPage) -> str:
     """The report's text.
 
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
+    Raises `UserError` if jinja2 is not installed.
     """
     return fill(
         "cluster-model.md.j2",
@@ -205,10 +201,7 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
     """The validation's text.
 
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
+    Raises `UserError` if jinja2 is not installed.
     """
     off = [abs(check.error.value) for check in checks]
     return fill(
@@ -246,11 +239,7 @@ def check_table(checks: Sequence[ModelCheck]) -> TextTable:
 def write(text: str, out: Path, name: str = NAME) -> Path:
     """Write a report into a folder.
 
-    Raises
-    ------
-    UserError
-        The folder cannot be written.
-
+    Raises `UserError` if the folder cannot be written.
     """
     path = out / f"{name}.md"
     with written_into(out):

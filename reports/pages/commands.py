@@ -45,10 +45,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[str]]:
     """Make or check the pages of one command.
 
-    Returns
-    -------
-    tuple
-        The files written, and what is not as the records say or cannot be made, a line each.
+    Returns the files written, and what is not as the records say or cannot be made, a line each.
 
     Raises
     ------

@@ -45,10 +45,8 @@ def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSectio
 def compare_records(records: Sequence[Record]) -> list[ComparedSection]:
     """Compare records of one workload, a section for each instance.
 
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        No records, several workloads, or as `reports.comparison.speedups.compare`.
+    Raises `RecordError` or `UnequalWorkError` without records, for several workloads, or as
+    `reports.comparison.speedups.compare` does.
     """
     return compare_sections(split_by_instance(records))
 
@@ -56,16 +54,7 @@ def compare_records(records: Sequence[Record]) -> list[ComparedSection]:
 def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = ()) -> str:
     """Return the report's text.
 
-    Parameters
-    ----------
-    sections
-    pictures : sequence, optional
-        Of each section.
-
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
+    Raises `UserError` if jinja2 is not installed.
     """
     comparisons = [section.comparison for section in sections]
     work = comparisons[0].work
@@ -241,10 +230,7 @@ def report_name(workload: str) -> str:
 def remove(folder: Path, workload: str) -> None:
     """Remove an earlier report of a workload, and what belongs to it.
 
-    Raises
-    ------
-    OSError
-        The system refuses.
+    Raises `OSError` if the system refuses.
     """
     name = report_name(workload)
     kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling", "-targets")))
@@ -254,15 +240,8 @@ def remove(folder: Path, workload: str) -> None:
 def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> list[Path]:
     """Write the report, its tables for LaTeX, and the plots of each section where matplotlib is.
 
-    Returns
-    -------
-    list of Path
-        The files written, the report first.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written, or jinja2 is not installed.
+    Returns the files written, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not
+    installed.
     """
     name = report_name(workload)
     report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"

@@ -109,10 +109,7 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read(folder: Path) -> list[GalleryReport]:
     """Read which reports there are.
 
-    Raises
-    ------
-    UserError
-        The file is not as expected.
+    Raises `UserError` if the file is not as expected.
     """
     file, content = _content(folder)
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
@@ -151,8 +148,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
 
     Parameters
     ----------
-    record : Record
-    elsewhere : sequence of Elsewhere
+    elsewhere
         Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
         `execution` settings, the median of the `seconds`, and the place, `where`, as text.
     """
@@ -178,10 +174,7 @@ def _exhibits(name: str) -> Sequence[Exhibit]:
 def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     """Write the reports of a folder's records, and the index.
 
-    Returns
-    -------
-    tuple
-        The files written, the index first, and what has no records.
+    Returns the files written, the index first, and what has no records.
 
     Raises
     ------
@@ -211,10 +204,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
 def differences(folder: Path) -> list[str]:
     """Say in which lines the pages of a folder differ from what its records say now, and what has no records.
 
-    Raises
-    ------
-    UserError
-        As `write`.
+    Raises `UserError` as `write` does.
     """
     with tempfile.TemporaryDirectory() as temporary:
         written, differing = write(folder, Path(temporary))

@@ -34,10 +34,7 @@ def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
 def fill(name: str, **values: Any) -> str:
     """Fill a template, with at most one empty line between two paragraphs.
 
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
+    Raises `UserError` if jinja2 is not installed.
     """
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -62,10 +59,9 @@ def fill_with_rules(
 
     Parameters
     ----------
-    name
-    shown : sequence
+    shown
         As `decide_rules` takes it; empty: without the rules.
-    properties : mapping
+    properties
         Of `ReportProperties`, but the page and those of `NO_MEANS` that are as there.
     values
         For the template.

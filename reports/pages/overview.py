@@ -29,11 +29,10 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
     ----------
     overview
         With at least one run.
-    picture : str, optional
+    picture
         Address of the heat map, relative to the report.
-    made_by : str, optional
+    made_by
         The command line that made the records.
-
     """
     compared = [line for line in overview.lines if line.comparison]
     return fill_with_rules(
@@ -128,11 +127,7 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
 def remove(folder: Path) -> None:
     """Remove an earlier overview, but not its records.
 
-    Raises
-    ------
-    OSError
-        The system refuses.
-
+    Raises `OSError` if the system refuses.
     """
     remove_files(folder, *(f"{NAME}.{form}" for form in ("md", *FORMATS)))
 
@@ -140,13 +135,7 @@ def remove(folder: Path) -> None:
 def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write the report, and the heat map where there is matplotlib and a ratio over enough work of one core.
 
-    Returns the files, the report first.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written, or jinja2 is not installed.
-
+    Returns the files, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not installed.
     """
     report = folder / f"{NAME}.md"
     with written_into(folder):

@@ -62,28 +62,24 @@ def write(
 ) -> list[Path]:
     """Write the report of some exhibits of a paper, named after the paper, and their plots.
 
+    Returns the files written, the report first.
+
     Parameters
     ----------
     paper, exhibits
         Paper and exhibits to report, in this order.
-    records : sequence of Record
+    records
         Records of runs; those of other papers' workloads are left out.
-    folder : Path
-    not_made : mapping, optional
+    not_made
         Parts without a run, by exhibit.
-    made_by : str, optional
+    made_by
         The command line that made the records, which the report prints.
-    formats : sequence of str, optional
+    formats
         Formats of the plots.
-    earlier : sequence of Exhibit, optional
+    earlier
         Exhibits with runs of another command line.
-    partial : str, optional
+    partial
         Reason for rows without a run, a sentence without its full stop, which the report prints.
-
-    Returns
-    -------
-    list of Path
-        The files written, the report first.
 
     Raises
     ------
@@ -138,10 +134,7 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
 def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
     """Return the exhibits of a paper that its report in a folder shows; none without a report.
 
-    Raises
-    ------
-    UserError
-        The report cannot be read.
+    Raises `UserError` if the report cannot be read.
     """
     path = folder / f"{paper.name}.md"
     try:

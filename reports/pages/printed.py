@@ -47,10 +47,7 @@ class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def printed_differences(output: PrintedOutput, folder: Path) -> list[str]:
     """Return the lines of a page's blocks that its records do not give, `...` left out, and figures in its prose.
 
-    Raises
-    ------
-    UserError
-        The page cannot be read or has no block, or its records are damaged.
+    Raises `UserError` if the page cannot be read or has no block, or its records are damaged.
     """
     page, records = folder / output.page, folder / output.records
     try:

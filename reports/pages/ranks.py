@@ -35,11 +35,7 @@ class RankGain(NamedTuple):
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:
     """Every work of which there are runs of one rank and of several on the same kind of device, in order.
 
-    Raises
-    ------
-    UnequalWorkError
-        Two runs of one work have different hashes.
-
+    Raises `UnequalWorkError` if two runs of one work have different hashes.
     """
     gains = []
     for runs in group_by(merge(records), lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
@@ -87,11 +83,7 @@ def render(gains: Sequence[RankGain], made_by: str = "") -> str:
 def write(gains: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
     """Write the report into a folder.
 
-    Raises
-    ------
-    UserError
-        There is nothing to compare, or the folder cannot be written.
-
+    Raises `UserError` if there is nothing to compare, or the folder cannot be written.
     """
     if not gains:
         raise UserError("no problem has runs of one rank and of several: nothing to compare")

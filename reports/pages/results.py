@@ -129,10 +129,7 @@ class ResultsTable(NamedTuple):
 def page_path(folder: Path) -> Path:
     """The page that has the tables; the file says where it is, seen from the folder.
 
-    Raises
-    ------
-    UserError
-        As `read`.
+    Raises `UserError` as `read` does.
     """
     return folder / _content(folder)[1].page
 
@@ -140,10 +137,7 @@ def page_path(folder: Path) -> Path:
 def read(folder: Path) -> dict[str, ResultsTable]:
     """Read the tables, by name.
 
-    Raises
-    ------
-    UserError
-        The file is not as expected: says the table, what was found and what was expected.
+    Raises `UserError` if the file is not as expected; it names the table, the value and what was expected.
     """
     file, content = _content(folder)
     tables: dict[str, ResultsTable] = {}
@@ -348,8 +342,7 @@ def fill(page: Path, folder: Path) -> FilledPage:
 
     Parameters
     ----------
-    page : Path
-    folder : Path
+    folder
         Of the records, with `gallery.toml` and `results.toml`.
 
     Raises
@@ -400,10 +393,7 @@ def _filled(
 def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, tuple[int, int]]:
     """Find the places of the tables: the indices of the lines of their two marks.
 
-    Raises
-    ------
-    UserError
-        A mark is misspelt, has no other, names no table, or names one for the second time; says the line.
+    Raises `UserError` with the line if a mark is misspelt, has no partner, names no table, or names one twice.
     """
     places: dict[str, tuple[int, int]] = {}
     begun, first = "", 0

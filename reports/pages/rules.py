@@ -37,10 +37,7 @@ def rules_help() -> str:
 def report_properties(about: Path | None, page: Path | None) -> ReportProperties:
     """Read what a report says besides its records.
 
-    Raises
-    ------
-    UserError
-        A file cannot be read, or a key is unknown or of another type.
+    Raises `UserError` if a file cannot be read, or a key is unknown or of another type.
     """
     file = DataFile(about) if about else None
     said = file.part(ReportProperties, file.content, "the file") if file else ReportProperties()
@@ -53,10 +50,7 @@ def report_properties(about: Path | None, page: Path | None) -> ReportProperties
 def decide(records: Sequence[Record], about: ReportProperties) -> list[RuleVerdict]:
     """Decide the rules for records: runs of equal work are compared, and seeds of one family are one run.
 
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        No confirmed run, or runs that cannot be compared.
+    Raises `RecordError` or `UnequalWorkError` without a confirmed run, or for runs that cannot be compared.
     """
     confirmed = [record for record in records if record.verified and record.repetitions]
     if not confirmed:

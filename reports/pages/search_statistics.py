@@ -170,15 +170,8 @@ def _budget(row: Any) -> str:
 def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
     """Write the report, its tables for LaTeX, and the pictures of each instance where matplotlib is.
 
-    Returns
-    -------
-    list of Path
-        The files written, the report first.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written, or jinja2 is not installed.
+    Returns the files written, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not
+    installed.
     """
     report, in_latex = folder / f"{NAME}.md", folder / f"{NAME}.tex"
     with written_into(folder):

@@ -33,10 +33,9 @@ def lines(section: ComparedSection, *, titled: bool = False, explained: bool = T
 
     Parameters
     ----------
-    section : ComparedSection
-    titled : bool
+    titled
         True for the instance's name above.
-    explained : bool
+    explained
         True for how intervals are written, and what did not run: once is enough for several instances.
     """
     comparison = section.comparison

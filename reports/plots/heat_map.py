@@ -69,13 +69,9 @@ def select_part(overview: Overview) -> HeatMapPart:
 def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Draw the speed-ups, workload by device, into a folder.
 
-    The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other.
-
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the formats; empty where no ratio is over enough work of one core, or
-        matplotlib is not installed.
+    The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other. Returns the
+    files written, in the order of the formats; empty where no ratio is over enough work of one core, or matplotlib is
+    not installed.
     """
     part = select_part(overview)
 

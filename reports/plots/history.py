@@ -28,7 +28,6 @@ class HistoryCurve(NamedTuple):
         Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
     evaluations : int or None
         Of the whole search, to which the last cost holds; None: to its last improvement.
-
     """
 
     name: str
@@ -48,6 +47,8 @@ def draw_history(
 ) -> Any:
     """Draw the history of a search.
 
+    Returns two panels: over evaluations, and over seconds, both linear or both logarithmic. It belongs to no window.
+
     Parameters
     ----------
     history
@@ -64,12 +65,6 @@ def draw_history(
         Costs that are drawn as lines, by name: the optimum.
     evaluations
         Of the whole search, to which the last cost holds; None: to its last improvement.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two panels: over evaluations, and over seconds, both linear or both logarithmic. It belongs to no window.
-
     """
     from matplotlib.figure import Figure
 

@@ -21,10 +21,7 @@ Curves: TypeAlias = "Sequence[tuple[str, pandas.DataFrame]]"
 def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
     """Draw the curves of strong and of weak scaling, below each other where there are both.
 
-    Returns
-    -------
-    list of Path
-        The files written, the SVG first; empty where there is no curve or matplotlib is not installed.
+    Returns the files written, the SVG first; empty where there is no curve or matplotlib is not installed.
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
 
@@ -42,19 +39,14 @@ def modelled(
 ) -> list[Path]:
     """Draw the modelled speed-up and efficiency, a curve for each network.
 
+    Returns the files written, the SVG first; empty where matplotlib is not installed.
+
     Parameters
     ----------
-    instance : str
-    curves : list of (str, DataFrame)
+    curves
         As `reports.pages.cluster_model.ModelledInstance` has them.
-    gpu_speedup : float, optional
+    gpu_speedup
         That of the GPU over one core, if there is a record of it.
-    folder, name
-
-    Returns
-    -------
-    list of Path
-        The files written, the SVG first; empty where matplotlib is not installed.
     """
 
     def paint(figure: Any, grid: Any) -> None:

@@ -21,11 +21,8 @@ NAME_WIDTH = 24
 def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> list[Path]:
     """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
 
-    Returns
-    -------
-    list of Path
-        The files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing
-        to compare, or matplotlib is not installed.
+    Returns the files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing to
+    compare, or matplotlib is not installed.
     """
     if len(_with_speedup(section)) < 2:
         return []
@@ -35,15 +32,7 @@ def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> l
 def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
     """Draw the same into axes, or into a figure of the user's own matplotlib, as notebooks show it.
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    UserError
-        matplotlib is not installed.
-
+    Raises `UserError` if matplotlib is not installed.
     """
     if axes is None:
         size = style.WIDTH, _height(section)

@@ -50,10 +50,7 @@ def pyplot() -> Any:
 def user_pyplot() -> Any:
     """Load matplotlib with the user's own settings, for figures in a notebook or a window.
 
-    Raises
-    ------
-    UserError
-        matplotlib is not installed.
+    Raises `UserError` if matplotlib is not installed.
     """
     try:
         from matplotlib import pyplot as loaded
@@ -73,6 +70,8 @@ def draw(
 ) -> list[Path]:
     """Draw a picture and save it.
 
+    Returns the files written, in the order of the formats; empty where matplotlib is not installed.
+
     Parameters
     ----------
     paint
@@ -85,11 +84,6 @@ def draw(
         Rows and columns.
     formats, transparent
         As `save` takes them.
-
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the formats; empty where matplotlib is not installed.
     """
     library = pyplot()
     if library is None:
@@ -141,9 +135,9 @@ def logarithmic(axes: Any, which: str, base: int = 10) -> None:
     ----------
     axes : matplotlib Axes
         With its curves: the ticks follow from the values that are drawn.
-    which : str
+    which
         x or y.
-    base : int
+    base
         Of the logarithm: 2 or 10.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator

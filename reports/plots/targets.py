@@ -59,10 +59,7 @@ def draw_distributions(
 ) -> list[Path]:
     """Draw which part of the runs had reached each target after which time, and evaluations where they have a unit.
 
-    Returns
-    -------
-    list of Path
-        The files written, the SVG first; empty where no run reached a target or matplotlib is not installed.
+    Returns the files written, the SVG first; empty where no run reached a target or matplotlib is not installed.
     """
     chosen, _ = shown_families(families, targets)
     reached = [target for target in targets.all if any(family.reached(target) for family in chosen)]
@@ -87,10 +84,7 @@ def draw_courses(
 ) -> list[Path]:
     """Draw the best cost over seconds, and over evaluations where they have a unit.
 
-    Returns
-    -------
-    list of Path
-        The files written, the SVG first; empty where no family has histories or matplotlib is not installed.
+    Returns the files written, the SVG first; empty where no family has histories or matplotlib is not installed.
     """
     chosen, _ = shown_families(families, targets)
     across = _measures(unit)

@@ -126,13 +126,7 @@ T = TypeVar("T")
 
 
 def convert(values: Any, kind: type[T], where: str = "") -> T:
-    """Return values as an object of a type.
-
-    Raises
-    ------
-    RecordError
-        Names the key (behind `where`), what was found and what was expected.
-    """
+    """Return values as an object of a type."""
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
@@ -144,10 +138,7 @@ def convert(values: Any, kind: type[T], where: str = "") -> T:
 def check_plain(values: Mapping[str, Any], kind: type, where: str = "") -> None:
     """Refuse values that JSON does not carry there and back unchanged, or of numbers that no float can hold.
 
-    Raises
-    ------
-    RecordError
-        As `convert`.
+    Raises `RecordError` as `convert` does.
     """
     for name, value in values.items():
         if not _is_plain(value):

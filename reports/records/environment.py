@@ -29,7 +29,7 @@ def environment(host_count: int = 1) -> dict[str, Any]:
 
     Parameters
     ----------
-    host_count : int
+    host_count
         Number of machines that the ranks are spread over; `cores` counts one of them, `host` names this one.
 
     Returns

@@ -62,12 +62,8 @@ class UnequalWorkError(UserError):
 def append(path: str | os.PathLike[str], record: Record) -> None:
     """Add one line to a file of records, on the disk when this returns.
 
-    A line that an interrupted write left unfinished at the end of the file is cut off first.
-
-    Raises
-    ------
-    RecordError
-        The file cannot be written, or ends in something that no record begins with.
+    A line that an interrupted write left unfinished at the end of the file is cut off first. Raises `RecordError` if
+    the file cannot be written, or ends in something that no record begins with.
     """
     line = record.to_line().encode()
     with _locked(path) as descriptor:
@@ -80,12 +76,8 @@ def append(path: str | os.PathLike[str], record: Record) -> None:
 def load(path: str | os.PathLike[str]) -> list[Record]:
     """Read a file of records, a record per line, as they were appended.
 
-    A torn last line (the write was interrupted) is left out with a warning.
-
-    Raises
-    ------
-    RecordError
-        The file cannot be read, or a line is no record of a known schema version; names file and line.
+    A torn last line (the write was interrupted) is left out with a warning. Raises `RecordError` with file and line if
+    the file cannot be read, or a line is no record of a known schema version.
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
@@ -100,10 +92,7 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
 def merge(records: Iterable[Record]) -> list[Record]:
     """Join the repetitions of each run into one record, in the order in which the runs first appear.
 
-    Raises
-    ------
-    UnequalWorkError
-        Repetitions of one run differ in what they computed.
+    Raises `UnequalWorkError` if repetitions of one run differ in what they computed.
     """
     runs = group_by(records, lambda record: record.identity)
     for run in runs:
@@ -120,16 +109,8 @@ def merge(records: Iterable[Record]) -> list[Record]:
 def families(records: Iterable[Record]) -> list[list[Record]]:
     """Group runs that differ in the seed alone; repetitions of a run are joined.
 
-    Returns
-    -------
-    list of list of Record
-        Families in the order in which they first appear, a run per seed in the order of the seeds. A run that shares
-        all but its seed with no other is a family of one.
-
-    Raises
-    ------
-    UnequalWorkError
-        As `merge`.
+    Returns families in the order in which they first appear, a run per seed in the order of the seeds. A run that
+    shares all but its seed with no other is a family of one. Raises `UnequalWorkError` as `merge` does.
     """
     grouped = group_by(merge(records), lambda run: replace(run, seed=0).identity)
     return [sorted(family, key=lambda run: run.seed) for family in grouped]
@@ -146,10 +127,7 @@ def group_by(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
 def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
     """Return what a file holds of the run with this `identity`: its repetitions joined, or None.
 
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        As `load` and `merge`.
+    Raises `RecordError` or `UnequalWorkError` as `load` and `merge` do.
     """
     if not os.path.exists(path):
         return None
@@ -162,11 +140,7 @@ def count_repetitions(
 ) -> int:
     """Count the repetitions of the same work in a file, on any machine and with any settings.
 
-    Raises
-    ------
-    RecordError
-        See `load`.
-
+    Raises `RecordError` as `load` does.
     """
     if not os.path.exists(path):
         return 0
@@ -184,6 +158,8 @@ def refuse_namesake(
 ) -> None:
     """Refuse a file with runs of another instance of the same name, which pages would show as one.
 
+    Raises `RecordError` if the content of the instances differs, or the file cannot be read.
+
     Parameters
     ----------
     path
@@ -192,12 +168,6 @@ def refuse_namesake(
         Workload, name and digest of the instance of the new runs.
     advice
         Alternative for the user, for the message.
-
-    Raises
-    ------
-    RecordError
-        The content of the instances differs, or the file cannot be read.
-
     """
     if not os.path.exists(path):
         return
@@ -241,11 +211,6 @@ def require_equal_work(records: Sequence[Record]) -> None:
     and Karp's transitions). Runs of equal settings must have as many evaluations too, unless their hash covers the
     result alone: the number of nodes of a search with bounds depends on when its incumbent improves. Counts of a pruned
     scan are compared on one device only: each lane of a team prunes by the best move that it has met itself.
-
-    Raises
-    ------
-    UnequalWorkError
-        Names the first thing that differs, the two records, and what each says.
     """
     counted: dict[str, Record] = {}
     for record in records:

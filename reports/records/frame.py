@@ -42,18 +42,16 @@ COLUMNS = tuple(
 def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:
     """Return a data frame with a row for each repetition, and the columns `record` and `COLUMNS`.
 
+    Raises `UserError` if pandas is not installed.
+
     Parameters
     ----------
-    records : iterable of Record
-        Lines as they were read: repetitions of a run may be spread over several. The column `record` has the position
-        of the record among them, `repetition` the number of the repetition in its run.
-    dtype : optional
-        Type of all columns; without one, pandas chooses the type of each. `object` keeps values as they were recorded.
-
-    Raises
-    ------
-    UserError
-        pandas is not installed.
+    records
+        Lines as they were read: repetitions of a run may be spread over several. The column `record` has the
+        position of the record among them, `repetition` the number of the repetition in its run.
+    dtype
+        Type of all columns; without one, pandas chooses the type of each. `object` keeps values as they were
+        recorded.
     """
     try:
         import pandas

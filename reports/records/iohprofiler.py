@@ -51,16 +51,13 @@ class IohFiles:
 def write(records: Sequence[Record], folder: Path) -> IohFiles:
     """Write the course of every run.
 
+    Raises `UserError` if no run has a course to write, repetitions of a run differ in it, or the folder cannot be
+    written.
+
     Parameters
     ----------
-    records : sequence of Record
-    folder : Path
+    folder
         Is made where it is missing; files of the same names are written over.
-
-    Raises
-    ------
-    UserError
-        No run has a course to write, repetitions of a run differ in it, or the folder cannot be written.
     """
     runs: list[IohRun] = []
     notes: list[str] = []

@@ -165,10 +165,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     def checked(cls, **values: Any) -> Record:
         """Return a record of these values.
 
-        Raises
-        ------
-        RecordError
-            A value is missing or wrong: names the key, what was found and what was expected.
+        Raises `RecordError` with the key, the value and what was expected if a value is missing or wrong.
         """
         return check.convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
 
@@ -249,10 +246,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     def from_line(cls, line: str, origin: str = "") -> Record:
         """Read back what `to_line` wrote; keys that the schema does not know are ignored.
 
-        Raises
-        ------
-        RecordError
-            No JSON object, another schema version, a missing key or a wrong value.
+        Raises `RecordError` for a line that is no JSON object, another schema version, a missing key or a wrong value.
         """
         try:
             return check.convert(_json_object(line) | {"origin": origin}, cls)

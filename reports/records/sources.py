@@ -64,10 +64,7 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
 def harmless_changes(root: Path = ROOT) -> tuple[SourceChange, ...]:
     """Return the changes that reach no recorded run; none outside a checkout.
 
-    Raises
-    ------
-    UserError
-        The file is not as expected.
+    Raises `UserError` if the file is not as expected.
     """
     path = root / UNCHANGED
     if not path.exists():

@@ -54,14 +54,11 @@ class Summary:
 def summarise(values: Sequence[float]) -> Summary:
     """Median with 95 % bootstrap interval, minimum, maximum, mean and sample standard deviation.
 
+    Raises `ValueError` without values.
+
     Parameters
     ----------
     values : sequence of float, at least one
-
-    Raises
-    ------
-    ValueError
-        No values.
     """
     data = _as_array(values)
     median = Estimate(float(np.median(data)), *_interval((data,), np.median))
@@ -72,12 +69,8 @@ def summarise(values: Sequence[float]) -> Summary:
 def ratio_of_medians(baseline: Sequence[float], other: Sequence[float]) -> Estimate:
     """Return the speed-up of `other` over `baseline`: median(baseline) / median(other).
 
-    The interval resamples both sides. None where either side has too few repetitions for one.
-
-    Raises
-    ------
-    ValueError
-        No values on a side, or a median of zero below the line.
+    The interval resamples both sides. None where either side has too few repetitions for one. Raises `ValueError` if a
+    side has no values or the median below the line is zero.
     """
     above, below = _as_array(baseline), _as_array(other)
     if np.median(below) == 0:

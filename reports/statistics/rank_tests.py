@@ -32,9 +32,9 @@ def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> panda
 
     Parameters
     ----------
-    pairs : iterable of (Series, Series)
-        Values of runs of several seeds, the smaller the better; infinite where a run never reached what was asked. The
-        name of a series is that of its sample.
+    pairs
+        Values of runs of several seeds, the smaller the better; infinite where a run never reached what was asked.
+        The name of a series is that of its sample.
 
     Returns
     -------
@@ -63,12 +63,7 @@ def mann_whitney(sample: Sequence[float], other: Sequence[float]) -> tuple[float
 
     The test is exact without ties, else by the normal approximation. A12 is the part of all pairs in which the first is
     smaller, ties counted half: Vargha and Delaney count pairs with a larger first value, but smaller costs and times
-    are better. Infinite values are the largest, and equal.
-
-    Raises
-    ------
-    ValueError
-        A sample is empty.
+    are better. Infinite values are the largest, and equal. Raises `ValueError` if a sample is empty.
     """
     from scipy.stats import mannwhitneyu, rankdata
 

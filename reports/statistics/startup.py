@@ -18,14 +18,7 @@ LENGTH = "iterations"
 
 
 def startup_share(record: Record, others: Iterable[Record] = ()) -> float:
-    """Return the part of a run's median time that start-up takes, 0 to 1, or an upper bound of it.
-
-    Parameters
-    ----------
-    record : Record
-    others : iterable of Record
-        Runs among which there may be a partner of another length.
-    """
+    """Return the part of a run's median time that start-up takes, 0 to 1, or an upper bound of it."""
     took, slope = _seconds(record), iteration_slope(record, others)
     if not took:
         return 1.0

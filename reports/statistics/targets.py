@@ -117,7 +117,7 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
     Parameters
     ----------
     runs : sequence of Record, at least one
-    asked : float, optional
+    asked
         A cost.
     """
     if asked is not None:
@@ -175,11 +175,8 @@ class TargetAttempts:
     def expected(self, measure: EffortMeasure) -> Estimate | None:
         """Return the expected running time: total time until the target or the end, over the number of successful runs.
 
-        Returns
-        -------
-        Estimate or None
-            With a 95 % percentile bootstrap over the runs; its upper end is infinite if too many resamples have no
-            successful run. None if no run reached the target.
+        The interval is a 95 % percentile bootstrap over the runs; its upper end is infinite if too many resamples have
+        no successful run. Returns None if no run reached the target.
         """
         if not self.reached:
             return None
@@ -199,11 +196,8 @@ class TargetAttempts:
     def distribution(self, measure: EffortMeasure) -> tuple[list[float], list[float]]:
         """Return the empirical distribution of the time to the target.
 
-        Returns
-        -------
-        (list of float, list of float)
-            Places of the function's steps, and its values from there on. Runs that never reached the target count as
-            censored at their end, which is the share of runs itself where all others reached it before.
+        Returns the places of the function's steps, and its values from there on. Runs that never reached the target
+        count as censored at their end, which is the share of runs itself where all others reached it before.
         """
         from scipy.stats import CensoredData, ecdf
 

@@ -71,7 +71,6 @@ def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[
 
     Parameters
     ----------
-    caption
     right
         True for columns aligned on the right.
     rows

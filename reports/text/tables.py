@@ -57,10 +57,9 @@ class TextTable:
 
         Parameters
         ----------
-        caption, items
-        columns : mapping
+        columns
             From a heading to the function that makes the cell of an item.
-        optional : sequence of str
+        optional
             Headings of columns that are omitted if all of their cells are empty.
         """
         rows = [{heading: str(cell(item)) for heading, cell in columns.items()} for item in items]

@@ -86,10 +86,7 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def prints(self, text: str) -> bool:
         """Return True if the page has a text, with any line breaks.
 
-        Raises
-        ------
-        PageUnknownError
-            There is no page.
+        Raises `PageUnknownError` if there is no page.
         """
         self.require_page()
         return bool(text.strip()) and _flat(text).rstrip(". ") in _flat(self.page or "")

@@ -39,23 +39,15 @@ def decide_rules(
 ) -> list[RuleVerdict]:
     """Decide all twelve rules.
 
+    Returns twelve verdicts, in the order of the paper. Raises `ValueError` if nothing is shown.
+
     Parameters
     ----------
-    shown : iterable of ComparedRuns, Record or (str, Record)
+    shown
         Content of the report: comparisons with their speed-ups, single records, with their labels if they have any,
         or all of them.
-    about : ReportProperties, optional
+    about
         The report's page and what it says besides; without it, nothing is known of the page.
-
-    Returns
-    -------
-    list of RuleVerdict
-        Twelve, in the order of the paper.
-
-    Raises
-    ------
-    ValueError
-        Nothing is shown.
     """
     everything = list(shown)
     if not everything:
