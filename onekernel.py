@@ -33,14 +33,7 @@ class _PackageFinder:
 
 
 def _refuse_namesakes() -> None:
-    """Refuse a foreign module that was imported in place of a package of the project.
-
-    Raises
-    ------
-    ImportError
-        Names the file that was imported before.
-
-    """
+    """Refuse a foreign module that was imported in place of a package of the project."""
     for name in _PACKAGES:
         file = getattr(sys.modules.get(name), "__file__", None)
         if file and os.path.dirname(os.path.realpath(file)) != os.path.join(_FOLDER, name):
