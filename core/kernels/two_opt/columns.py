@@ -128,10 +128,8 @@ def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D])
     ----------
     climbs
         See `core.kernels.two_opt.climbs`.
-    distances : Array, n * n
-    ordered : Array, teams * n * (n + 1)
+    ordered
         Room for one tour-ordered copy per team.
-
     """
     one = ColumnClimb(
         climbs.n,

@@ -162,11 +162,9 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
     ----------
     climbs
         See `core.kernels.two_opt.climbs`.
-    distances : Array, n * n
-    neighbours : Array, n * n
+    neighbours
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
         sentinel with a distance above all edges.
-
     """
     one = PrunedClimb(
         climbs.n,
