@@ -33,11 +33,8 @@ class Encoding(NamedTuple):
     def check(self, solution: object) -> np.ndarray:
         """Return a start solution as an array of ``dtype``.
 
-        Raises
-        ------
-        UserError
-            Another size, elements that are no numbers of the encoding, or a permutation that repeats one.
-
+        Raises `UserError` for another size, elements that are no numbers of the encoding, or a permutation that repeats
+        one.
         """
         try:
             found = np.asarray(solution)
@@ -109,7 +106,6 @@ class Neighbourhood(NamedTuple):
         True if a tabu search can forbid removed attributes, not only the move itself.
     own_size, decode, apply
         See `custom`.
-
     """
 
     name: str
@@ -131,6 +127,9 @@ class Neighbourhood(NamedTuple):
     ) -> Neighbourhood:
         """Make a user-defined neighbourhood, which a problem lists in its `Problem.neighbourhoods`.
 
+        Raises `UserError` if the name exists or is invalid, if there is no function or too many, and for an unknown
+        change.
+
         Parameters
         ----------
         name
@@ -147,12 +146,6 @@ class Neighbourhood(NamedTuple):
             ``apply(solution: Array[i32], move: Move, n: i32)``, which makes the move. All lanes of a team call it
             between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or the
             name of an existing change: ``flip``, ``exchange``, ``assign``, ``insert`` or ``reverse``.
-
-        Raises
-        ------
-        UserError
-            The name exists or is invalid; there is no function or too many, or an unknown change.
-
         """
         text("name", name)
         if not callable(size):
@@ -204,11 +197,7 @@ class Neighbourhood(NamedTuple):
     def listed(self, first: int, end: int, encoding: Encoding, solution: np.ndarray) -> np.ndarray:
         """List neighbours ``first`` to ``end - 1`` as the host sees them: see `list_moves`.
 
-        Raises
-        ------
-        UserError
-            A custom neighbourhood has a move among them that leads out of a solution.
-
+        Raises `UserError` if a custom neighbourhood has a move among them that leads out of a solution.
         """
         if self.shape != moves.CUSTOM:
             return list_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
@@ -250,11 +239,7 @@ NEIGHBOURHOODS = {
 def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
     """The neighbourhood of that name.
 
-    Raises
-    ------
-    UserError
-        There is none, or it belongs to another encoding.
-
+    Raises `UserError` if there is none, or it belongs to another encoding.
     """
     fitting = [one.name for one in NEIGHBOURHOODS.values() if one.encoding == encoding.name]
     if name not in fitting:
@@ -269,7 +254,6 @@ def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution:
     -------
     ndarray, shape (end - first, 3), int32
         (i, j, k), -1 where not used.
-
     """
     index = np.arange(first, end, dtype=np.int64)
     listed = np.full((len(index), 3), -1, np.int64)
@@ -314,7 +298,6 @@ def make_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: 
         Solution before the moves.
     out : ndarray, shape (count, n)
         Output: the neighbours.
-
     """
     out[:] = solution
     rows, (i, j, k) = np.arange(len(listed)), listed.T

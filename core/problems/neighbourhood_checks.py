@@ -25,11 +25,6 @@ def move_bounds(change: int, n: int, choices: int) -> np.ndarray:
         are allowed.
     n, choices
         Elements of a solution, and values of an element.
-
-    Returns
-    -------
-    ndarray, shape (2, 3), int32
-
     """
     place, maybe, any_number = (0, n - 1), (-1, n - 1), (LEAST_I32, MOST_I32)
     allowed = {
@@ -56,12 +51,6 @@ def check_listed_moves(
     listed : ndarray, shape (count, 3)
     limits : ndarray, shape (2, 3)
         As `move_bounds` returns them.
-
-    Raises
-    ------
-    UserError
-        Names the first such move, its place, what was expected and the function that returned it.
-
     """
     wrong = np.argwhere((listed < limits[0]) | (listed > limits[1]))
     if not len(wrong):
@@ -79,11 +68,8 @@ def check_listed_moves(
 def custom_neighbourhood_size(name: str, size: Callable[[Any], Any], encoding: Any) -> int:
     """Call a neighbourhood's own `size`.
 
-    Raises
-    ------
-    UserError
-        It ends in an exception, or returns no whole number of neighbours from 1 on; names the function and its line.
-
+    Raises `UserError`, with the function and its line, if it ends in an exception or returns no whole number of
+    neighbours from 1 on.
     """
     code = getattr(size, "__code__", None)
     place = f"{code.co_filename}:{code.co_firstlineno}: {size.__name__}" if code else repr(size)

@@ -9,17 +9,13 @@ import numpy as np
 def check_permutation(values: np.ndarray, n: int, name: str = "permutation", element: str = "location") -> np.ndarray:
     """Return a permutation as int64 after making sure that it holds each of 0 to `n - 1` once.
 
+    Raises `ValueError` with the missing, repeated or invalid element.
+
     Parameters
     ----------
     values : array_like, shape (n,)
-    n : int
-    name, element : str
+    name, element
         Names of the permutation and of its elements in messages.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation; the message names the missing, repeated or invalid element.
     """
     order = np.asarray(values)
     if order.shape != (n,):

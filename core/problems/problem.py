@@ -36,7 +36,6 @@ class Evaluation(NamedTuple):
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
     work : int
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
-
     """
 
     delta: Function | None = None
@@ -73,7 +72,6 @@ class Problem:
     ------
     UserError
         The data are no bundle, or an array does not have its field's type.
-
     """
 
     delta: Function | None = None
@@ -169,11 +167,7 @@ class Problem:
     def neighbourhood(self, name: str) -> Neighbourhood:
         """Return the neighbourhood of a name, defined by the problem or its encoding.
 
-        Raises
-        ------
-        UserError
-            It does not exist, or belongs to another encoding.
-
+        Raises `UserError` if it does not exist, or belongs to another encoding.
         """
         own = [one for one in self.neighbourhoods if isinstance(one, Neighbourhood) and one.name == name]
         return own[0] if own else neighbourhood(name, self.encoding)
@@ -223,7 +217,6 @@ def checked_problem(problem: Any) -> Problem:
         Something else, or a class of problems in place of an object.
     ProblemError
         Its constructor has not called that of `Problem`.
-
     """
     if not isinstance(problem, Problem):
         made = f": {problem.__name__}(...)" if isinstance(problem, type) and issubclass(problem, Problem) else ""
@@ -246,7 +239,6 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     WrongData
         The data are no bundle, a value does not have or fit the type of its field, a bundle contains a bundle, or a row
         has no elements. One line names the field, the value found and the value expected.
-
     """
     if not is_bundle(type(data)):
         kind = type(data)

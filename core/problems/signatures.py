@@ -60,7 +60,6 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
         One is no ``@function``.
     KernelError
         One has other parameters or another result; the line says where it is, what it has and what was expected.
-
     """
     meant = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
     for role, (parameters, result) in SIGNATURES.items():
@@ -73,6 +72,9 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
 def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
     """Refuse a neighbourhood's own functions that the kernels of a search could not call.
 
+    Raises `KernelError` if one has other parameters or another result; the message has its line, what it has and what
+    was expected.
+
     Parameters
     ----------
     name
@@ -81,12 +83,6 @@ def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
         A `core.problems.encodings.Neighbourhood`.
     dtype
         Of a solution's elements.
-
-    Raises
-    ------
-    KernelError
-        One has other parameters or another result; the line says where it is, what it has and what was expected.
-
     """
     what = f"{name}, neighbourhood {neighbourhood.name}"
     for given, wanted in zip(neighbourhood.decode, DECODING, strict=False):

@@ -112,17 +112,12 @@ def site_variable(collection: str) -> str:
 def addresses(collection: str, name: str, site: str | None = None) -> tuple[str, ...]:
     """Return the addresses of an instance's file.
 
+    Raises `InstanceError` if the site is no web address.
+
     Parameters
     ----------
-    collection, name : str
-    site : str, optional
-        Replaces everything before the file's name in all addresses; by default the collection's
-        `site_variable`.
-
-    Raises
-    ------
-    InstanceError
-        The site is no web address.
+    site
+        Replaces everything before the file's name in all addresses; by default the collection's `site_variable`.
     """
     published = COLLECTIONS[collection].addresses
     option = "--url" if site else f"${site_variable(collection)}"

@@ -27,7 +27,6 @@ def download_text(address: str) -> str:
         No connection, or no whole file within `LONGEST_S`.
     FetchError
         No such page, a broken file, or more than `LARGEST` bytes.
-
     """
     content = _within_time(address)
     if content.startswith(_GZIP):

@@ -45,10 +45,7 @@ def errors_at(path: object) -> Iterator[None]:
 def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:
     """Make sure that a number is an integer of a range; those of NumPy count.
 
-    Raises
-    ------
-    InstanceError
-        Anything else, 10.0 included; `place` and `found` say what it is.
+    Raises `InstanceError` for anything else, 10.0 included; `place` and `found` say what it is.
     """
     if not isinstance(value, Integral) or not smallest <= int(value) <= largest:
         raise InstanceError(place, None, found, f"an integer from {smallest} to {largest}")

@@ -37,14 +37,14 @@ def fetch_collection(
 
     Parameters
     ----------
-    collection : str
+    collection
         A key of COLLECTIONS.
-    names : iterable of str
+    names
         Names of its instances; by default all.
-    folder : path, optional
+    folder
         Folder for the files; by default the cache. A correct file there is kept; without a folder, one in any
         searched place.
-    site : str, optional
+    site
         Address before the file's name; by default the collection's addresses, one after the other.
 
     Raises
@@ -172,12 +172,8 @@ def _write(text: str, path: Path) -> None:
 def fetch_archive() -> Iterable[tuple[str, str]]:
     """Download the source archive of tsplib95 by pip, and yield (name, what happened) for each of ARCHIVED.
 
-    Instances that are in the cache and right are kept; without a missing one, nothing is downloaded.
-
-    Raises
-    ------
-    FetchError
-        No pip, no index, or another archive than the pinned one.
+    Instances that are in the cache and right are kept; without a missing one, nothing is downloaded. Raises
+    `FetchError` without pip or an index, and for another archive than the pinned one.
     """
     folder = catalogue.cache_subfolder("archive")
     paths = {name: folder / f"{name}.tsp" for name in ARCHIVED}
@@ -227,18 +223,13 @@ def _download_archive(folder: str) -> Path:
 def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA256) -> None:
     """Put the instances of a source archive into a folder.
 
+    Raises `FetchError` for other bytes, for no archive, for links or names that lead out of it, and if one of ARCHIVED
+    is missing or not the pinned one.
+
     Parameters
     ----------
-    archive : path
-    folder : Path
-    sha256 : str
+    sha256
         Of the archive's bytes.
-
-    Raises
-    ------
-    FetchError
-        Other bytes; not an archive; one with links or with names that lead out of it; one of ARCHIVED is missing
-        or not the pinned one.
     """
     try:
         with open(archive, "rb") as file:

@@ -37,16 +37,12 @@ def describe_non_file(places: Iterable[str]) -> str:
 def instance_name(path: str | os.PathLike, suffix: str) -> str:
     """Return the name of a file's instance.
 
+    The name is printable, since reports and terminals show it.
+
     Parameters
     ----------
-    path : path
-    suffix : str
+    suffix
         Regular expression of what is left out at the end of the file's name, where it is there, before .gz.
-
-    Returns
-    -------
-    str
-        Printable: reports and terminals show it.
     """
     return escape_unprintable(re.sub(rf"({suffix})?(\.gz)?$", "", os.path.basename(path)))
 
@@ -54,19 +50,15 @@ def instance_name(path: str | os.PathLike, suffix: str) -> str:
 def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
     """Return the content of a regular file, unpacked if its name ends in .gz.
 
+    Raises `InstanceError` if the file does not exist or cannot be read, is a folder, pipe or device (not opened, since
+    that might wait forever), is a damaged archive, or has more bytes than allowed.
+
     Parameters
     ----------
-    path : path
-    expected : str
+    expected
         Expected kind of file, for messages: "a TSPLIB file".
-    largest : int
+    largest
         Bytes, unpacked.
-
-    Raises
-    ------
-    InstanceError
-        The file does not exist or cannot be read, is a folder, pipe or device (not opened, since that might wait
-        forever), is a damaged archive, or has more bytes than allowed.
     """
     opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
     try:
@@ -93,10 +85,7 @@ def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
 def read_text(path: str | os.PathLike, expected: str) -> str:
     """Return the text of a file, unpacked where its name ends in .gz; see `read_bytes`.
 
-    Raises
-    ------
-    InstanceError
-        As `read_bytes`.
+    Raises `InstanceError` as `read_bytes` does.
     """
     return decode_text(read_bytes(path, expected, LARGEST_TEXT))
 

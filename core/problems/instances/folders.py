@@ -18,15 +18,12 @@ def cache_folder() -> Path:
 def search_path(data: str | os.PathLike | None = None) -> list[Path]:
     """Return the folders to search, best first; some may not exist.
 
+    Raises `InstanceError` if `data` is not a folder.
+
     Parameters
     ----------
-    data : path, optional
+    data
         Folder to search before those of $TSPLIB_DIR (several, as in $PATH) and the cache.
-
-    Raises
-    ------
-    InstanceError
-        `data` is not a folder.
     """
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
@@ -37,10 +34,7 @@ def search_path(data: str | os.PathLike | None = None) -> list[Path]:
 def find(name: str, data: str | os.PathLike | None, subfolders: Sequence[str], suffixes: Sequence[str]) -> Path | None:
     """Return the first file of an instance's name, or None: folder by folder, in each suffix by suffix.
 
-    Raises
-    ------
-    InstanceError
-        `data` is not a folder.
+    Raises `InstanceError` if `data` is not a folder.
     """
     places = (
         root / folder / (name + suffix) for root in search_path(data) for folder in subfolders for suffix in suffixes

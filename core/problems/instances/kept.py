@@ -55,7 +55,6 @@ def file_key(path: str | os.PathLike, *more: Hashable) -> Hashable | None:
 
     Parameters
     ----------
-    path : path
     *more
         Whatever else the instance depends on.
     """

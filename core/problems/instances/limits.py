@@ -13,22 +13,19 @@ LARGEST_SEED = 2**63 - 1
 def check_square(name: str, what: str, given: np.ndarray, least: int, most: int, rows: str = "rows") -> None:
     """Check that a matrix is square, has an allowed number of rows, and holds integers.
 
+    Raises `InstanceError` for another shape, too few or too many rows, or another dtype.
+
     Parameters
     ----------
-    name : str
+    name
         Of the instance, for the message.
-    what : str
+    what
         Meaning of the entries, in the plural.
     given : ndarray
-    least, most : int
+    least, most
         Number of rows.
-    rows : str
+    rows
         Meaning of the rows, in the plural.
-
-    Raises
-    ------
-    InstanceError
-        Another shape, too few or too many rows, or another dtype.
     """
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise InstanceError(name, None, f"{what} of shape {given.shape}", "a square matrix")
@@ -39,26 +36,14 @@ def check_square(name: str, what: str, given: np.ndarray, least: int, most: int,
 
 
 def check_range(name: str, entry: str, given: np.ndarray, least: int, most: int) -> None:
-    """Make sure that all entries are between `least` and `most`.
-
-    Raises
-    ------
-    InstanceError
-        Names the entry that is farthest from 0 among the least and the largest one.
-    """
+    """Make sure that all entries are between `least` and `most`."""
     worst = max(int(given.max()), int(given.min()), key=lambda value: (not least <= value <= most, abs(value)))
     if not least <= worst <= most:
         raise InstanceError(name, None, f"{entry} {worst}", f"{least} to {most}")
 
 
 def check_symmetric(name: str, entry: str, row: str, given: np.ndarray) -> None:
-    """Make sure that a square matrix equals its transpose.
-
-    Raises
-    ------
-    InstanceError
-        Names the first entry that differs from the one on the other side of the diagonal.
-    """
+    """Make sure that a square matrix equals its transpose."""
     unequal = given != given.T
     if unequal.any():
         i, j = np.unravel_index(unequal.argmax(), given.shape)

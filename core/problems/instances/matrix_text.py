@@ -36,19 +36,14 @@ def parse(
 
     Parameters
     ----------
-    text : str
+    text
         Numbers separated by white space or commas; empty lines and comments after # are ignored.
-    path : path
+    path
         Name of the text in error messages.
-    name : str
+    name
         Of the instance.
-    source : str
+    source
         Origin of the text.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
     """
     distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
     with errors_at(path):
@@ -60,10 +55,7 @@ def parse(
 def parse_rows(text: str, path: str | os.PathLike) -> tuple[np.ndarray, list[int]]:
     """Return the float64 matrix of a text, which is square, and the line of each of its rows.
 
-    Raises
-    ------
-    InstanceError
-        No numbers, something else than numbers, or rows that make no square.
+    Raises `InstanceError` without numbers, for something else than numbers, or for rows that make no square.
     """
     matrix: list[list[float]] = []
     lines: list[int] = []
@@ -94,21 +86,18 @@ def _number(word: str, path: str | os.PathLike, line: int) -> float:
 def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], *, symmetric: bool) -> np.ndarray:
     """Return a square matrix as int64, with the diagonal set to 0.
 
+    Raises `InstanceError` if a distance is no integer from 0 to 2**31 - 1, or the matrix is not symmetric.
+
     Parameters
     ----------
-    path : path
+    path
         For messages.
     values : ndarray, shape (n, n), float64
         Changed in place: its diagonal.
-    lines : list of int
+    lines
         The line of each row; empty if the file has no lines.
-    symmetric : bool
+    symmetric
         True if the matrix must be symmetric.
-
-    Raises
-    ------
-    InstanceError
-        A distance is no integer from 0 to 2**31 - 1, or the matrix is not symmetric.
     """
 
     def refuse(row: int, found: str, expected: str) -> NoReturn:

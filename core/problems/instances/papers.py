@@ -52,10 +52,7 @@ class PaperInstance(NamedTuple):
     def file(self, data: str | os.PathLike | None = None) -> str | None:
         """Return the path of its file on this machine, which is not opened; None without one.
 
-        Raises
-        ------
-        InstanceError
-            `data` is not a folder.
+        Raises `InstanceError` if `data` is not a folder.
         """
         if self.collection in GENERATED:
             return None
@@ -65,10 +62,7 @@ class PaperInstance(NamedTuple):
     def at_hand(self, data: str | os.PathLike | None = None) -> bool:
         """Return whether it can be loaded: from a file, which is not opened, or because it needs none.
 
-        Raises
-        ------
-        InstanceError
-            `data` is not a folder.
+        Raises `InstanceError` if `data` is not a folder.
         """
         return self.collection in GENERATED or self.file(data) is not None
 
@@ -76,10 +70,7 @@ class PaperInstance(NamedTuple):
 def instances_of(paper: str) -> tuple[PaperInstance, ...]:
     """Return the instances of a paper, one of PAPERS, in its order.
 
-    Raises
-    ------
-    InstanceError
-        No such paper.
+    Raises `InstanceError` if there is no such paper.
     """
     if paper not in _USED:
         raise InstanceError(paper, None, "no such paper", f"one of {', '.join(PAPERS)}")

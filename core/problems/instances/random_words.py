@@ -15,17 +15,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def random_words(seed: int, start: int, count: int) -> np.ndarray:
-    """Return words `start` to `start + count - 1` of SplitMix64's sequence.
-
-    Parameters
-    ----------
-    seed : int, 0 to 2**63 - 1
-    start, count : int
-
-    Returns
-    -------
-    ndarray, shape (count,), uint64
-    """
+    """Return words `start` to `start + count - 1` of SplitMix64's sequence."""
     steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
     z = np.uint64(seed) + steps * _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -34,17 +24,7 @@ def random_words(seed: int, start: int, count: int) -> np.ndarray:
 
 
 def lehmer_words(seed: int, count: int) -> np.ndarray:
-    """Return the first words after `seed`: word k is MULTIPLIER**k * seed mod MODULUS, k from 1.
-
-    Parameters
-    ----------
-    seed : int, 1 to MODULUS - 1
-    count : int
-
-    Returns
-    -------
-    ndarray, shape (count,), int64
-    """
+    """Return the first words after `seed`: word k is MULTIPLIER**k * seed mod MODULUS, k from 1."""
     powers = np.array([MULTIPLIER])
     while len(powers) < count:
         powers = np.concatenate([powers, powers * powers[-1] % MODULUS])

@@ -77,20 +77,17 @@ class InstanceReader(Generic[Instance]):
     def load(self, spec: str, data: str | os.PathLike | None = None, **parameters: object) -> Instance:
         """Return an instance by path, name or generator specification.
 
+        Raises `InstanceError` if nothing has that name here, or for an invalid file.
+
         Parameters
         ----------
-        spec : str
+        spec
             A file; a name, looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's cache; or a
             specification such as "random:40:seed=1", unless a file is called so.
-        data : path, optional
+        data
             Folder of instances, searched first.
         **parameters
             Of the instance, for `parse` and `generate`.
-
-        Raises
-        ------
-        InstanceError
-            Nothing of that name at hand, or a file that is not a valid instance.
         """
         path = self.locate(spec, data)
         if path is not None:
@@ -102,10 +99,7 @@ class InstanceReader(Generic[Instance]):
     def locate(self, spec: str, data: str | os.PathLike | None = None) -> str | None:
         """Return the path of the file that a text names, or None if the instance is generated.
 
-        Raises
-        ------
-        InstanceError
-            Neither, or `data` is not a folder.
+        Raises `InstanceError` if it is neither, or `data` is not a folder.
         """
         if data is not None and not os.path.isdir(data):
             raise InstanceError(data, None, "no such folder", "a folder of instances")
@@ -125,21 +119,12 @@ class InstanceReader(Generic[Instance]):
     def find(self, name: str, data: str | os.PathLike | None = None) -> Path | None:
         """Return the file of a named instance that is on this machine, or None.
 
-        Raises
-        ------
-        InstanceError
-            `data` is not a folder.
+        Raises `InstanceError` if `data` is not a folder.
         """
         return folders.find(name, data, self.subfolders, self.suffixes)
 
     def read(self, path: str | os.PathLike, **parameters: object) -> Instance:
-        """Return the instance of a file, which may be packed with gzip.
-
-        Raises
-        ------
-        InstanceError
-            Names file, line, what was found and what was expected.
-        """
+        """Return the instance of a file, which may be packed with gzip."""
         return kept(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
 
     def _read(self, path: str | os.PathLike, **parameters: object) -> Instance:

@@ -19,10 +19,7 @@ DEFAULT_GENERATED = "uniform:100:seed=1"
 def local_files(data: str | os.PathLike | None = None) -> dict[str, Path]:
     """Return all files that `find` would return, by name.
 
-    Raises
-    ------
-    InstanceError
-        `data` is not a folder.
+    Raises `InstanceError` if `data` is not a folder.
     """
     found: dict[str, Path] = {}
     for folder in [root / subfolder for root in folders.search_path(data) for subfolder in SUBFOLDERS]:
@@ -37,17 +34,14 @@ def local_files(data: str | os.PathLike | None = None) -> dict[str, Path]:
 def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     """Return what to run where the user names nothing, and the reason, for the report.
 
+    Raises `InstanceError` if `data` is not a folder.
+
     Returns
     -------
     spec : str
         kroA100 where it is at hand, else pcb442 where that is, else a generated instance.
     reason : str
         One sentence.
-
-    Raises
-    ------
-    InstanceError
-        `data` is not a folder.
     """
     path = find(DEFAULT, data)
     if path is not None:

@@ -24,7 +24,6 @@ class Quantity(NamedTuple):
         Default if a text omits it; sizes are never omitted.
     decimals : int
         Most digits after the point; 0 for an integer.
-
     """
 
     name: str
@@ -65,18 +64,14 @@ def parse_specification(
 ) -> tuple[str, list[Any]]:
     """Read a specification FAMILY:SIZE...[:OPTION=VALUE]...
 
+    Raises `InstanceError` for a missing size, an unknown or repeated option, or a value out of range.
+
     Returns
     -------
     name : str
         The same with all options, so that equal names mean equal instances.
     values : list of int, Fraction or tuple
         Those of the sizes, then those of the options, in the order in which they are given here.
-
-    Raises
-    ------
-    InstanceError
-        A size that is missing, an option that is unknown or there twice, a value out of range.
-
     """
     family, *parts = spec.split(":")
     form = ":".join([family, *(one.name.upper().replace(" ", "-") for one in sizes)])

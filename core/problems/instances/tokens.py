@@ -29,10 +29,7 @@ def quoted(text: str) -> str:
 def parse_integer(path: str | os.PathLike, line: int, token: str, what: str, least: int, most: int) -> int:
     """Return the integer of a token, which the message calls `what`.
 
-    Raises
-    ------
-    InstanceError
-        No integer, or one outside `least` to `most`.
+    Raises `InstanceError` if it is no integer, or outside `least` to `most`.
     """
     if not _INTEGER.fullmatch(token) or not least <= int(token) <= most:
         raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {least} to {most}")

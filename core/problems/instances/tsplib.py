@@ -33,18 +33,12 @@ def parse(
 
     Parameters
     ----------
-    text : str
-    path : path
+    path
         Name of the text in error messages.
-    name : str, optional
+    name
         Name of the instance; replaces the text's NAME.
-    source : str
+    source
         Origin of the text.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
     """
     layout = scan(text, path)
     _check_type(layout)

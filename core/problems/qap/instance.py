@@ -101,16 +101,12 @@ class QapInstance:
 def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     """Return the sum over i, j of flows[i, j] * distances[permutation[i], permutation[j]].
 
+    Raises `ValueError` if it is not a permutation.
+
     Parameters
     ----------
-    instance : QapInstance
     permutation : array_like, shape (n,)
         The location, from 0, of each facility.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation.
     """
     location = check_permutation(permutation, instance.n)
     between = instance.distances[np.ix_(location, location)]

@@ -304,7 +304,6 @@ class Qap(Problem):
     ----------
     instance : core.problems.qap.qaplib.QapInstance or str
         Instance, or its name, path or specification: see `core.problems.qap.qaplib.load`.
-
     """
 
     neighbourhoods = ("exchange2", "exchange3")

@@ -30,16 +30,10 @@ def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) 
 
     Parameters
     ----------
-    text : str
-    path : path
+    path
         Name of the text in error messages.
-    name : str, optional
+    name
         Name of the instance; by default that of the path.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
     """
     numbers = np.array(_numbers(text, path), dtype=np.int64)
     n = int(numbers[0])

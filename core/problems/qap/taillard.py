@@ -47,15 +47,12 @@ def matrix(n: int, seed: int) -> np.ndarray:
 def generate(spec: str) -> QapInstance:
     """Return one of QAPLIB's instances by name, or any other by size and seeds.
 
+    Raises `InstanceError` for an unknown name, or a size or seed out of range.
+
     Parameters
     ----------
-    spec : str
+    spec
         "tai30a" and its like, or "taillard:N:seeds=FLOWS,DISTANCES".
-
-    Raises
-    ------
-    InstanceError
-        Unknown name, or a size or seed out of range.
     """
     n, flows, distances = SEEDS[spec] if spec in SEEDS else _parameters(spec)
     source = f"Taillard's generator, seeds {flows} and {distances}"

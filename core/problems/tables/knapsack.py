@@ -102,14 +102,11 @@ class Knapsack:
     def weight_and_value(self, chosen: np.ndarray) -> tuple[int, int]:
         """Return the total weight and value of a selection.
 
+        Raises `ValueError` without exactly one truth value for each item.
+
         Parameters
         ----------
         chosen : array_like, shape (n,), bool
-
-        Raises
-        ------
-        ValueError
-            Not one truth value for each item.
         """
         taken = np.asarray(chosen)
         if taken.shape != (self.n,) or taken.dtype != bool:
@@ -156,24 +153,19 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
     """Return a random instance; the same for the same arguments on every machine.
 
     Random words are the raw output of NumPy's Philox4x64 with the seed as its key; NumPy guarantees its sequence. The
-    upper half of a word picks a number, all in integers.
+    upper half of a word picks a number, all in integers. Raises `InstanceError` for an unknown class, or an argument
+    out of range.
 
     Parameters
     ----------
-    kind : str
+    kind
         ``paper``: weights and values from 1 to below 30 % of the capacity; or one of Pisinger's classes.
-    items : int
+    items
         Number of items, 1 to 1,000,000.
-    capacity : int, optional
+    capacity
         Required for ``paper``; by default half of the weight of all items.
-    seed : int, 0 to 2**63 - 1
-    largest : int
+    largest
         Pisinger's R, 1000 to 10,000,000; ``similar-weights`` and ``paper`` do not use it.
-
-    Raises
-    ------
-    InstanceError
-        An unknown class, or an argument out of range.
     """
     name = f"{kind}:{items}" + ("" if capacity is None else f":{capacity}") + f":seed={seed}"
     for what, number, low, high in (
@@ -233,20 +225,15 @@ def _drawn(words: np.ndarray, low: int, high: int) -> np.ndarray:
 def parse(text: str, path: str | os.PathLike = "text") -> Knapsack:
     """Return the instance of a text in one of two formats.
 
-    The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``,
-    ``c 995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
-    instances in a file the first is read, and its z, if it is not 0, taken as the optimum.
+    The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``, ``c
+    995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
+    instances in a file the first is read, and its z, if it is not 0, taken as the optimum. Raises `InstanceError` for
+    another format; the message names the line.
 
     Parameters
     ----------
-    text : str
-    path : path
+    path
         Name of the text in error messages, and of the instance.
-
-    Raises
-    ------
-    InstanceError
-        Another format; the message names the line.
     """
     lines = _Lines(text, path)
     name = escape_unprintable(os.path.basename(path))

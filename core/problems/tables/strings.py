@@ -91,7 +91,7 @@ class StringPair:
 
         Parameters
         ----------
-        length : int
+        length
             Of a longest common subsequence, as claimed.
         pairs : ndarray, shape (length, 2), integers, optional
             Matched positions in a and in b.
@@ -156,16 +156,10 @@ def random_strings(
 
     Parameters
     ----------
-    length : int
-    other : int, optional
+    other
         Length of the second string; as long as the first if None.
-    letters : int, 1 to 256
-    seed : int, 0 to 2**63 - 1
+    seed
         The k-th letter of both strings, one after the other, is the k-th word of `random_words`.
-
-    Returns
-    -------
-    a, b : ndarray, shape (length,) and (other,), uint8
     """
     other = length if other is None else other
     return _drawn(seed, 0, length, ALPHABET[:letters]), _drawn(seed, length, other, ALPHABET[:letters])
@@ -179,9 +173,8 @@ def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    length : int
+    length
         Of either string.
-    seed : int, 0 to 2**63 - 1
     """
     half = length // 2
     hidden = _drawn(seed, 0, half, _COMMON)
@@ -207,16 +200,13 @@ def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:
 def generate(spec: str) -> StringPair:
     """Return the strings of a specification FAMILY:N[:OPTION=INTEGER]...
 
+    Raises `InstanceError` for an unknown family or option, or a value out of range.
+
     Parameters
     ----------
-    spec : str
+    spec
         random (other, letters, seed) or half (seed), as in "random:100000:letters=4:seed=1". The name lists all
         options, so that equal names mean equal strings.
-
-    Raises
-    ------
-    InstanceError
-        Unknown family or option, or a value out of range.
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", "random:N or half:N")
@@ -246,18 +236,16 @@ class FastaRecord(NamedTuple):
 def load(first: str, second: str | None = None, data: str | os.PathLike | None = None) -> StringPair:
     """Return a pair of strings.
 
+    Raises `InstanceError` if there is no such file or it is invalid, with file, line, the value found and the value
+    expected.
+
     Parameters
     ----------
-    first, second : str
+    first, second
         Files (see `load_string`). Without the second: a generator's specification, or a FASTA file whose first two
         records are the pair.
-    data : path, optional
+    data
         Folder to search first.
-
-    Raises
-    ------
-    InstanceError
-        No such file or an invalid one; names file, line, the value found and the value expected.
     """
     if second is not None:
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
@@ -283,18 +271,16 @@ def _first_two(path: str, wanted: str | None) -> StringPair:
 def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:
     """Return the name and the bytes of one string.
 
+    Raises `InstanceError` as `load` does.
+
     Parameters
     ----------
-    spec : str
-        A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one, or
-        any other file; its bytes are the string, without a line break at the end. Unpacked if the name ends in .gz.
-    data : path, optional
+    spec
+        A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one,
+        or any other file; its bytes are the string, without a line break at the end. Unpacked if the name ends in
+        .gz.
+    data
         Folder to search first.
-
-    Raises
-    ------
-    InstanceError
-        As `load`.
     """
     path, wanted = _file_and_record(spec, data)
     content = _content(path)
@@ -319,12 +305,7 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
     """Return the records of a FASTA file, in order; lower case stays lower case.
 
     A record is a line that begins with > and the lines after it. Empty lines, lines that begin with ; and white space
-    are left out.
-
-    Raises
-    ------
-    InstanceError
-        No record, letters before the first one, or anything but letters, * and -.
+    are left out. Raises `InstanceError` for no record, letters before the first one, or anything but letters, * and -.
     """
     headers: list[tuple[str, int]] = []
     lines: list[list[bytes]] = []

@@ -15,18 +15,15 @@ __all__ = ["FEWEST_CITIES", "MOST_CITIES", "TspInstance", "load", "tour_length"]
 def load(spec: str, data: str | os.PathLike | None = None) -> TspInstance:
     """Return an instance by path, name or generator specification.
 
+    Raises `InstanceError` if nothing has that name here, or for an invalid file.
+
     Parameters
     ----------
-    spec : str
+    spec
         A TSPLIB file; a name such as "kroA100", looked up as `core.problems.instances.sources.load` says; or
         "uniform:100:seed=1" and its like, see `core.problems.tsp.generators`.
-    data : path, optional
+    data
         Folder of instances, searched first.
-
-    Raises
-    ------
-    InstanceError
-        Nothing of that name at hand, or a file that is not a valid instance.
     """
     # here, because ranks that receive an instance import this module and load none
     from core.problems.instances import sources

@@ -11,17 +11,13 @@ from core.problems.tsp.distances import LARGEST_DISTANCE
 def square_matrix(distances: np.ndarray, check_cities: Callable[[int], None]) -> np.ndarray:
     """Return the distances as an array, with at least one city.
 
+    Raises `UserError` for another shape, or what ``check_cities`` raises.
+
     Parameters
     ----------
     distances : array_like, shape (n, n)
     check_cities
         Called with n. Raises `UserError` if the search does not take that number of cities.
-
-    Raises
-    ------
-    UserError
-        Another shape, or what ``check_cities`` raises.
-
     """
     array = np.asarray(distances)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
@@ -46,7 +42,6 @@ def checked_distances(
     ------
     UserError
         See `square_matrix`; fractions, asymmetric distances, or one outside 0 to `LARGEST_DISTANCE`.
-
     """
     array = square_matrix(distances, check_cities)
     whole = array.astype(np.int64)

@@ -104,7 +104,7 @@ def distance_bound(coordinates: np.ndarray, edge_weight_type: str) -> float:
     Parameters
     ----------
     coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type : str
+    edge_weight_type
         A key of FORMULAS.
     """
     if edge_weight_type == "GEO":
@@ -121,7 +121,7 @@ def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str)
     Parameters
     ----------
     coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type : str
+    edge_weight_type
         A key of FORMULAS.
     """
     if edge_weight_type == "GEO":
@@ -148,7 +148,7 @@ def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
     ----------
     coordinates : ndarray, shape (n, axes), float64
         Units of the instance; latitude and longitude as DDD.MM for GEO.
-    edge_weight_type : str
+    edge_weight_type
         A key of FORMULAS.
 
     Returns
@@ -177,13 +177,9 @@ def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarra
     Parameters
     ----------
     coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type : str
+    edge_weight_type
         A key of FORMULAS.
     tour : ndarray, shape (n,) or (tours, n), integers from 0 to n - 1
-
-    Returns
-    -------
-    ndarray, of the shape of ``tour``, int64
     """
     axes = _axes(coordinates, edge_weight_type)
     following = np.roll(tour, -1, axis=-1)

@@ -73,17 +73,14 @@ SPECIFICATION = re.compile(rf"({'|'.join(FAMILIES)})(:.*)?")
 def generate(spec: str) -> TspInstance:
     """Return the instance of a specification FAMILY:N[:OPTION=INTEGER]...
 
+    Raises `InstanceError` for an unknown family or option, or a value out of range.
+
     Parameters
     ----------
-    spec : str
+    spec
         uniform (seed, side), clustered (seed, side, clusters, spread) or grid (seed, step), as in
-        "clustered:500:seed=7:clusters=5". EUC_2D distances. The name lists all options, so that equal
-        names mean equal instances.
-
-    Raises
-    ------
-    InstanceError
-        Unknown family or option, or a value out of range.
+        "clustered:500:seed=7:clusters=5". EUC_2D distances. The name lists all options, so that equal names mean
+        equal instances.
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")

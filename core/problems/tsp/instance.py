@@ -103,10 +103,7 @@ class TspInstance:
     def distances(self) -> np.ndarray:
         """All distances: (n, n), C-contiguous, uint16 where they fit, else uint32; computed once.
 
-        Raises
-        ------
-        InstanceError
-            The matrix would pass 4 GiB.
+        Raises `InstanceError` if the matrix would exceed 4 GiB.
         """
         if self._distances is None:
             assert self.coordinates is not None
@@ -136,14 +133,11 @@ class TspInstance:
     def tour_length(self, tour: np.ndarray) -> int:
         """Return the length of a closed tour; like the function, but needs no matrix.
 
+        Raises `ValueError` if it is not a permutation.
+
         Parameters
         ----------
         tour : array_like, shape (n,), a permutation of 0 to n - 1
-
-        Raises
-        ------
-        ValueError
-            Not a permutation.
         """
         if self.coordinates is None:
             return tour_length(self.distances, tour)
@@ -170,15 +164,12 @@ class TspInstance:
 def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
     """Return the length of a closed tour.
 
+    Raises `ValueError` if it is not a permutation.
+
     Parameters
     ----------
     distances : ndarray, shape (n, n), integers
     tour : array_like, shape (n,), a permutation of 0 to n - 1
-
-    Raises
-    ------
-    ValueError
-        Not a permutation.
     """
     order = check_tour(tour, len(distances))
     return int(distances[order, np.roll(order, -1)].astype(np.int64).sum())

@@ -265,7 +265,6 @@ class TspTour(Problem):
     ----------
     instance : core.problems.tsp.Instance or str
         Instance, or its name, path or specification: see `core.problems.instances.sources.load`.
-
     """
 
     neighbourhoods = ("exchange2", "exchange3", "2opt")
@@ -335,13 +334,7 @@ class TspTour(Problem):
 
 
 def plane_coordinates(instance: tsp.TspInstance) -> np.ndarray | None:
-    """Return integer coordinates with squared distances of at most 31 bits, or None.
-
-    Returns
-    -------
-    ndarray, shape (n, 2), int32
-
-    """
+    """Return integer coordinates with squared distances of at most 31 bits, or None."""
     given = instance.coordinates
     if given is None or instance.edge_weight_type != "EUC_2D" or (given != np.rint(given)).any():
         return None

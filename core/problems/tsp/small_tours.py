@@ -31,7 +31,6 @@ class ShortestTours(NamedTuple):
     optimal_tours : int
         Number of shortest tours. Symmetric distances: Hamiltonian cycles without direction, so 1 for n <= 3.
         Otherwise a cycle and its reverse are two tours.
-
     """
 
     length: int
@@ -43,7 +42,7 @@ def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
     """Join the shortest edges that still leave a tour possible.
 
     Edges come by ascending (length, i, j); one is taken if both its ends have fewer than two edges and lie in different
-    paths. The last path's ends are joined.
+    paths. The last path's ends are joined. Raises `ValueError` for another matrix.
 
     Parameters
     ----------
@@ -54,12 +53,6 @@ def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (n,), int64
         A tour from city 0, the second city smaller than the last.
-
-    Raises
-    ------
-    ValueError
-        Not such a matrix.
-
     """
     table = _checked_symmetric(distances)
     n = len(table)
@@ -90,7 +83,7 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
     """Replace two edges by two shorter ones, the pair that gains most first, until no pair gains anything.
 
     The move (i, j), i < j, reverses the cities at positions i + 1 to j; of equal gains the smallest i wins, then the
-    smallest j.
+    smallest j. Raises `ValueError` for another matrix, or if the tour is not a permutation.
 
     Parameters
     ----------
@@ -101,12 +94,6 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (n,), int64
         The locally optimal tour from city 0, the second city smaller than the last.
-
-    Raises
-    ------
-    ValueError
-        Not such a matrix, or not a permutation.
-
     """
     table = _checked_symmetric(distances)
     n = len(table)
@@ -127,16 +114,12 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
 def enumerate_tours(distances: np.ndarray) -> ShortestTours:
     """Measure every tour.
 
+    Raises `ValueError` for another matrix.
+
     Parameters
     ----------
     distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, n <= 10
         Symmetric or not.
-
-    Raises
-    ------
-    ValueError
-        Not such a matrix.
-
     """
     table = _checked(distances, MOST_CITIES_ALL_TOURS)
     n = len(table)
@@ -154,9 +137,9 @@ def enumerate_tours(distances: np.ndarray) -> ShortestTours:
 def held_karp(distances: np.ndarray) -> ShortestTours:
     """Find the shortest tours by dynamic programming over subsets of cities.
 
-    rest[S, j] is the length of a shortest path that starts at city j of S, visits all of S and ends at city 0:
-    d(j, 0) if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are
-    done at once.
+    rest[S, j] is the length of a shortest path that starts at city j of S, visits all of S and ends at city 0: d(j, 0)
+    if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are done at
+    once. Raises `ValueError` for another matrix.
 
     Parameters
     ----------
@@ -167,12 +150,6 @@ def held_karp(distances: np.ndarray) -> ShortestTours:
     -----
     Time is of the order of n**2 * 2**n; memory is 2**(n - 1) * (n - 1) * 4 bytes, twice that where lengths may reach
     2**30, and as much again for n = 20 while it counts.
-
-    Raises
-    ------
-    ValueError
-        Not such a matrix.
-
     """
     table = _checked(distances, MOST_CITIES_HELD_KARP)
     n = len(table)

@@ -15,19 +15,15 @@ from core.problems.tsp.tsplib_layout import TsplibLayout, TsplibSection, scan
 def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:
     """Write a tour file.
 
+    Raises `ValueError` if it is not a permutation, or for a name or comment of several lines.
+
     Parameters
     ----------
-    path : path
     tour : array_like, shape (n,), a permutation of 0 to n - 1
-    name : str
+    name
         Of the instance.
-    comment : str
+    comment
         One line, such as the length and where the tour came from.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation, or a name or comment of several lines.
     """
     order = check_tour(tour, np.size(tour))
     if not name.isprintable() or not comment.isprintable():
@@ -41,21 +37,17 @@ def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str 
 def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
     """Return the tour of a tour file.
 
+    Raises `InstanceError` for another format, or if the tour is not a permutation of its cities.
+
     Parameters
     ----------
-    path : path
-    n : int, optional
+    n
         Number of cities that the tour must have.
 
     Returns
     -------
     ndarray, shape (n,), int64
         Cities from 0, in the file's order.
-
-    Raises
-    ------
-    InstanceError
-        Not a tour file, or not a permutation of its cities.
     """
     layout = scan(read_text(path, "a TSPLIB tour file"), path)
     value, line = layout.key("TYPE", "TOUR")
