@@ -33,7 +33,6 @@ class TimedBatches:
         Least number of items of a batch, except the last.
     seconds
         Longest duration of a batch; the caller may change it after each.
-
     """
 
     def __init__(self, least: int, seconds: float) -> None:
@@ -73,7 +72,6 @@ class EqualShare(TimedBatches):
         Least number of items of a batch, except the last.
     seconds
         Longest duration of a batch; infinite: one batch has all items.
-
     """
 
     def __init__(self, ranks: Any, items: int, *, least: int = 1, seconds: float = inf) -> None:
@@ -131,7 +129,6 @@ class Batches(TimedBatches):
     ----------
     speed : float
         Items per second of this rank, as measured so far.
-
     """
 
     def __init__(

@@ -42,7 +42,6 @@ class CheckpointArray(NamedTuple):
         One for all elements, or one for each of the last axis' columns; none: every content is valid.
     rule : callable, optional
         Returns the fault of an array that has dtype, shape and ranges ("found ..., expected ..."), or None.
-
     """
 
     name: str
@@ -94,12 +93,6 @@ def check_layout(state: Checkpoint, layout: CheckpointLayout, source: str) -> Ch
         Of the search that resumes from it.
     source
         The file, for the message.
-
-    Raises
-    ------
-    UserError
-        Names the source, the array, what was found and what was expected.
-
     """
     declared = set()
     for array in layout(state):
@@ -214,7 +207,6 @@ class Checkpointer:
         Run time in seconds at the checkpoint from which the run resumes.
     goes_on : bool
         True if the run resumes from a checkpoint.
-
     """
 
     def __init__(
@@ -240,11 +232,7 @@ class Checkpointer:
     def resume_from(self, state: Checkpoint) -> None:
         """Let the run resume from a state, of which nothing is checked yet but its seconds.
 
-        Raises
-        ------
-        UserError
-            It does not say how many seconds it took.
-
+        Raises `UserError` if it has no seconds.
         """
         seconds = {name: one for name, one in state.items() if name == SECONDS}
         self.before_s = float(check_layout(seconds, seconds_layout, self.source)[SECONDS])
@@ -260,11 +248,7 @@ class Checkpointer:
     def taken(self, layout: CheckpointLayout) -> Checkpoint | None:
         """Return the state from which a run resumes, once: what follows in the same run begins.
 
-        Raises
-        ------
-        UserError
-            It does not have the layout; all ranks have the same state and raise the same error.
-
+        Raises `UserError` if it does not have the layout; all ranks have the same state and raise the same error.
         """
         earlier, self.earlier = self.earlier, None
         return None if earlier is None else check_layout(earlier, layout, self.source)
@@ -281,14 +265,9 @@ class Checkpointer:
     def keep(self, ranks: Any, state: Checkpoint | None) -> None:
         """Store the first rank's checkpoint; all ranks call this together.
 
-        An error of the disk does not end the run: the previous checkpoint remains, with a warning.
-
-        Raises
-        ------
-        Terminated
-            On all ranks, if one was asked to end; on the first rank with the reason if its checkpoint could not be
-            stored.
-
+        An error of the disk does not end the run: the previous checkpoint remains, with a warning. Raises `Terminated`
+        on all ranks if one was asked to end, and on the first rank, with the reason, if its checkpoint could not be
+        stored.
         """
         began = time.perf_counter()
         if state is not None:

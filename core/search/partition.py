@@ -19,7 +19,6 @@ def have_equal_devices(backend: Any, ranks: Any) -> bool:
         This rank's `backends.launch.Backend`.
     ranks
         A `cluster.Communicator`.
-
     """
     if ranks.size == 1 or ranks.is_silent:
         return True
@@ -30,23 +29,15 @@ def have_equal_devices(backend: Any, ranks: Any) -> bool:
 def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
     """Cut the work into equal shares, which differ by at most one item; the first rank has a largest one.
 
+    The rank's items are begin to end - 1; the next rank's begin at `end`. Raises `ValueError` if the total is negative,
+    or there is no such rank.
+
     Parameters
     ----------
     total
         Number of items.
     rank, size
         Rank of the share, and number of ranks.
-
-    Returns
-    -------
-    begin, end : int
-        The rank's items are begin to end - 1; the next rank's begin at `end`.
-
-    Raises
-    ------
-    ValueError
-        The total is negative, or there is no such rank.
-
     """
     _check(total, rank, size)
     return -(-total * rank // size), -(-total * (rank + 1) // size)
@@ -56,7 +47,8 @@ def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
     """Partition the work in proportion to the ranks' measured speeds, for the earliest end of the last rank.
 
     Every part is its exact quota rounded down; the rest goes item by item to the rank that would finish first. So a
-    very slow rank gets none.
+    very slow rank gets none. Returns the number of items of each rank, equal if the speeds are. Raises `ValueError` if
+    the total is negative, or a speed is negative, infinite, NaN or all are 0.
 
     Parameters
     ----------
@@ -64,17 +56,6 @@ def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
         Number of equal items.
     speeds
         Speed of each rank, in any common unit.
-
-    Returns
-    -------
-    list of int
-        Number of items of each rank; equal on all ranks with equal speeds.
-
-    Raises
-    ------
-    ValueError
-        The total is negative, or a speed is negative, infinite, NaN or all are 0.
-
     """
     if total < 0:
         raise ValueError(f"the total must not be negative, found {total}")
@@ -115,7 +96,6 @@ class Intervals:
     pairs : list of tuple of int
     count : int
         Number of items.
-
     """
 
     def __init__(self, pairs: Iterable[tuple[int, int]]) -> None:

@@ -36,7 +36,6 @@ class ProgressMonitor:
         True if the callback has returned True.
     done : int
         Steps made so far, for searches that count them here.
-
     """
 
     def __init__(self, stop: Stop, callback: Callback | None, total: int | None = None, before_s: float = 0.0) -> None:
@@ -94,7 +93,6 @@ class ProgressMonitor:
         ----------
         work
             Units of work of all parts together; None: parts are of unequal work.
-
         """
         if self.callback is None:
             return None
@@ -135,7 +133,6 @@ class ProgressSamples:
         The history up to the checkpoint from which the run resumes.
     done
         Evaluations and steps of all ranks up to there.
-
     """
 
     def __init__(
@@ -171,7 +168,6 @@ class ProgressSamples:
             All ranks call this together.
         numbered
             Rows begin with their own number, from 0, in place of steps.
-
         """
         every = communicator.gather((self.found, self.samples))
         rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
@@ -199,11 +195,7 @@ def interpolate_sample(seconds: float, samples: list[ProgressSample], column: in
 def refuse_history(history: bool, search: str) -> None:
     """Refuse the history of a search that knows its answer at its end alone.
 
-    Raises
-    ------
-    UserError
-        A history is asked for.
-
+    Raises `UserError` if a history is asked for.
     """
     if history:
         raise UserError(f"{search} has no history: nothing is known of its answer before the end")

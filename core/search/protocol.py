@@ -38,7 +38,6 @@ class Progress(NamedTuple):
         Units of work so far, as `SearchResult.evaluations` counts them; None: unknown before the end.
     bound : int or None
         A cost below which there is no solution; None: unknown.
-
     """
 
     done: int
@@ -133,7 +132,6 @@ class Search(Protocol):
             The process received a signal to end, and the checkpoint is kept.
         UserError
             A criterion or a history that this search does not have, or nothing that would end it.
-
         """
 
 

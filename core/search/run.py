@@ -67,7 +67,6 @@ class Step(NamedTuple):
         Factor by which the next batch may exceed the estimate that follows from this one.
     words : tuple of int
         Numbers of the search; their sums over all ranks are `SynchronousRun.words`.
-
     """
 
     steps: int = 0
@@ -88,7 +87,6 @@ class Budget(NamedTuple):
         Iterations, at least 1.
     seconds : float
         Largest estimated seconds of a launch; infinite without a time limit.
-
     """
 
     steps: int
@@ -161,7 +159,6 @@ class Run:
         True if the first rank's callback has ended the run.
     is_checkpoint_due : bool
         True if all ranks keep a checkpoint now.
-
     """
 
     def __init__(
@@ -257,7 +254,6 @@ class SynchronousRun(Run):
         Sums of `Step.words` over all ranks.
     by_time : bool
         True if the time limit ended the run: another run with the same seed ends elsewhere.
-
     """
 
     def __init__(self, *given: Any, sizes: BatchSizes | None = None, **options: Any) -> None:
@@ -331,7 +327,6 @@ class AsynchronousRun(Run):
     ----------
     is_watched : bool
         True if something can end a step early or is reported. Otherwise ranks never synchronise before the end.
-
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -376,7 +371,6 @@ class AsynchronousRun(Run):
             See `core.search.protocol.Progress`.
         next_s
             Least seconds of the next launch.
-
         """
         if self.word is None:
             return False

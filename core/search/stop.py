@@ -35,7 +35,6 @@ class Stop(NamedTuple):
         A cost at which the search is content.
     patience : int
         Iterations without a better best solution.
-
     """
 
     iterations: int = MOST
@@ -69,14 +68,7 @@ class Stop(NamedTuple):
         return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
 
     def only(self, search: str, *honoured: str) -> Stop:
-        """These criteria, if they are among those that a search honours.
-
-        Raises
-        ------
-        UserError
-            Names the search, the first criterion that it does not know, and those that it does.
-
-        """
+        """These criteria, if they are among those that a search honours."""
         for name in self.given:
             if name not in honoured:
                 known = " or ".join(CRITERIA[one] for one in honoured) or "none, since it ends by itself"
@@ -84,14 +76,7 @@ class Stop(NamedTuple):
         return self
 
     def check(self, most: int = MOST) -> None:
-        """Refuse what would never end, or more iterations than these.
-
-        Raises
-        ------
-        UserError
-            Names the criterion, what was found and what was expected.
-
-        """
+        """Refuse what would never end, or more iterations than these."""
         for name in ("iterations", "patience"):
             if not 1 <= getattr(self, name) <= most:
                 raise UserError(f"stop after {getattr(self, name)} {name}: expected 1 to {most}")
@@ -110,6 +95,8 @@ def check_stop_type(stop: object) -> None:
 def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: object, most: int = MOST) -> Stop:
     """Return the criteria of a search that does not end by itself.
 
+    Raises `UserError` for a criterion out of range, one that the search does not honour, or none that would end it.
+
     Parameters
     ----------
     stop
@@ -120,12 +107,6 @@ def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: objec
         See `core.search.protocol.Callback`; it may end the search too.
     most
         Largest number of iterations.
-
-    Raises
-    ------
-    UserError
-        A criterion out of range, one that the search does not honour, or nothing that would end it.
-
     """
     stop = Stop() if stop is None else stop
     check_stop_type(stop)
@@ -179,7 +160,6 @@ def longest_launch_s(limit_s: float, spent_s: float, uneven: float = SAFETY_FACT
         Seconds of the run so far.
     uneven
         Factor by which a launch may exceed its estimate.
-
     """
     return inf if limit_s == inf else max(0.0, limit_s + allowance_s(limit_s) - spent_s) / uneven
 
@@ -200,7 +180,6 @@ class BatchSizes:
         A batch has at most this multiple of the steps of the one before.
     seconds
         Duration of a batch.
-
     """
 
     def __init__(self, first: int = 1, growth: int = 4, seconds: float = 0.2) -> None:

@@ -30,7 +30,6 @@ class PendingWork(NamedTuple):
         Of the rank, in any one unit; 0: not known.
     is_over : int
         1 if the rank explores no more now, else 0.
-
     """
 
     records: int
@@ -51,19 +50,14 @@ class WorkTransfer(NamedTuple):
 def plan_transfers(every: Sequence[PendingWork]) -> list[WorkTransfer]:
     """Which rank gives how many records to which, so that all take about equally long; the same on all ranks.
 
-    Nobody knows how much work a record is: each counts the same. Where no lane has more than one nothing is moved,
-    but away from a rank of less than half the average speed, for whose one record many lanes of others may wait.
+    Nobody knows how much work a record is: each counts the same. Where no lane has more than one nothing is moved, but
+    away from a rank of less than half the average speed, for whose one record many lanes of others may wait. Returns
+    None if the ranks have about equal work.
 
     Parameters
     ----------
     every
         What the ranks have.
-
-    Returns
-    -------
-    list of Move
-        None if the ranks have about what they should.
-
     """
     told = [one.speed for one in every if one.speed]
     usual = max(1, sum(told) // len(told)) if told else 1
@@ -138,7 +132,6 @@ class Enumeration(ItemSearch):
     ------
     UserError
         More items than can be counted.
-
     """
 
     def __init__(

@@ -48,7 +48,6 @@ class ItemSearch(ExactMethod):
         Cities in an item, unless a state has other ones.
     left_items : Intervals
         The items that no rank has taken.
-
     """
 
     items: int
@@ -90,11 +89,7 @@ class ItemSearch(ExactMethod):
     def number(self, depth: int) -> None:
         """Let items have so many cities.
 
-        Raises
-        ------
-        UserError
-            There are more than can be counted.
-
+        Raises `UserError` if there are more than can be counted.
         """
         self.depth = depth
         self.items = factorial(self.n - 1) if self.permutations else count_items(self.n, depth)
@@ -126,12 +121,10 @@ class ItemSearch(ExactMethod):
 
         Parameters
         ----------
-        ranks, batches, counting
         told
             Ends each launch; where it returns True all ranks leave the rest.
         is_over
             Whether it has.
-
         """
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
@@ -218,14 +211,7 @@ def count_items(n: int, depth: int) -> int:
 
 
 def check_items(n: int, depth: int, items: int) -> None:
-    """Refuse more items than can be counted.
-
-    Raises
-    ------
-    UserError
-        Names a depth at which they can.
-
-    """
+    """Refuse more items than can be counted."""
     if items > MOST_ITEMS:
         most = max(cities for cities in range(1, depth) if count_items(n, cities) <= MOST_ITEMS)
         raise UserError(

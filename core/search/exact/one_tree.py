@@ -66,7 +66,6 @@ class OneTreeSearch(ExactMethod):
         As `ExactSearch` takes them.
     distances : ndarray, shape (n, n)
         Symmetric integers; 5 to 30 cities.
-
     """
 
     shared: TreeSearch

@@ -47,7 +47,6 @@ class ProofState(NamedTuple):
         What the method has left; None: everything.
     history : ndarray, shape (rows, 4), optional
         `Solution.history` up to here.
-
     """
 
     bound: str
@@ -143,7 +142,6 @@ class Proof:
         Its length.
     bound, is_counted
         See `ProofState`.
-
     """
 
     def __init__(

@@ -59,7 +59,6 @@ class PublishedSearch(ItemSearch):
     ------
     UserError
         More items than can be counted.
-
     """
 
     def __init__(

@@ -67,7 +67,6 @@ class ExactSearch:
     UserError
         Too many cities, asymmetric, negative or too large distances, an unknown bound, a depth that is none, or the
         published mapping of 1-trees.
-
     """
 
     def __init__(
@@ -154,6 +153,9 @@ class ExactSearch:
     ) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
+        Raises `UserError` for an invalid criterion, or a state of another bound, of other items or of another number of
+        cities.
+
         Parameters
         ----------
         stop
@@ -169,12 +171,6 @@ class ExactSearch:
         checkpointer
             See `core.search.protocol.Search.run`. A state is what is explored, and what is left; all tours on the host
             have none.
-
-        Raises
-        ------
-        UserError
-            A criterion that is none, or a state of another bound, of other items or of another number of cities.
-
         """
         stop = (stop or Stop()).only("exact search", "seconds", "target")
         stop.check()

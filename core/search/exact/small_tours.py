@@ -30,7 +30,6 @@ class SmallTours:
     ----------
     backend
         A `backends.launch.Backend`.
-
     """
 
     def __init__(self, backend: Any) -> None:
@@ -47,16 +46,12 @@ class SmallTours:
     def run(self, instances: Iterable[ArrayLike]) -> list[Solution]:
         """Prove a shortest tour of each instance, in their order.
 
+        Raises `UserError` for another number of cities, other distances, or tours of length 2**24 and more.
+
         Parameters
         ----------
         instances : iterable of array_like, shape (n, n), 5 <= n <= 15
             Symmetric integers from 0 to 2**31 - 1. The diagonal is not read.
-
-        Raises
-        ------
-        UserError
-            Another number of cities, other distances, or tours of length 2**24 and more.
-
         """
         matrices = [checked_distances(np.asarray(one), check_cities, symmetric=True) for one in instances]
         found: list[Solution] = []

@@ -48,7 +48,6 @@ class Solution(Digested):
         Whether no tour is shorter; False: the search was ended before it knew.
     finished : bool
         Whether it is proved and, where that was asked for, counted.
-
     """
 
     length: int
@@ -95,7 +94,6 @@ class ExactMethod:
         Unexplored work that this rank knows of, in the unit of the search.
     directions : int
         Number of times that a search visits each tour: once, or once in each direction.
-
     """
 
     is_kept = False
@@ -123,13 +121,10 @@ class ExactMethod:
 
         Parameters
         ----------
-        ranks
-        limit
         shortest
             The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
         left
             State that an earlier process had left, as `layout` declares it; None: nothing is explored.
-
         """
         raise NotImplementedError
 
@@ -166,7 +161,6 @@ class ExactMethod:
             The least length of all ranks.
         counting
             True to exchange nothing: the length is known.
-
         """
         here = self.limit_here()
         shortest = here if counting else int(least.lower(here))

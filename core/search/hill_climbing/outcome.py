@@ -57,7 +57,6 @@ class HillClimbOutcome(Digested):
         `core.search.progress`. None unless requested.
     finished : bool
         See `core.search.protocol.SearchResult`.
-
     """
 
     length: int = NOTHING
@@ -98,7 +97,6 @@ class HillClimbState(NamedTuple):
         Without tour and history.
     history : ndarray or None
         Its rows, four columns.
-
     """
 
     left: Intervals

@@ -216,7 +216,6 @@ class LanesScan(Scan):
     ------
     UserError
         The distances do not fit the memory that a team shares.
-
     """
 
     kernel = climb_lanes
@@ -285,7 +284,6 @@ def neighbour_lists(distances: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (n, n), uint32, or uint64 where distances need more than 16 bits
         distance << 16 | city; a row ends in a sentinel beyond every distance.
-
     """
     n = len(distances)
     wide = np.uint32 if distances.dtype == np.uint16 else np.uint64
@@ -298,13 +296,7 @@ def neighbour_lists(distances: np.ndarray) -> np.ndarray:
 
 
 def paired_columns(distances: np.ndarray) -> np.ndarray:
-    """Two distances in one word: d(r, m) | d(r, m + M) << 16 with M = ceil(n / 2).
-
-    Returns
-    -------
-    ndarray, shape (n, M), uint32
-
-    """
+    """Two distances in one word: d(r, m) | d(r, m + M) << 16 with M = ceil(n / 2)."""
     n = len(distances)
     half = (n + 1) // 2
     pairs = distances[:, :half].astype(np.uint32)
@@ -323,7 +315,6 @@ def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | No
         See `core.search.hill_climbing.search.HillClimbing`.
     published
         One of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.
-
     """
     if name not in SCANS:
         raise UserError(f"scan {name!r}; choose one of {', '.join(SCANS)}")

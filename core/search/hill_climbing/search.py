@@ -47,7 +47,6 @@ class ClimbLauncher:
     ----------
     notes : list of str
         Messages about batches that did not fit the device's memory.
-
     """
 
     def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
@@ -157,7 +156,6 @@ class HillClimbing:
     ------
     UserError
         Too few or too many cities, too many for the scan, or tours longer than 31 bits.
-
     """
 
     def __init__(
@@ -224,7 +222,8 @@ class HillClimbing:
     ) -> HillClimbOutcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are distributed over the ranks.
 
-        Ranks with devices of one kind have equal shares; others take successive batches by their speed.
+        Ranks with devices of one kind have equal shares; others take successive batches by their speed. Raises
+        `UserError` for an invalid criterion, if no criterion ends the search, or for repeated start tours.
 
         Parameters
         ----------
@@ -244,12 +243,6 @@ class HillClimbing:
             outcome.
         trace
             True to return the shortest tour too, which takes one more climb; see `tour_of`.
-
-        Raises
-        ------
-        UserError
-            An invalid criterion, no criterion that ends the search, or repeated start tours.
-
         """
         stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=callback,
                             most=MOST_CLIMBERS)  # fmt: skip

@@ -93,7 +93,6 @@ class DecisionRows:
     ------
     UserError
         Not even two rows fit the room, or the rest does not fit the host's memory or the folder.
-
     """
 
     def __init__(

@@ -75,7 +75,6 @@ class Waves:
         ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
         The published mapping computes whole teams: also numbers before the first of a wave and behind its last, whose
         values are not used. The cell -1 of a wave is 0 there, as is everything that no lane has written.
-
     """
 
     mapping = "waves"
@@ -170,7 +169,6 @@ class Grid(Diagonals):
         (`core.kernels.dp.grid.Near`); i and j are at least 1. The choice is left in ``choice[0]``.
     border
         The same for row 0 and column 0, which have no predecessors: ``border(i: i32, j: i32, data: YourData) -> V``.
-
     """
 
     mapping = "tiles"
@@ -235,7 +233,6 @@ class WaveResult(NamedTuple):
         All cells, with the published mapping.
     streamed_bytes : int
         Bytes that left the device.
-
     """
 
     last: np.ndarray

@@ -64,7 +64,6 @@ class TableSearch(Generic[Found]):
         Settings that keep no checkpoints, and those to use instead.
     engine : core.search.dp.engine.waves.WaveEngine or None
         Of a table that the generic engine computes.
-
     """
 
     work_unit = "cells"

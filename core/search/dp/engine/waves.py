@@ -120,7 +120,6 @@ class WaveEngine:
     UserError
         More than one rank; more waves, or more cells in a few of them, than 32-bit indices or the device have room
         for; data that are no bundle.
-
     """
 
     def __init__(

@@ -55,7 +55,6 @@ class NeighbourhoodTour:
         Neighbourhoods searched one after the other.
     finished : bool
         False if the callback ended the search; True if the stop criteria or the last pass in vain did.
-
     """
 
     length: int
@@ -97,7 +96,6 @@ class BalasSimonettiSearch:
     ------
     UserError
         A k that is too small or needs too much memory, invalid distances or start tour, too long tours.
-
     """
 
     work_unit = "transitions"

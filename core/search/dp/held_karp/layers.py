@@ -163,7 +163,6 @@ class HeldKarpLayers:
         Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
     why_not_shared : str
         Why layers are not partitioned over ranks; empty: they are.
-
     """
 
     def __init__(

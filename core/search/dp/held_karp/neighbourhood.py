@@ -124,7 +124,6 @@ class RestrictedSettings:
         ``none``: a launch for every layer; ``auto``: chosen by the number of states.
     room
         Bytes of device memory for choices; None: half of the device's.
-
     """
 
     k: int

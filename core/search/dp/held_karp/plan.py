@@ -127,7 +127,6 @@ class HeldKarpPlan:
         All sets A whose rows are computed for the meeting; empty if their layer is stored.
     is_apart : bool
         True if the rows of the sets A are not among those whose sets meet them.
-
     """
 
     def __init__(self, elements: int, directed: bool) -> None:

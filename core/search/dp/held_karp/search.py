@@ -54,7 +54,6 @@ class ShortestTour(Digested):
         64-bit digest of the length.
     streamed_bytes : int
         Cells that left the device for the host, by the paper's mapping.
-
     """
 
     length: int
@@ -99,7 +98,6 @@ class HeldKarp(TableSearch[ShortestTour]):
     ------
     UserError
         An invalid matrix, too many cities for the device (the message names the bytes), or too long distances.
-
     """
 
     subject = "Held and Karp's table"

@@ -46,7 +46,6 @@ class KnapsackBranchAndBound:
     ------
     UserError
         More than one rank.
-
     """
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack, *, most_nodes: int | None = None) -> None:

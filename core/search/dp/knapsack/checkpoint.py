@@ -36,7 +36,6 @@ class CheckpointedKnapsack:
         The largest, as soon as an item is decided.
     taken : (items,), u8
         1 for each decided item that is taken.
-
     """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:

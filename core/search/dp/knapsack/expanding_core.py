@@ -40,7 +40,6 @@ class KnapsackCore:
     ------
     UserError
         More than one rank.
-
     """
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:

@@ -53,7 +53,6 @@ class Selection(Digested):
         Decisions that left the device for the host.
     digest : int
         64-bit digest of the value and the selection.
-
     """
 
     value: int
@@ -123,7 +122,6 @@ class KnapsackSearch(TableSearch[Selection]):
     ------
     UserError
         An unknown tiling; ``none`` over several ranks; two rows of values do not fit the device.
-
     """
 
     subject = "the knapsack problem's table"

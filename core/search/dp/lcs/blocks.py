@@ -74,7 +74,6 @@ class LcsBlockTracer:
         Bytes that all bits of a block may take, on the device and on the host.
     most_marks
         Bytes that the marks of one block may take on the host.
-
     """
 
     strips = LEAST_STRIPS

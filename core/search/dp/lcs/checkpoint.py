@@ -44,7 +44,6 @@ class CheckpointedLcs:
         Those that it has found, ascending.
     is_known : bool
         True if the length is known, so that the trace has begun.
-
     """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:

@@ -63,7 +63,6 @@ class CommonSubsequence:
         Of the table, len(a) * len(b); a trace in linear space computes some of them again.
     streamed_bytes
         Bits that left the device during the run.
-
     """
 
     length: int
@@ -117,7 +116,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     -----
     The trace goes left where that keeps the length, else up, else it takes the matched pair: one subsequence on all
     backends, over any number of ranks and in any memory.
-
     """
 
     subject = "a longest common subsequence"
