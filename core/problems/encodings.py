@@ -163,7 +163,6 @@ class Neighbourhood(NamedTuple):
         return cls(name, "", moves.CUSTOM, CHANGES[apply], False, size, decode)
 
     def __repr__(self) -> str:
-        """Return the name of a predefined neighbourhood; of another one its functions too."""
         if self.own_size is None:
             return f"Neighbourhood({self.name!r})"
         return f"Neighbourhood.custom({self.name!r}, functions={[one.name for one in self.functions]})"

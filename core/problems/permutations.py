@@ -32,5 +32,4 @@ def check_permutation(values: np.ndarray, n: int, name: str = "permutation", ele
 
 
 def check_tour(tour: np.ndarray, n: int) -> np.ndarray:
-    """Return a tour as int64 after making sure that it visits each of `n` cities, from 0, once."""
     return check_permutation(tour, n, "tour", "city")

@@ -105,7 +105,6 @@ class Problem:
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
     def __repr__(self) -> str:
-        """Return class, name and size."""
         return f"{type(self).__name__}({self.name!r}, n={self.encoding.n})"
 
     @property

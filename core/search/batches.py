@@ -51,7 +51,6 @@ class TimedBatches:
         return (time.perf_counter() - self.batch_began) * min(1.0, self.least / self.count)
 
     def begin_batch(self, count: int) -> None:
-        """Start the clock of a batch."""
         self.count, self.batch_began = count, time.perf_counter()
 
     def end_batch(self) -> float:

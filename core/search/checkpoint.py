@@ -69,7 +69,6 @@ class CheckpointArray(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Dtype and shape as text."""
         return f"{'a text' if self.dtype is np.str_ else np.dtype(self.dtype)} of shape {shape_text(self.shape)}"
 
 
@@ -78,7 +77,6 @@ CheckpointLayout = Callable[[Checkpoint], Iterable[CheckpointArray]]
 
 
 def shape_text(shape: Sequence[int | None]) -> str:
-    """Return a shape as text: (3, any)."""
     return f"({', '.join('any' if size is None else str(size) for size in shape)})"
 
 

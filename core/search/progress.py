@@ -50,7 +50,6 @@ class ProgressMonitor:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the run began."""
         return time.perf_counter() - self.began
 
     def is_due(self) -> bool:

@@ -147,5 +147,4 @@ class Digested:
 
     @property
     def hash(self) -> str:
-        """The digest."""
         return f"{self.digest:016x}"

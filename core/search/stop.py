@@ -53,7 +53,6 @@ class Stop(NamedTuple):
         )
 
     def __repr__(self) -> str:
-        """Return the criteria as they are written."""
         makers = {"iterations": "Iterations", "seconds": "Seconds", "target": "Target", "patience": "NoImprovement"}
         return " | ".join(f"{makers[name]}({getattr(self, name)!r})" for name in self.given) or "Stop()"
 
@@ -87,7 +86,6 @@ class Stop(NamedTuple):
 
 
 def check_stop_type(stop: object) -> None:
-    """Refuse what is no `Stop`."""
     if not isinstance(stop, Stop):
         refuse("stop", stop, "a stop criterion such as Iterations(1000)")
 

@@ -50,7 +50,6 @@ class LayerNetwork(NamedTuple):
 
 
 def states_of(k: int) -> int:
-    """States of a layer."""
     return (k + 1) << (k - 2)
 
 

@@ -10,7 +10,6 @@ ROW = 32
 
 @function
 def singleton(city: i32) -> u32:
-    """The set of one city."""
     return u32(1) << u32(city)
 
 

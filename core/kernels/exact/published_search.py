@@ -54,7 +54,6 @@ class TeamDistances(Distances):
 
 @function
 def distance_between(here: i32, there: i32, distances: Distances) -> i32:
-    """The distance from city to city."""
     return distances.lengths[here * distances.n + there]
 
 
@@ -136,7 +135,6 @@ def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
 
 @function
 def keep_tour(length: i32, n: i32, path: Array[u8], best: BestTour):
-    """Keep the tour on the path."""
     best.length[0] = length
     for k in range(n):
         best.tour[k] = path[k]

@@ -23,7 +23,6 @@ class Edges:
 
 @function
 def exclude(u: i32, v: i32, edges: Edges):
-    """Forbid an edge."""
     edges.excluded[u] = edges.excluded[u] | singleton(v)
     edges.excluded[v] = edges.excluded[v] | singleton(u)
 

@@ -107,25 +107,21 @@ def move_word(gain: i32, key: u32) -> u64:
 
 @function
 def gain_of(move: u64) -> i32:
-    """Return the gain of a move."""
     return i32(move >> 32)
 
 
 @function
 def key_of(move: u64) -> u32:
-    """A move's key."""
     return ~u32(move)
 
 
 @function
 def first_of(move: u64) -> i32:
-    """The i of a move."""
     return i32(key_of(move) >> 16)
 
 
 @function
 def second_of(move: u64) -> i32:
-    """The j of a move."""
     return i32(key_of(move) & 0xFFFF)
 
 
@@ -245,7 +241,6 @@ def wrapped(p: i32, n: Const[i32]) -> i32:
 
 @function
 def swap_cities(tours: Array[u16], p: i32, q: i32):
-    """Exchange two entries of an array of tours."""
     tours[p], tours[q] = tours[q], tours[p]
 
 

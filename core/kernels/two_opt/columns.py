@@ -107,7 +107,6 @@ def apply(move: u64, one: ColumnClimb):
 
 @function
 def city_at(p: i32, one: ColumnClimb) -> i32:
-    """The city at a position."""
     return one.tour[p]
 
 

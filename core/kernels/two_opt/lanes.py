@@ -66,7 +66,6 @@ def best_move(tour: Array[C], table: Array[i32], n: Const[i32]) -> u64:
 
 @function
 def reverse_segment(tour: Array[C], first: i32, last: i32):
-    """Reverse what lies from ``first`` to ``last``."""
     for s in range((last - first + 1) >> 1):
         tour[first + s], tour[last - s] = tour[last - s], tour[first + s]
 

@@ -65,7 +65,6 @@ def city_beside(p: i32, side: Const[i32], one: QueueClimb) -> i32:
 
 @function
 def distance(a: i32, b: i32, one: QueueClimb) -> i32:
-    """The distance of two cities."""
     return i32(one.distances[a * one.n + b])
 
 
@@ -191,7 +190,6 @@ def apply(move: u64, one: QueueClimb):
 
 @function
 def city_at(p: i32, one: QueueClimb) -> i32:
-    """The city at a position."""
     return i32(one.tour[p])
 
 

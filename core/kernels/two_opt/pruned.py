@@ -51,7 +51,6 @@ class PrunedClimb:
 
 @function
 def distance(a: i32, b: i32, one: PrunedClimb) -> i32:
-    """The distance of two cities."""
     return i32(one.distances[a * one.n + b])
 
 
@@ -141,7 +140,6 @@ def apply(move: u64, one: PrunedClimb):
 
 @function
 def city_at(p: i32, one: PrunedClimb) -> i32:
-    """The city at a position."""
     return i32(one.tour[p])
 
 

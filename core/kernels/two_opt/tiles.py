@@ -67,7 +67,6 @@ class TiledClimb:
 
 @function
 def distance(a: i32, b: i32, one: TiledClimb) -> i32:
-    """The distance of two cities."""
     return i32(one.distances[a * one.n + b])
 
 
@@ -79,7 +78,6 @@ def spot(p: i32, one: TiledClimb) -> i32:
 
 @function
 def word_at(p: i32, one: TiledClimb) -> u32:
-    """Tour word ``p``."""
     return one.words[spot(p, one)]
 
 
@@ -247,7 +245,6 @@ def scan(last: u64, one: TiledClimb) -> u64:
 
 @function
 def city_at(p: i32, one: TiledClimb) -> i32:
-    """The city at a position."""
     return city(word_at(p, one))
 
 

@@ -70,7 +70,6 @@ class Climber:
 
 @function
 def distance(a: i32, b: i32, one: Climber) -> i32:
-    """The distance of two cities."""
     return i32(one.table[a * one.n + b])
 
 
@@ -148,7 +147,6 @@ def maximum(gain: i32, earliest: i32, latest: i32) -> u32:
 
 @function
 def gain_of(word: u32) -> i32:
-    """The gain of a maximum."""
     return i32(word >> 14)
 
 

@@ -29,7 +29,6 @@ class InstanceError(UserError, ValueError):
         super().__init__(escape_unprintable(f"{place}: found {found}, expected {expected}"))
 
     def __reduce__(self) -> tuple:
-        """Pickle by the four parts, so that the error crosses process borders."""
         return InstanceError, (self.path, self.line, self.found, self.expected)
 
 

@@ -24,7 +24,6 @@ _KINDS = (
 
 
 def first_file(places: Iterable[str]) -> str | None:
-    """Return the first of the places where a file is, or None."""
     return next(filter(os.path.isfile, places), None)
 
 

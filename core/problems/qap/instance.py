@@ -88,7 +88,6 @@ class QapInstance:
         self.best_known = best_known
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"QapInstance({self.name!r}, n={self.n})"
 
     def _digest(self) -> str:

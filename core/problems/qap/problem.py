@@ -326,7 +326,6 @@ class Qap(Problem):
         return cls(qaplib.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
-        """The sum over i, j of a[i, j] b[p(i), p(j)]."""
         return qaplib.cost(self.instance, solution)
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:

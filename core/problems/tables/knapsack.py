@@ -96,7 +96,6 @@ class Knapsack:
         self.sha256 = content.hexdigest()
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"Knapsack({self.name!r}, n={self.n}, capacity={self.capacity})"
 
     def weight_and_value(self, chosen: np.ndarray) -> tuple[int, int]:
@@ -255,11 +254,9 @@ class _Lines:
         self.at = 0
 
     def looks_like_pisinger(self) -> bool:
-        """Return whether the second line is ``n`` and a number."""
         return len(self.rows) > 1 and self.rows[1][1].split()[0] == "n"
 
     def error(self, found: str, expected: str) -> InstanceError:
-        """Return the error for the line taken last."""
         return InstanceError(self.path, self.rows[self.at - 1][0] if self.rows else 1, found, expected)
 
     def next(self, expected: str) -> str:

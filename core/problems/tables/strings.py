@@ -346,7 +346,6 @@ def _is_fasta(path: str, content: bytes) -> bool:
 
 
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
-    """Return the path of a file, first in the folder."""
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of files")
     return first_file(_places(name, data))

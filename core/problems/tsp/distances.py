@@ -217,5 +217,4 @@ def weight_count(layout: str, n: int) -> int:
 
 
 def is_symmetric(distances: np.ndarray) -> bool:
-    """Return True if every distance equals the one back."""
     return bool((distances == distances.T).all())

@@ -89,7 +89,6 @@ class TspInstance:
         self.sha256 = self._digest()
 
     def __repr__(self) -> str:
-        """Return name, size and kind."""
         return f"Instance({self.name!r}, n={self.n}, {self.edge_weight_type})"
 
     def __getstate__(self) -> dict:

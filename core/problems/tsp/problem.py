@@ -83,7 +83,6 @@ def rounded_distance(dx: i32, dy: i32) -> i32:
 
 @function
 def table_distance(a: i32, b: i32, table: DistanceTable) -> i32:
-    """The distance of two cities from the table."""
     return i32(table.distances[a * table.cities + b])
 
 
@@ -182,7 +181,6 @@ def reversed_tour(solution: Array[i32], move: Move, table: DistanceTable) -> i32
 
 @function
 def position_distance(p: i32, q: i32, plane: CityPlane) -> i32:
-    """The distance of the cities at two positions."""
     return rounded_distance(plane.tour_x[p] - plane.tour_x[q], plane.tour_y[p] - plane.tour_y[q])
 
 
@@ -285,11 +283,9 @@ class TspTour(Problem):
         return cls(tsp.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
-        """The length of the tour."""
         return self.instance.tour_length(solution)
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         return self.instance.tour_lengths(solutions)
 
     def cost_range(self) -> tuple[int, int]:

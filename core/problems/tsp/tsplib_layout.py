@@ -91,7 +91,6 @@ class TsplibLayout:
         self.last_line = 1
 
     def error(self, line: int, found: str, expected: str) -> InstanceError:
-        """Return the error for one line of this file."""
         return InstanceError(self.path, line, found, expected)
 
     def key(self, name: str, choices: str) -> tuple[str, int]:

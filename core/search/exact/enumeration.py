@@ -202,7 +202,6 @@ class Enumeration(ItemSearch):
             self.agreed = ranks
 
     def reset(self, limit: int) -> None:
-        """See `ExactMethod`."""
         super().reset(limit)
         self.records = 0
         self.waiting = self.waiting[:0]
@@ -263,11 +262,9 @@ class Enumeration(ItemSearch):
     # --- records that wait on the host ---
 
     def pending(self) -> int:
-        """See `ItemSearch`."""
         return self.records + len(self.waiting)
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
-        """See `ItemSearch`."""
         self.waiting = records[slice(*equal_part(len(records), ranks.rank, ranks.size))]
 
     def faulty_records(self, records: np.ndarray) -> str | None:

@@ -78,7 +78,6 @@ class ItemSearch(ExactMethod):
         return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
 
     def warm_up(self, count: bool) -> None:
-        """See `ExactMethod`; launches have no items."""
         self.reset(MOST_LENGTH)
         for counting in (False, True) if count else (False,):
             self.launch(0, 0, counting)

@@ -161,7 +161,6 @@ class OneTreeSearch(ExactMethod):
         self.root_bound = -(-min(bound, self.most_bound) // self.problem.scale)
 
     def left(self, ranks: Any) -> Checkpoint:
-        """See `ExactMethod`: the items that nobody has taken, which all ranks have."""
         return self.items._asdict()
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:

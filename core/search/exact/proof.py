@@ -122,7 +122,6 @@ class ProofState(NamedTuple):
 
     @property
     def explored(self) -> int:
-        """Nodes of both searches."""
         return int(self.nodes.sum() + self.first_nodes.sum())
 
 
@@ -174,11 +173,9 @@ class Proof:
         return Step(undone=method.undone)
 
     def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
-        """See `core.search.run.Steps`: what is found, and what the method has left."""
         return self.found.state(self.method.left(run.ranks), run.history_rows(numbered=True))
 
     def layout(self, run: AsynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `core.search.run.Steps`."""
         return self.begun.layout(state, self.method, self.distances, run.before_s, run.has_history)
 
     def result(self, run: AsynchronousRun) -> Solution:

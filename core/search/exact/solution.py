@@ -191,7 +191,6 @@ class ExactMethod:
         return int(self.backend.download(self.shared.limit)[0])
 
     def set_limit(self, limit: int) -> None:
-        """Let this rank's lanes look for shorter tours alone."""
         self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 

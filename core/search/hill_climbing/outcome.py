@@ -105,7 +105,6 @@ class HillClimbState(NamedTuple):
 
     @classmethod
     def of(cls, state: Checkpoint) -> HillClimbState:
-        """Return the content of a checkpoint."""
         climbs, length, climber, steps, fewest, most, evaluations, digest = map(int, state["found"])
         found = HillClimbOutcome(length, climber, steps, StepRange(fewest, most), evaluations, digest, climbs)
         return cls(Intervals(state["left"]), found, state.get("history"))

@@ -48,11 +48,9 @@ class Scan:
 
     @property
     def execution(self) -> dict[str, str]:
-        """Execution settings by name, without the mapping."""
         return {"scan": self.name}
 
     def fewest_climbers(self) -> int:
-        """Least number of climbers in a launch, if they exist: with fewer, lanes would wait for others."""
         return 1
 
     def climbers_at_a_time(self) -> int:
@@ -70,7 +68,6 @@ class Scan:
         return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
 
     def arguments(self, teams: int) -> list[Any]:
-        """The kernel's arguments after the climbs."""
         raise NotImplementedError
 
     def launch(self, climbs: CountedClimbs) -> None:
@@ -95,7 +92,6 @@ class PrunedScan(Scan):
             self.team_size = 32 if self.n <= 150 else 128 if self.n <= 600 else 256
 
     def arguments(self, teams: int) -> list[Any]:
-        """See `Scan.arguments`."""
         return [self.distances, self.neighbours]
 
 
@@ -114,7 +110,6 @@ class ColumnsScan(Scan):
         return int(self.backend.capabilities.compute_units)
 
     def arguments(self, teams: int) -> list[Any]:
-        """See `Scan.arguments`."""
         room = teams * self.n * (self.n + 1)
         if room >= 2**31:
             raise UserError(f"{teams} tour-ordered copies of {self.n} cities are too large; use --scan pruned")
@@ -156,7 +151,6 @@ class WindowScan(Scan):
         return [self.lanes * groups for groups in (1, 2, 8) if self.lanes * groups <= most]
 
     def arguments(self, teams: int) -> list[Any]:
-        """See `Scan.arguments`."""
         return [self.distances, ClimberGroups(self.lanes, self.diagonals, self.rows, self.stride)]
 
 
@@ -198,7 +192,6 @@ class TilesScan(Scan):
         return [self.team_size]
 
     def arguments(self, teams: int) -> list[Any]:
-        """See `Scan.arguments`."""
         return [self.distances, self.pairs, TileSweep(self.diagonals, self.rows, self.diagonals % 2 == 0)]
 
 
@@ -243,11 +236,9 @@ class LanesScan(Scan):
 
     @property
     def execution(self) -> dict[str, str]:
-        """See `Scan.execution`."""
         return {**super().execution, "assign": self.assign}
 
     def fewest_climbers(self) -> int:
-        """See `Scan.fewest_climbers`."""
         return self.climbers_per_lane * self.teams() * self.team_size
 
     def team_sizes(self) -> list[int]:
@@ -259,7 +250,6 @@ class LanesScan(Scan):
         return int(self.backend.capabilities.compute_units)
 
     def arguments(self, teams: int) -> list[Any]:
-        """See `Scan.arguments`."""
         return [self.distances, self.assign == "worklist"]
 
 

@@ -61,7 +61,6 @@ class ClimbLauncher:
         """Climbers of a launch at most: tours with indices of 31 bits, in memory that could be allocated."""
 
     def reset(self) -> None:
-        """Forget the climbs so far."""
         self.steps = StepRange()
         self.backend.write(self.counted, np.zeros(two_opt_climbs.TOTALS, np.uint64))
 
@@ -189,12 +188,10 @@ class HillClimbing:
 
     @property
     def scan(self) -> Scan:
-        """The scan for the best 2-opt move."""
         return self.launcher.scan
 
     @property
     def notes(self) -> list[str]:
-        """Messages of the launcher."""
         return self.launcher.notes
 
     def warm_up(self) -> None:
@@ -287,11 +284,9 @@ class HillClimbing:
         return Step(undone=self.left.count)
 
     def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
-        """See `core.search.run.Steps`: which climbers have climbed, and what they have found."""
         return HillClimbState(self.left, self._found(run), run.history_rows(numbered=False)).state()
 
     def layout(self, run: AsynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `core.search.run.Steps`."""
         return nothing_climbed(run.stop.iterations).layout(state, run.before_s, run.has_history)
 
     def result(self, run: AsynchronousRun) -> HillClimbOutcome:

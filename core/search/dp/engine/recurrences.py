@@ -85,7 +85,6 @@ class Waves:
     cell: Any
 
     def waves(self) -> int:
-        """Number of waves."""
         raise NotImplementedError
 
     def cells(self, wave: int) -> int:

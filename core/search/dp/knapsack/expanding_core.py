@@ -161,7 +161,6 @@ class KnapsackCore:
         """Return nothing: a run has no checkpointer."""
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> tuple[()]:
-        """Return no arrays."""
         return ()
 
     def result(self, run: SynchronousRun) -> Selection:
