@@ -44,6 +44,7 @@ class Meeting:
         No: distances are symmetric, and the steps of ``home`` are not read.
     pitch, by_team
         See `FetchedRows`.
+
     """
 
     middles: i32
@@ -69,6 +70,7 @@ class FetchedRows:
     by_team
         Whether a team fetches the rows of all its lanes together, neighbouring entries at a time. A row of another
         device's memory so takes one or two messages, and not one for each of its entries.
+
     """
 
     entries: Array[T]
@@ -162,8 +164,9 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
         One less than the sets B have; the sets A have as many as are left.
     share
         Of the sets B; ``run`` is 1 where teams fetch rows.
-    best
+    best : Array, 1
         Is lowered to the length of a tour << 34 | number of A.
+
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     steps_home = shared_array(sets.most * ROW if meeting.directed else 1, u32)

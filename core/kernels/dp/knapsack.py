@@ -42,6 +42,7 @@ class Passes:
         Pass p computes cells low[p + 1] to high[p + 1] at least; the row before it has cells low[p] to high[p].
     clock : Array, teams
         Every team's next pass: so one recorded launch serves all passes.
+
     """
 
     weights: Array[i32]
@@ -159,7 +160,7 @@ def add_two_items(
 
     Parameters
     ----------
-    source, target
+    source, target : Array, whole blocks
         The rows of values before and after the pass.
     kept
         Out, if ``tracing``.
@@ -169,6 +170,7 @@ def add_two_items(
         See `fill`.
     blocks
         Neighbouring blocks that a team computes before it goes on to others.
+
     """
     step = passes.clock[team_rank()]
     light, heavy = 2 * step, 2 * step + 1
@@ -214,10 +216,11 @@ def trace_items(
     ----------
     kept
         As `add_two_items` left them, launched with ``lanes`` lanes a team; ``first`` is the earliest pass in it.
-    trace
+    trace : Array, 2
         In and out: `ITEM` and `CELL`.
-    chosen
+    chosen : Array, 2 * passes
         Out: 1 for each item taken.
+
     """
     item = trace[ITEM]
     cell = trace[CELL]

@@ -51,6 +51,7 @@ class Splits:
         The weight of what all of them take of the items behind each.
     clock : Array, teams
         The next item.
+
     """
 
     count: Array[i32]
@@ -113,8 +114,9 @@ def trace_few(
     ----------
     first
         The earliest pass in ``kept``; teams of ``lanes`` lanes made them.
-    chosen
+    chosen : Array, items
         Out: 1 for each item taken.
+
     """
     leaving = shared_array(3, i32)  # of this item, the one before it and the next one
     item = splits.clock[0]
@@ -177,6 +179,7 @@ class ShiftedDecisions:
         By how many columns of the block, and lanes beside them, the weight moves a cell to the left.
     reach : i32
         From this cell on all decisions are alike.
+
     """
 
     row: i64
@@ -216,8 +219,9 @@ def narrow(passes: Passes, kept: DecisionBits, splits: Splits, span: Span, lanes
     ----------
     lanes
         Of the teams of `core.kernels.dp.knapsack.add_two_items`, and of these.
-    chosen
+    chosen : Array, items
         Out: 1 for each item taken.
+
     """
     item = splits.clock[team_rank()]
     decided = item + 1

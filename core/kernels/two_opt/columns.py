@@ -127,8 +127,10 @@ def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D])
     ----------
     climbs
         See `core.kernels.two_opt.climbs`.
-    ordered
+    distances : Array, n * n
+    ordered : Array, teams * n * (n + 1)
         Room for one tour-ordered copy per team.
+
     """
     one = ColumnClimb(
         climbs.n,

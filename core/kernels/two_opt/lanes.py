@@ -116,8 +116,10 @@ def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[bool
     ----------
     climbs
         See `core.kernels.two_opt.climbs`.
+    distances : Array, n * n
     worklist
         True if lanes take climbers from a shared worklist; otherwise each lane has fixed climbers.
+
     """
     table = shared_array(climbs.n * climbs.n, i32)
     for k in range(lane(), climbs.n * climbs.n, team_size()):
