@@ -50,7 +50,6 @@ class ColonyState:
         A sum over every (colony, iteration, ant, length), so it does not depend on the order in which teams finish.
     ticket : Array, 1
         0, for the local search of the next iteration.
-
     """
 
     number: u32

@@ -32,7 +32,6 @@ class Trails:
         Of every edge.
     deposits : Array, n * n / 2
         Of this iteration.
-
     """
 
     pheromone: Array[u32]
@@ -55,7 +54,6 @@ class Update:
     stagnation, smoothing
         After every such number of iterations without a better tour trails move towards the largest by this part of
         the way; 0: never.
-
     """
 
     rho: u32
@@ -97,7 +95,6 @@ class DepositedTour:
         All 0 on a rank that does not have the tour, until the ranks have added up theirs.
     length : Array, 1
         Of the tour, on every rank.
-
     """
 
     cities: Array[u32]
@@ -132,7 +129,6 @@ def end_construction(
         best; 0: never.
     laid
         Out: that tour, if it is on this rank.
-
     """
     if team_rank() == 0:
         length = u32(colony.least[0] >> 32)
@@ -335,7 +331,6 @@ def weigh(
         256 times the exponent.
     choice
         Out: weights, at least 1 from a city to every other; if ``listed``, those of the candidate lists too.
-
     """
     trail_of_lane = shared_array(team_size(), u32)
     merit_of_lane = shared_array(team_size(), f32)

@@ -34,7 +34,6 @@ class PheromoneMatrix:
     ----------
     pheromone : Array, n * n
         The same from i to j and from j to i; 0 from a city to itself.
-
     """
 
     pheromone: Array[u32]
@@ -51,7 +50,6 @@ class WeighingAnt(Ant):
         Of each city, 1 if the ant has been there, else 0.
     weights : Row, n
         Of each city, equation 1's tau^alpha * eta^beta from where the ant is; 0 if it has been there.
-
     """
 
     visited: Array[u8] = Row("n")
@@ -70,7 +68,6 @@ class Scales:
         Of each row the largest pheromone, the largest merit, and `row_factor`.
     alpha
         256 times the exponent.
-
     """
 
     heuristic: Array[f32]

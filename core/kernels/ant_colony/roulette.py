@@ -26,7 +26,6 @@ class ChoiceWeights:
         Of the edge from city i to city j at i * stride + j; 0 for j = i and beyond n.
     near_cities, near_weights : Array, n * 32
         Candidate lists, nearest first, and their weights, 0 where a list has ended.
-
     """
 
     weights: Array[u32]
@@ -54,7 +53,6 @@ class WheelLayout:
         Rows of a piece, and words of a mask for each of its columns.
     rows
         Rows of a block of a piece: a lane notes its sums after each, so it finds first the block, then the row in it.
-
     """
 
     ants: Const[i32]
@@ -81,7 +79,6 @@ class RouletteTeam:
         Sums of every lane's columns up to the end of each block.
     here, chosen : Array, ants
         The city of each ant, and its next city.
-
     """
 
     layout: WheelLayout

@@ -25,7 +25,6 @@ class PaddedStrings:
         The letters that all lanes go through; a lane k is at ``start`` + wave - k.
     start
         Letters of padding before the first.
-
     """
 
     across: Array[u16]
@@ -55,7 +54,6 @@ class ItemColumns:
         How far before the wave before lies the wave that a lane reads if it takes its item, in cells of the window.
     ring
         Cells of the window, whose first one follows the last.
-
     """
 
     weights: Array[i32]

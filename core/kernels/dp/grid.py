@@ -41,7 +41,6 @@ class Frontier:
         The rightmost value that is known of each row; the border's first column at first.
     corners : Array, tiles across + tiles down
         The value above and to the left of the next tile of each descending diagonal of tiles.
-
     """
 
     below: Array[V]

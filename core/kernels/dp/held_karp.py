@@ -47,7 +47,6 @@ class Sets:
         Longer paths count as this long; no more than the largest number of the layers' type, and of 30 bits.
     most
         Of how many elements there is room for in tables, 34 or 35.
-
     """
 
     binomials: Array[R]
@@ -68,7 +67,6 @@ class Layer:
         Where the first of the rows begins.
     first
         The number of its set.
-
     """
 
     cells: Array[T]
@@ -86,7 +84,6 @@ class Paths:
         Their lengths.
     steps : Array, elements * 35
         From element j to i at i * 35 + j.
-
     """
 
     layer: Layer
@@ -183,7 +180,6 @@ def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: SubsetShar
     ----------
     before, after
         All sets of ``size`` - 1 elements, and those sets of ``size`` elements that are numbered; ``size`` at least 2.
-
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     s = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
@@ -228,7 +224,6 @@ class Cities:
         The step from j to i at i * 35 + j, from city 0 at i * 35 + 34.
     choose : Array
         C(e, t) at e * 35 + t.
-
     """
 
     elements: i32

@@ -44,7 +44,6 @@ class Meeting:
         No: distances are symmetric, and the steps of ``home`` are not read.
     pitch, by_team
         See `FetchedRows`.
-
     """
 
     middles: i32
@@ -70,7 +69,6 @@ class FetchedRows:
     by_team
         Whether a team fetches the rows of all its lanes together, neighbouring entries at a time. A row of another
         device's memory so takes one or two messages, and not one for each of its entries.
-
     """
 
     entries: Array[T]
@@ -166,7 +164,6 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
         Of the sets B; ``run`` is 1 where teams fetch rows.
     best : Array, 1
         Is lowered to the length of a tour << 34 | number of A.
-
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     steps_home = shared_array(sets.most * ROW if meeting.directed else 1, u32)

@@ -42,7 +42,6 @@ class Passes:
         Pass p computes cells low[p + 1] to high[p + 1] at least; the row before it has cells low[p] to high[p].
     clock : Array, teams
         Every team's next pass: so one recorded launch serves all passes.
-
     """
 
     weights: Array[i32]
@@ -170,7 +169,6 @@ def add_two_items(
         See `fill`.
     blocks
         Neighbouring blocks that a team computes before it goes on to others.
-
     """
     step = passes.clock[team_rank()]
     light, heavy = 2 * step, 2 * step + 1
@@ -220,7 +218,6 @@ def trace_items(
         In and out: `ITEM` and `CELL`.
     chosen : Array, 2 * passes
         Out: 1 for each item taken.
-
     """
     item = trace[ITEM]
     cell = trace[CELL]

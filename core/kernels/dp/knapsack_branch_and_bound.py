@@ -36,7 +36,6 @@ class KnapsackTreeState:
         See `LEVEL` and `VALUE`.
     taken, best : Array, items
         1 for each item of the current and of the best selection; ``taken`` is 0 from `LEVEL` on.
-
     """
 
     place: Array[i32]

@@ -44,7 +44,6 @@ class CoreStates:
         Two halves, one of which has the states, by ascending weight and value; a node is a state's last change.
     parents, changed : Array, changes
         The change before each one, and the item that it adds or removes; change 0 is none.
-
     """
 
     place: Array[i32]

@@ -51,7 +51,6 @@ class Splits:
         The weight of what all of them take of the items behind each.
     clock : Array, teams
         The next item.
-
     """
 
     count: Array[i32]
@@ -116,7 +115,6 @@ def trace_few(
         The earliest pass in ``kept``; teams of ``lanes`` lanes made them.
     chosen : Array, items
         Out: 1 for each item taken.
-
     """
     leaving = shared_array(3, i32)  # of this item, the one before it and the next one
     item = splits.clock[0]
@@ -179,7 +177,6 @@ class ShiftedDecisions:
         By how many columns of the block, and lanes beside them, the weight moves a cell to the left.
     reach : i32
         From this cell on all decisions are alike.
-
     """
 
     row: i64
@@ -221,7 +218,6 @@ def narrow(passes: Passes, kept: DecisionBits, splits: Splits, span: Span, lanes
         Of the teams of `core.kernels.dp.knapsack.add_two_items`, and of these.
     chosen : Array, items
         Out: 1 for each item taken.
-
     """
     item = splits.clock[team_rank()]
     decided = item + 1

@@ -71,7 +71,6 @@ class BitTable:
         For every word of columns and every letter, where the letter is.
     row : Array, words of all lanes
         The row that each word has reached; at first the row above, all ones if there is none.
-
     """
 
     letters: Array[u32]
@@ -92,7 +91,6 @@ class Carries:
         Those that a lane hands to its right neighbour in the next launch.
     clock : Array, strips
         How many launches a strip has seen.
-
     """
 
     edges: Array[u32]
@@ -109,7 +107,6 @@ class KeptRows:
     rows : Array, launches * words of a launch, or batches // stretch * words of all lanes
         With `EVERY_ROW` every word of every row; after ``launches`` of them it begins again. With `SOME_ROWS` the row
         after every ``stretch`` batches.
-
     """
 
     rows: Array[u64]
@@ -134,7 +131,6 @@ class Pipeline:
     reach, slope
         Strip s computes its first ``reach - s * slope`` batches, or none or all of them where that is no number of
         them. Other tables have ``reach = batches`` and ``slope = 0``.
-
     """
 
     batches: i32
@@ -173,7 +169,6 @@ def advance(
         The masks of a team lie in its shared memory; a lane has one word then.
     keep
         See `SOME_ROWS`.
-
     """
     passing = shared_array(2 * team_size(), u32)
     masks = shared_array(letters * team_size() if staged else 1, u64)
@@ -234,7 +229,6 @@ def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: 
         How many of the strips, from the first on, have a strip to their right, on this device or another.
     rises : Array, batches
         Out, by their batches: those of different strips have no batch in common.
-
     """
     for strip in range(team_rank(), boundaries, team_count()):
         low, high = batches_of(strip + 1, pipeline), batches_of(strip, pipeline)
@@ -262,7 +256,6 @@ class LcsTrace:
         See `ROW`.
     rows, columns : Array, as many as `LEFT` says at first
         Out: the positions of the matched letters; the pair found first is the last.
-
     """
 
     state: Array[i32]

@@ -36,7 +36,6 @@ class LayerNetwork(NamedTuple):
         In layer p the last city is at position p + lasts - k of the start tour.
     transitions : int
         From one layer to the next.
-
     """
 
     k: int
@@ -102,7 +101,6 @@ class BandedTour:
         See `FIRST_BITS`.
     lasts : Array, states
         The last city of a state of layer p is at position p + ``lasts`` - k.
-
     """
 
     band: Array[i32]
@@ -121,7 +119,6 @@ class Rotations:
         Where in the tour each rotation begins.
     lengths : Array, 2 * count * states
         Of ways to the states of the even layers, then of the odd ones.
-
     """
 
     turns: Array[i32]
@@ -189,7 +186,6 @@ def layers_in_teams(
     choices : Array, (end - begin) * states
     keep
         With one rotation only: write all choices.
-
     """
     lengths = shared_array(2 * states, i32)
     for r in range(team_rank(), rotations.count, team_count()):

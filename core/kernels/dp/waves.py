@@ -60,7 +60,6 @@ def wave_kernel(cell: Any) -> Any:
     ----------
     cell
         ``cell(wave, number, window, choice, data) -> V``; see `core.search.dp.engine.recurrences.Waves`.
-
     """
 
     @kernel

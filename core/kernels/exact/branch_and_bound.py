@@ -38,7 +38,6 @@ class TreeSearch(TourSearch):
         The next open node.
     root_bound : Array, 1
         Out: the bound at depth 0, times the scale.
-
     """
 
     ticket: Array[i32]
@@ -187,7 +186,6 @@ def branch_and_bound(
         One row per lane of the launch.
     counting
         Count the tours below the limit instead of lowering it.
-
     """
     given = Subproblem(problem.n, local_array(ROW, u32), local_array(ROW, u32), local_array(ROW, i32))
     tree = OneTree(local_array(ROW, u32), local_array(ROW, i32), local_array(ROW, i32))

@@ -26,7 +26,6 @@ class Exchanges:
         Of a city in the order in which the tree grew.
     spare : Array, 32
         Cost of the cheapest edge that can replace the one from a city to its parent.
-
     """
 
     dearest: Array[i32]

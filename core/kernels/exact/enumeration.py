@@ -33,7 +33,6 @@ class ReducedDistances:
         Cities.
     shortest
         Sum of all cities' shortest edges, that of city 0 left out.
-
     """
 
     lengths: Array[i32]
@@ -61,7 +60,6 @@ class Worklist:
     patience
         A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to those of the search,
         before a word of 32 bits is full. Their product is at most 2^30.
-
     """
 
     ticket: Array[u64]
@@ -190,7 +188,6 @@ def explore(
         Leave out what cannot be shorter than the limit.
     counting
         Count the tours shorter than the limit, which stays; else every shorter tour lowers it.
-
     """
     n = reduced.n
     team = EnumerationTeam(

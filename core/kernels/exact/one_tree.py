@@ -44,7 +44,6 @@ class OneTree:
         Of each city, as a set.
     order, parents : Array, 32
         Cities 1 to n - 1 as they joined the spanning tree, and for each city the one that it joined.
-
     """
 
     neighbours: Array[u32]
@@ -142,7 +141,6 @@ class Ascent:
         The ascent ends with a bound above.
     steps
         The most steps.
-
     """
 
     goal: i32

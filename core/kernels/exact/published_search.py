@@ -37,7 +37,6 @@ class WorklistItems:
     patience
         After so many steps, at most 2^29, a lane asks for the incumbent and adds its counts, words of 32 bits, to
         those of its team.
-
     """
 
     begin: u64
@@ -248,7 +247,6 @@ def search_items(
         Count the tours of the incumbent's length instead of looking for shorter ones; it is one less than the limit.
     unrolled
         The last three, two and one cities by `tsp3`, `tsp2` and `tsp1`, without a look at the bound.
-
     """
     n = distances.n
     team = TeamDistances(shared_array(ROW * ROW, i32), shared_array(ROW, i32), n, shared_array(ROW, u64))

@@ -36,7 +36,6 @@ class SmallTour:
     numbers : Array, 4
         See `CITIES`.
     tour : Array, 32
-
     """
 
     costs: Array[i32] = Row(MOST_CITIES * ROW)

@@ -14,7 +14,6 @@ class Edges:
     ----------
     included, excluded : Array, 32
         For each city its neighbours along edges that the tour must have, and along those that it must not.
-
     """
 
     n: i32

@@ -18,7 +18,6 @@ class TourSearch:
         Adds the nodes of each depth.
     counted : Array, 1
         Adds the tours shorter than ``limit``, where they are counted: ``limit`` stays then.
-
     """
 
     limit: Array[i32]

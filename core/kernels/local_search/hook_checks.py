@@ -30,7 +30,6 @@ class HookChecks(NamedTuple):
         ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
-
     """
 
     build: Kernel

@@ -41,7 +41,6 @@ class Hooks(NamedTuple):
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
     value : Function or None
         ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
-
     """
 
     delta: Function | None
@@ -82,7 +81,6 @@ class Rules(NamedTuple):
         Number of iterations back of the ``before`` of a `Draw`; 0 if unused.
     restarts : bool
         The walk begins again at a random solution: see `core.kernels.local_search.walk_steps`.
-
     """
 
     shapes: tuple[int, ...]

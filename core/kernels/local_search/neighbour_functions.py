@@ -22,7 +22,6 @@ def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function
     -------
     first, second, third : Function
         With the parameters of `first_of`, `second_of` and `third_of`.
-
     """
     if not decode:
         return first_of, second_of, third_of

@@ -170,7 +170,6 @@ def climb_function(
     city_at, edge_at
         ``city_at(p, one) -> i32`` and ``edge_at(p, one) -> i32``: the city at a position, and an edge's length, every
         edge at one position. Without ``edge_at`` climbs are not counted.
-
     """
 
     @function

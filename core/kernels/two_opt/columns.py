@@ -130,7 +130,6 @@ def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D])
     distances : Array, n * n
     ordered : Array, teams * n * (n + 1)
         Room for one tour-ordered copy per team.
-
     """
     one = ColumnClimb(
         climbs.n,

@@ -119,7 +119,6 @@ def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[bool
     distances : Array, n * n
     worklist
         True if lanes take climbers from a shared worklist; otherwise each lane has fixed climbers.
-
     """
     table = shared_array(climbs.n * climbs.n, i32)
     for k in range(lane(), climbs.n * climbs.n, team_size()):

@@ -210,7 +210,6 @@ def climb_queue(climbs: Climbs, distances: Array[D], near_cities: Array[u16]):
     distances : Array, n * n
     near_cities : Array, n * NEAR
         For each city others by ascending distance; filled up with the city itself.
-
     """
     queue = Queue(shared_array(climbs.n, u16), shared_array((climbs.n + 31) // 32, u32), shared_array(2, i32))
     tour = shared_array(climbs.n, u16)

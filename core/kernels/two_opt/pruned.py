@@ -164,7 +164,6 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
     neighbours : Array, n * n
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
         sentinel with a distance above all edges.
-
     """
     one = PrunedClimb(
         climbs.n,

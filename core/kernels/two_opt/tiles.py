@@ -268,7 +268,6 @@ def climb_tiles(climbs: CountedClimbs, distances: Array[u16], pairs: Array[u32],
     distances : Array, n * n
     pairs : Array, n * M with M = ceil(n / 2)
         d(r, m) | d(r, m + M) << 16.
-
     """
     one = TiledClimb(
         climbs.n,

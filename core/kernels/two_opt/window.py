@@ -326,7 +326,6 @@ def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGro
     climbs
         See `core.kernels.two_opt.climbs`.
     distances : Array, n * n
-
     """
     group, member = lane() // shape.lanes, lane() % shape.lanes
     one = Climber(
