@@ -94,12 +94,19 @@ class ExactMethod:
         Unexplored work that this rank knows of, in the unit of the search.
     directions : int
         Number of times that a search visits each tour: once, or once in each direction.
+    written_limit : int
+        Limit that was written to this rank's lanes last.
+    has_tours : bool
+        True if lanes may have written tours down since the lengths in `best` were reset. A GPU may have a million of
+        them: they are neither reset nor copied where no lane has met a shorter tour.
     """
 
     is_kept = False
     depths = ROW
     undone = 0
     directions = 1
+    written_limit = NOTHING
+    has_tours = True
     backend: Any
     n: int
     shared: TourSearch
@@ -150,7 +157,9 @@ class ExactMethod:
         self.set_limit(limit)
         write(shared.nodes, np.zeros(self.depths, np.uint64))
         write(shared.counted, np.zeros(1, np.uint64))
-        write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
+        if self.has_tours:
+            write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
+            self.has_tours = False
 
     def exchange(self, least: Any, counting: bool) -> int:
         """Wait for the launch and exchange incumbents with the other ranks; return the length that a tour must beat.
@@ -176,7 +185,8 @@ class ExactMethod:
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
         """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
-        length, tour = best_of_lanes(self.backend, self.best, self.n)
+        self.limit_here()
+        length, tour = best_of_lanes(self.backend, self.best, self.n) if self.has_tours else (limit, None)
         length, holder = ranks.minloc(min(length, limit), ranks.rank)
         if length == limit:
             return limit, None
@@ -187,10 +197,14 @@ class ExactMethod:
         return int(ranks.sum(int(self.backend.download(self.shared.counted)[0])))
 
     def limit_here(self) -> int:
-        """The length that a tour must beat, as this rank's lanes left it."""
-        return int(self.backend.download(self.shared.limit)[0])
+        """The length that a tour must beat, as this rank's lanes left it; a lane that met a shorter tour lowered it."""
+        limit = int(self.backend.download(self.shared.limit)[0])
+        self.has_tours |= limit < self.written_limit
+        return limit
 
     def set_limit(self, limit: int) -> None:
+        """Let this rank's lanes look for shorter tours alone."""
+        self.written_limit = limit
         self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 
