@@ -13,6 +13,7 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
 from reports.comparison.speedups import NotRun
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, ROOT
 from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
@@ -116,10 +117,19 @@ class Case:
         if where.ranks > 1 and launcher:
             # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks that keep to cores of
             # their own choose from all.
-            free = where.kind != ONE_CORE or PIN_CORES in self.arguments
+            # Emulated hosts share the same cores, and each would bind its first rank to the first of them.
+            free = where.kind != ONE_CORE or PIN_CORES in self.arguments or where.network
             bound = ["--bind-to", "none"] if free else []
-            return [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
-        return command
+            command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
+        return [*self.emulator(), *command]
+
+    def emulator(self) -> list[str]:
+        """Return the words before a command that runs it on emulated hosts; none on real ones."""
+        where = self.configuration
+        if not where.network:
+            return []
+        slots = ["--slots", str(-(-where.ranks // where.hosts)), "--share", str(self.records.absolute().parent)]
+        return [*python_command(["-m", "tests.hosts"]), where.network, str(where.hosts), *slots, "--"]
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables of the command."""
@@ -127,6 +137,8 @@ class Case:
         if self.configuration.ranks > 1 and os.geteuid() == 0:
             # Containers are often root-only; without these two Open MPI refuses to start there.
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        if self.configuration.network:
+            inherited["PYTHONPATH"] = str(ROOT)
         return inherited
 
     def records_among(
@@ -143,6 +155,7 @@ class Case:
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
+            and (one.environment.get(EMULATED_NETWORK), one.environment.get(EMULATED_HOSTS)) == where.emulated
             and (
                 one.details.get("options") == self.asked
                 or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())

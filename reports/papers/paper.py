@@ -137,7 +137,9 @@ class Series(PaperPart, frozen=True):
     cores : tuple of int
         Numbers of cores on which it runs beside all of them, on devices of the kind `cores` that accept a number.
     hosts : int
-        Least number of hosts of its ranks.
+        Least number of hosts of its ranks; of emulated hosts their number.
+    network : str
+        Network of emulated hosts, a profile of `tests.hosts`; empty for real hosts.
     rows : tuple of str
         Keys of the only rows that it runs; empty for all.
     why_not : str
@@ -154,6 +156,7 @@ class Series(PaperPart, frozen=True):
     ranks: tuple[int, ...] = (1,)
     cores: tuple[int, ...] = ()
     hosts: int = 1
+    network: str = ""
     rows: tuple[str, ...] = ()
     why_not: str = ""
 

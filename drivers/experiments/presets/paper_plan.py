@@ -157,7 +157,8 @@ class ReproductionPlan:
         # As they are settled, since what is left open and its default spelled out are the same run.
         asked = {kind: case.task.options.deciding(kind) for kind in ("work", "way", "search")}
         what = [case.workload.name, case.task.problem.sha256, asked, case.seeds]
-        key = json.dumps([*what, where.backend, where.recorded, where.device, where.ranks], sort_keys=True)
+        place = [where.backend, where.recorded, where.device, where.ranks, *where.emulated]
+        key = json.dumps([*what, *place], sort_keys=True)
         there = self.needed.get(key)
         self.needed[key] = merge_cases(there, case) if there else case
         part.needs.setdefault(key, need)
