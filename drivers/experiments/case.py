@@ -13,7 +13,7 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
 from reports.comparison.speedups import NotRun
-from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, ROOT
+from reports.records.environment import ROOT, emulated_hosts
 from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
@@ -101,6 +101,11 @@ class Case:
         return self.configuration.kind == ONE_CORE and self.configuration.ranks == 1
 
     @property
+    def iterations(self) -> int:
+        """Iterations that the case asks for; 0 if it names no number."""
+        return int(self.asked.get("iterations") or 0)
+
+    @property
     def runs_peers(self) -> bool:
         """True if reference solvers, which run on one core, run with this case."""
         return self.peers and self.is_of_one_core
@@ -155,7 +160,7 @@ class Case:
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
-            and (one.environment.get(EMULATED_NETWORK), one.environment.get(EMULATED_HOSTS)) == where.emulated
+            and emulated_hosts(one.environment) == where.emulated
             and (
                 one.details.get("options") == self.asked
                 or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())

@@ -21,7 +21,7 @@ import backends as available
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
 from reports.comparison.speedups import NotRun
-from reports.records.environment import ROOT
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, ROOT
 from reports.records.environment import cores as present_cores
 
 ONE_CORE = "core"
@@ -66,9 +66,9 @@ class Configuration:
         return self.part or self.device
 
     @property
-    def emulated(self) -> tuple[str | None, int | None]:
-        """Network and number of emulated hosts, as environments of records have them."""
-        return (self.network, self.hosts) if self.network else (None, None)
+    def emulated(self) -> dict[str, Any]:
+        """Emulated hosts, as environments of records have them; empty for real ones."""
+        return {EMULATED_NETWORK: self.network, EMULATED_HOSTS: self.hosts} if self.network else {}
 
     @property
     def is_core(self) -> bool:

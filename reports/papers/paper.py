@@ -182,14 +182,20 @@ class Series(PaperPart, frozen=True):
 class Scale(PaperPart, frozen=True):
     """Part of an exhibit to run: `keys` of its rows, `amount` of work, repetitions and seeds of each run.
 
-    `columns` restricts columns that options distinguish, by the values of these options.
+    `columns` restricts columns that options distinguish, by the values of these options. `row_amounts` has the amounts
+    of rows that differ from the others: small instances run longer, so that start-up is a small part of their time.
     """
 
     keys: tuple[str, ...] = msgspec.field(name="rows", default=())
     amount: dict[str, Any] = {}
+    row_amounts: dict[str, dict[str, Any]] = {}
     repeats: int = 3
     seeds: tuple[int, ...] = (0,)
     columns: dict[str, list[Any]] = {}
+
+    def amount_of(self, row: str) -> dict[str, Any]:
+        """Return the amount of work of a row, by its key."""
+        return {**self.amount, **self.row_amounts.get(row, {})}
 
 
 class Plot(PaperPart, frozen=True):

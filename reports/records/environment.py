@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,11 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
         **emulation(),
     }
+
+
+def emulated_hosts(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an environment says of emulated hosts; empty for real ones."""
+    return {name: environment[name] for name in (EMULATED_NETWORK, EMULATED_HOSTS) if name in environment}
 
 
 def emulation() -> dict[str, Any]:
