@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "core.problems": ("core.problems", "core.kernels", "core.arguments", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
-    "reports": ("reports", "core"),
+    "reports": ("reports", "core", "cluster.model", "cluster.measure"),
     "drivers": PACKAGES,
 }
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")

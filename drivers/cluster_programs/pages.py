@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 
 from cluster.model import run_time
 from cluster.model.interconnects import Interconnect
-from cluster.model.run_time import ScalingPoint, Work
+from cluster.model.run_time import ScalingPoint
 from core.errors import UserError
 from drivers.cluster_programs import published_tables
-from drivers.cluster_programs.calibration import (
+from reports.comparison.calibrated_workload import WorkloadCalibration
+from reports.comparison.calibration import (
     SYNCHRONISATION_S,
     Calibration,
     CalibrationRun,
     calibrate,
-    named_work,
     runs_on_device_kind,
     short,
-    size_of,
 )
-from drivers.cluster_programs.published_tables import ModelledRank
 from reports.pages.cluster_model import (
     ClusterModelPage,
     ModelCheck,
@@ -36,9 +34,6 @@ from reports.text.tables import TextTable
 
 if TYPE_CHECKING:
     import pandas
-
-PAPERS_WORK = ("ppp", "flip2")
-"""The workload and the neighbourhood of tables 10 and 11."""
 
 
 @dataclass(frozen=True)
@@ -65,69 +60,6 @@ class ModelScenario:
     iterations: float = 10_000.0
     watts: tuple[float, float] | None = None
     prices: tuple[float, float] | None = None
-
-
-class WorkloadCalibration:
-    """One core, and the GPU if there is one, of a workload's records.
-
-    Parameters
-    ----------
-    records
-        Of one workload.
-    network
-        Network of the runs of several ranks; None if unknown.
-
-    Raises
-    ------
-    UserError
-        No record is of one rank on one core.
-
-    """
-
-    def __init__(self, records: Sequence[Record], network: Interconnect | None) -> None:
-        core = calibrate(records, "core", network)
-        if core is None:
-            found = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
-            name = records[0].workload
-            raise UserError(
-                f"--records: no run of {name} on one core, only on {found}: record one with `--backend cpu`"
-            )
-        self.core = core
-        self.gpu = calibrate(records, "gpu")
-        self.first = core.runs[0]
-        self.neighbourhood = str(self.first.record.parameters.get("neighbourhood", ""))
-        self.works = {short(run): run.work for run in core.runs}
-
-    @property
-    def is_of_the_paper(self) -> bool:
-        """True for the work of tables 10 and 11."""
-        return (self.first.record.workload, self.neighbourhood) == PAPERS_WORK
-
-    def work(self, instance: str) -> Work:
-        """The work of an iteration, as recorded or by the instance's name."""
-        known = self.works.get(instance)
-        return known or named_work(instance, self.first.work, self.neighbourhood)
-
-    def rank(self, instance: str) -> ModelledRank:
-        """A rank on one core."""
-        work = self.work(instance)
-        return ModelledRank(work, self.core.speed(work, self.core_s(instance)))
-
-    def core_s(self, instance: str) -> float:
-        """Seconds of an iteration of one core."""
-        return self.core.alone_s(size_of(instance, self.work(instance).units))
-
-    def covers(self, instance: str) -> bool:
-        """Return True for an instance between the smallest and the largest with records of one core."""
-        return self.core.covers(size_of(instance, self.work(instance).units))
-
-    def gpu_s(self, instance: str) -> float | None:
-        """Return the seconds of an iteration of the GPU; None without a GPU, or beyond its recorded sizes.
-
-        Small instances do not fill a GPU, so larger ones take little longer, up to an unknown size.
-        """
-        size = size_of(instance, self.work(instance).units)
-        return self.gpu.alone_s(size) if self.gpu and self.gpu.covers(size) else None
 
 
 # --- clusters ---
@@ -301,7 +233,7 @@ def validate_run(record: Record, known: Sequence[Record], network: Interconnect)
         return run_time.iteration(work, device.speed(work, alone_s), network, record.ranks).total_s
 
     predicted = [modelled_s(seconds) for seconds in alone[0].every_s]
-    hosts = int(record.environment.get("host_count") or 1)
+    hosts = int(record.environment.get("emulated_hosts") or record.environment.get("host_count") or 1)
     why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
     place = (short(run), record.backend, network.title, record.ranks, hosts)

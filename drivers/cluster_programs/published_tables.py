@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from cluster.model.interconnects import DOUBLING, Interconnect, find_interconnects
+from cluster.model.interconnects import DOUBLING, find_interconnects
 from cluster.model.run_time import IterationTimes, Speed, Work, iteration
-from drivers.cluster_programs.calibration import named_work
+from reports.comparison.calibrated_workload import ModelledRank
+from reports.comparison.calibration import named_work
 from reports.pages.markdown import fill
 from reports.papers.files import load
+from reports.papers.modelled import PublishedCluster, clusters_of
 from reports.papers.paper import Exhibit, Paper
 from reports.text.formatting import number, seconds
 from reports.text.tables import TextTable
@@ -20,34 +22,6 @@ FIBRE_M_S = 2.0e8
 """Metres that light goes in a second of glass fibre."""
 FITNESS_BYTES = 4
 """Of a neighbour's fitness, where one machine collects all of them."""
-
-
-class PublishedCluster(NamedTuple):
-    """A published column, and the machines behind it.
-
-    Attributes
-    ----------
-    table, heading : str
-    column : int
-        Its place in the table.
-    network : Interconnect
-        Network with the cores per host and the sites of the column.
-    ranks : int
-
-    """
-
-    table: str
-    heading: str
-    column: int
-    network: Interconnect
-    ranks: int
-
-
-class ModelledRank(NamedTuple):
-    """One rank on one instance: the work of an iteration and the rank's speed."""
-
-    work: Work
-    speed: Speed
 
 
 def paper() -> Paper:
@@ -62,14 +36,7 @@ def exhibit(table: str) -> Exhibit:
 
 def clusters() -> list[PublishedCluster]:
     """The columns of both tables, as the paper's file describes their machines."""
-    found = []
-    for said in paper().extra["clusters"]["columns"]:
-        headings = [column.heading for column in exhibit(said["table"]).columns]
-        network = find_interconnects(said["network"])[0]
-        network = replace(network, cores_per_host=said["cores"], sites=said["sites"])
-        place = headings.index(said["heading"])
-        found.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
-    return found
+    return clusters_of(paper())
 
 
 def amount() -> int:

@@ -13,6 +13,7 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
 from reports.comparison.speedups import NotRun
+from reports.records.environment import ROOT, emulated_hosts
 from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
@@ -100,6 +101,11 @@ class Case:
         return self.configuration.kind == ONE_CORE and self.configuration.ranks == 1
 
     @property
+    def iterations(self) -> int:
+        """Iterations that the case asks for; 0 if it names no number."""
+        return int(self.asked.get("iterations") or 0)
+
+    @property
     def runs_peers(self) -> bool:
         """True if reference solvers, which run on one core, run with this case."""
         return self.peers and self.is_of_one_core
@@ -116,10 +122,19 @@ class Case:
         if where.ranks > 1 and launcher:
             # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks that keep to cores of
             # their own choose from all.
-            free = where.kind != ONE_CORE or PIN_CORES in self.arguments
+            # Emulated hosts share the same cores, and each would bind its first rank to the first of them.
+            free = where.kind != ONE_CORE or PIN_CORES in self.arguments or where.network
             bound = ["--bind-to", "none"] if free else []
-            return [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
-        return command
+            command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
+        return [*self.emulator(), *command]
+
+    def emulator(self) -> list[str]:
+        """Return the words before a command that runs it on emulated hosts; none on real ones."""
+        where = self.configuration
+        if not where.network:
+            return []
+        slots = ["--slots", str(-(-where.ranks // where.hosts)), "--share", str(self.records.absolute().parent)]
+        return [*python_command(["-m", "tests.hosts"]), where.network, str(where.hosts), *slots, "--"]
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables of the command."""
@@ -127,6 +142,8 @@ class Case:
         if self.configuration.ranks > 1 and os.geteuid() == 0:
             # Containers are often root-only; without these two Open MPI refuses to start there.
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        if self.configuration.network:
+            inherited["PYTHONPATH"] = str(ROOT)
         return inherited
 
     def records_among(
@@ -143,6 +160,7 @@ class Case:
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
+            and emulated_hosts(one.environment) == where.emulated
             and (
                 one.details.get("options") == self.asked
                 or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())

@@ -8,8 +8,11 @@ the machines, OpenMP within each.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
@@ -18,16 +21,19 @@ import backends as available
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
 from reports.comparison.speedups import NotRun
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, ROOT
 from reports.records.environment import cores as present_cores
 
 ONE_CORE = "core"
 """Kind of device of the baseline, and of ranks by default."""
 DEFAULT_RANKS = (2, 4)
+EMULATOR = ROOT / "tests" / "hosts" / "__main__.py"
+"""Program that runs a command on emulated hosts."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Backend, device, ranks and cores of a run."""
+    """Backend, device, ranks and cores of a run, and the emulated hosts of its ranks, if any."""
 
     backend: str
     device: str
@@ -38,6 +44,8 @@ class Configuration:
     part: str = ""
     compute_units: int = 1
     is_reference: bool = False
+    network: str = ""
+    hosts: int = 1
 
     @classmethod
     def of(cls, device: Any, **more: Any) -> Configuration:
@@ -49,12 +57,18 @@ class Configuration:
     def __str__(self) -> str:
         """Name it as messages do."""
         more = (f", {self.part}" if self.part else "") + (f", {self.ranks} ranks" if self.ranks > 1 else "")
+        more += f" on {self.hosts} emulated hosts, {self.network}" if self.network else ""
         return f"{self.backend} (device {self.device}: {self.device_name}{more})"
 
     @property
     def recorded(self) -> str:
         """The device as records name it."""
         return self.part or self.device
+
+    @property
+    def emulated(self) -> dict[str, Any]:
+        """Emulated hosts, as environments of records have them; empty for real ones."""
+        return {EMULATED_NETWORK: self.network, EMULATED_HOSTS: self.hosts} if self.network else {}
 
     @property
     def is_core(self) -> bool:
@@ -181,6 +195,17 @@ def mpi_obstacle() -> str | None:
     if find_mpirun() is None:
         return "found no mpirun next to this Python or on PATH: pip install -e '.[mpi]'"
     return None
+
+
+@functools.cache
+def emulation_obstacle() -> str | None:
+    """Say why hosts cannot be emulated here; None when they can. It makes one, which takes half a second."""
+    if not EMULATOR.exists():
+        return "hosts are emulated by `tests/hosts`, which only a checkout has"
+    command = [sys.executable, "-m", "tests.hosts", "lan", "1", "--", "true"]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    said = done.stderr.strip().rpartition("error: ")[2]
+    return (said or f"`{' '.join(command[1:])}` ended with {done.returncode}") if done.returncode else None
 
 
 def _refuse_unusable(devices: Sequence[Any], option: str, named: Sequence[str]) -> None:

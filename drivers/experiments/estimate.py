@@ -17,12 +17,15 @@ from drivers.experiments.configurations import Configuration
 from drivers.options.local_search import SearchOptions
 from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.run_time import RepetitionWork, usual_speed
+from reports.records.environment import cores
 from reports.text.formatting import duration
 
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
 START_S = 3.0
 """Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
+EMULATED_MEETING_S = 0.02
+"""Seconds of a reduction over five emulated sites, as measured; fewer hosts are faster."""
 
 
 def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
@@ -52,10 +55,15 @@ def with_usual_iterations(task: Task) -> Any:
     return options
 
 
-def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: int) -> float:
-    """Return the estimated duration of repetitions on a configuration."""
-    speed = usual_speed(work, where.kind, where.compute_units, where.ranks, is_reference=where.is_reference)
-    return repetitions * min(work.amount, 10**300) / speed
+def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: int, iterations: int = 0) -> float:
+    """Return the estimated duration of repetitions on a configuration; emulated hosts share this machine's cores.
+
+    Their ranks synchronise in each of the `iterations`, over a slow network.
+    """
+    ranks = min(where.ranks, cores()) if where.network else where.ranks
+    speed = usual_speed(work, where.kind, where.compute_units, ranks, is_reference=where.is_reference)
+    waiting_s = EMULATED_MEETING_S * iterations if where.network else 0.0
+    return repetitions * (min(work.amount, 10**300) / speed + waiting_s)
 
 
 def format_estimate(seconds: float) -> str:

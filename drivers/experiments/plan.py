@@ -135,7 +135,8 @@ class ExperimentPlan:
         if case.work is None:
             return None
         done = sum(min(case.repeats, len(one.repetitions)) for one in self.recorded(case))
-        return START_S + estimate_seconds(case.work, case.configuration, case.repeats * len(case.seeds) - done)
+        left = case.repeats * len(case.seeds) - done
+        return START_S + estimate_seconds(case.work, case.configuration, left, case.iterations)
 
     def summary(self) -> str:
         """Return the numbers of cases and of recorded ones, and the estimated duration of the rest, as text."""

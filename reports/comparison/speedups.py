@@ -14,6 +14,7 @@ from typing import Any
 from reports.comparison.baseline_groups import ONE_CORE, group_labels, quietest_group
 from reports.comparison.execution_settings import value_text
 from reports.comparison.machines import letter_machines, machine_letter
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 
@@ -222,7 +223,8 @@ def configuration_name(record: Record) -> str:
     """Name where a run was: backend, device where there is a choice, and ranks."""
     device = f" {record.device}" if record.device not in ("", "0") else ""
     ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
-    return f"{record.backend}{device}{ranks}"
+    hosts = record.environment.get(EMULATED_HOSTS)
+    return f"{record.backend}{device}{ranks}" + (f" on {hosts} emulated hosts" if hosts else "")
 
 
 def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
@@ -248,6 +250,13 @@ def _labels(record: Record) -> tuple[str, ...]:
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
         labels.append("simulated: its time is not that of a device")
+    if network := record.environment.get(EMULATED_NETWORK):
+        hosts = record.environment.get(EMULATED_HOSTS)
+        busy = record.ranks * (record.cores_per_rank or 1)
+        shows = ", so it shows the cost of communication and no speed-up of computation" if busy > cores else ""
+        labels.append(
+            f"emulated: its {hosts} hosts on the network {network} are one machine and share {cores} cores{shows}"
+        )
     return tuple(labels)
 
 

@@ -23,6 +23,7 @@ from reports.papers.exhibits import (
 )
 from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE
+from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
 from reports.papers.tables import caption, make_table
 from reports.plots.style import FORMATS
@@ -96,6 +97,7 @@ def write(
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
             filled = fill_exhibit(source, evidence, paper.machines, (not_made or {}).get(exhibit, MissingRuns()))
+            filled = with_modelled(filled, paper, evidence)
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"

@@ -114,6 +114,10 @@ class FilledExhibit:
         Series without a run in any row, with reasons; empty without a plan from the caller.
     common : mapping
         Options common to all our runs.
+    modelled : tuple of Datum
+        Cells of the cluster model (`reports.papers.modelled`); no runs.
+    not_modelled : tuple of str
+        Headings of columns that it could not fill, because no run on one core is there.
     """
 
     exhibit: Exhibit
@@ -123,6 +127,8 @@ class FilledExhibit:
     missing: tuple[tuple[str, str], ...] = ()
     absent: tuple[tuple[Series, str], ...] = ()
     common: Mapping[str, Any] = field(default_factory=dict)
+    modelled: tuple[Datum, ...] = ()
+    not_modelled: tuple[str, ...] = ()
 
     @property
     def rows(self) -> list[ComparedRun]:

@@ -107,7 +107,7 @@ def _scale(
     usual, own = (file.part(Scale, said.get(name, {}), place) for said in (scales, content))
     amount = {**exhibit.amount, **usual.amount, **own.amount}
     scale = file.part(Scale, {"rows": keys, **scales.get(name, {}), **content.get(name, {}), "amount": amount}, place)
-    file.among(place, "row", scale.keys, keys)
+    file.among(place, "row", [*scale.keys, *scale.row_amounts], keys)
     return scale
 
 

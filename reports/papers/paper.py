@@ -137,7 +137,9 @@ class Series(PaperPart, frozen=True):
     cores : tuple of int
         Numbers of cores on which it runs beside all of them, on devices of the kind `cores` that accept a number.
     hosts : int
-        Least number of hosts of its ranks.
+        Least number of hosts of its ranks; of emulated hosts their number.
+    network : str
+        Network of emulated hosts, a profile of `tests.hosts`; empty for real hosts.
     rows : tuple of str
         Keys of the only rows that it runs; empty for all.
     why_not : str
@@ -154,6 +156,7 @@ class Series(PaperPart, frozen=True):
     ranks: tuple[int, ...] = (1,)
     cores: tuple[int, ...] = ()
     hosts: int = 1
+    network: str = ""
     rows: tuple[str, ...] = ()
     why_not: str = ""
 
@@ -179,14 +182,20 @@ class Series(PaperPart, frozen=True):
 class Scale(PaperPart, frozen=True):
     """Part of an exhibit to run: `keys` of its rows, `amount` of work, repetitions and seeds of each run.
 
-    `columns` restricts columns that options distinguish, by the values of these options.
+    `columns` restricts columns that options distinguish, by the values of these options. `row_amounts` has the amounts
+    of rows that differ from the others: small instances run longer, so that start-up is a small part of their time.
     """
 
     keys: tuple[str, ...] = msgspec.field(name="rows", default=())
     amount: dict[str, Any] = {}
+    row_amounts: dict[str, dict[str, Any]] = {}
     repeats: int = 3
     seeds: tuple[int, ...] = (0,)
     columns: dict[str, list[Any]] = {}
+
+    def amount_of(self, row: str) -> dict[str, Any]:
+        """Return the amount of work of a row, by its key."""
+        return {**self.amount, **self.row_amounts.get(row, {})}
 
 
 class Plot(PaperPart, frozen=True):

@@ -11,6 +11,7 @@ from typing import Any
 from reports.comparison.cautions import used_single_rank
 from reports.comparison.speedups import ComparedRun, ratio_obstacles
 from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Series
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record
 
 ON_HOST = "host"
@@ -52,9 +53,17 @@ def _suits(series: Series, record: Record) -> bool:
         record.device_kind in series.kinds
         and (not series.backends or record.backend in series.backends)
         and (record.ranks > 1) == over_ranks
-        and (record.environment.get("host_count") or 1) >= series.hosts
+        and _suits_hosts(series, record)
         and has_options(record, series.options)
     )
+
+
+def _suits_hosts(series: Series, record: Record) -> bool:
+    """Tell whether a run's hosts are those of a series, emulated ones by one machine or real ones."""
+    where = record.environment
+    if series.network or where.get(EMULATED_NETWORK):
+        return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
+    return (where.get("host_count") or 1) >= series.hosts
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from reports.text.formatting import letters
 from reports.text.tables import TextTable
 
 HEADINGS = {INSTANCE: "instance", PROCESSORS: "processors"}
-NOT_RUN = "not run"
+NOT_RUN, NOT_MODELLED = "not run", "not modelled"
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,22 @@ def caption(exhibit: Exhibit) -> str:
 def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
     exhibit = shown.exhibit
     printed = [column for column in exhibit.columns if any(line.figures for line in exhibit.lines)]
+    modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
     own = _headings(shown)
     headings = [HEADINGS.get(exhibit.row_by, exhibit.row_by)]
     headings += [
         ">" + (f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading)
         for place, column in enumerate(printed)
     ]
-    headings += [f">ours, {heading}" for heading in own]
+    headings += [f">ours, {heading}" for heading in (*modelled, *own)]
     rows = []
     for line in shown.lines:
         figures = (
             [cell_text([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
         )
         cells = [figures[place] if place < len(figures) else "" for place in range(len(printed))]
-        own_cells = [_own_cell(shown, line, heading, marks) for heading in own]
+        own_cells = [_modelled_cell(shown, line, heading, marks) for heading in modelled]
+        own_cells += [_own_cell(shown, line, heading, marks) for heading in own]
         rows.append([line.label, *cells, *own_cells])
     return TextTable(caption(exhibit), tuple(headings), rows)
 
@@ -71,6 +73,13 @@ def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[
     if series is None:
         return NOT_RUN
     return f"{NOT_RUN} [{_mark(f'{NOT_RUN}: {why}', marks)}]" if series.runs(line) else ""
+
+
+def _modelled_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
+    """Return the cell of the cluster model; without a run on one core its mark says so."""
+    if heading in shown.not_modelled:
+        return f"{NOT_MODELLED} [{_mark(f'{NOT_MODELLED}: no run of this work on one core', marks)}]"
+    return cell_text([datum for datum in shown.modelled if (datum.line, datum.column) == (line.key, heading)], marks)
 
 
 def _machine(shown: FilledExhibit, place: int) -> str:

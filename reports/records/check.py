@@ -84,6 +84,8 @@ class EnvironmentValues(TypedDict, total=False):
     gpus: Annotated[list[Name], Meta(description="a list of names")] | None
     host_count: AtLeastOne | None
     host: Name | None
+    emulated_network: Name | None
+    emulated_hosts: AtLeastOne | None
     packages: Annotated[dict[str, Any], Meta(description="an object")] | None
 
 

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ PLACE_OF_CORE = ("physical_package_id", "die_id", "cluster_id", "core_id")
 """Files of a hardware thread; threads of one core agree in all of them."""
 KHZ = 1000
 NVIDIA = Path("/proc/driver/nvidia")
+EMULATION = "ONEKERNEL_EMULATION"
+"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
+EMULATED_NETWORK, EMULATED_HOSTS = "emulated_network", "emulated_hosts"
 
 
 def environment(host_count: int = 1) -> dict[str, Any]:
@@ -37,8 +41,8 @@ def environment(host_count: int = 1) -> dict[str, Any]:
     dict
         `commit` (of git, `+changes` if files differ from it; see `project_commit`), `python`, `os`,
         `host`, `cpu_model`, `cores`, `host_count`, `packages` (name to version, installed ones only), and what
-        `processor` and `memory_and_gpus` find. The same on every call in the same place, since it is part of a run's
-        identity.
+        `processor`, `memory_and_gpus` and `emulation` find. The same on every call in the same place, since it is part
+        of a run's identity.
     """
     return {
         "commit": project_commit(),
@@ -51,7 +55,21 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         **memory_and_gpus(),
         "host_count": host_count,
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
+        **emulation(),
     }
+
+
+def emulated_hosts(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an environment says of emulated hosts; empty for real ones."""
+    return {name: environment[name] for name in (EMULATED_NETWORK, EMULATED_HOSTS) if name in environment}
+
+
+def emulation() -> dict[str, Any]:
+    """Return the network and number of emulated hosts, and what they run on: one machine, with its name."""
+    if EMULATION not in os.environ:
+        return {}
+    network, hosts, machine = os.environ[EMULATION].split(maxsplit=2)
+    return {"host": machine, "host_count": 1, EMULATED_NETWORK: network, EMULATED_HOSTS: int(hosts)}
 
 
 def cores() -> int:

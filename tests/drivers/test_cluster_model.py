@@ -8,8 +8,9 @@ import pytest
 
 from cluster.model.interconnects import find_interconnects
 from cluster.model.run_time import Speed, Work, iteration
-from drivers.cluster_programs import calibration, model, pages, published_tables
-from drivers.cluster_programs.calibration import CalibrationRun, calibrate
+from drivers.cluster_programs import model, pages, published_tables
+from reports.comparison import calibration
+from reports.comparison.calibration import CalibrationRun, calibrate
 from reports.papers.files import load as load_paper
 from reports.records.files import Record, Repetition, append, load
 

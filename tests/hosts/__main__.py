@@ -2,14 +2,17 @@
 
 The command runs on the first host; hosts are called host1, host2, ... Open MPI's `mpirun` finds them all, uses
 `--slots` of each before more, and needs no `--host`. The network is one of lan, cow,
-grid (three sites) and grid2 to grid7.
+grid (three sites) and grid2 to grid7. Records of its runs name the network and say that one machine emulates the hosts.
 """
 
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
+from pathlib import Path
 
+from reports.records.environment import EMULATION
 from tests.hosts.hosts import HANDED_ON, Hosts, obstacle
 from tests.hosts.profiles import PROFILES, profile
 
@@ -23,17 +26,22 @@ def main() -> int:
     parser.add_argument("hosts", type=int, help="how many, up to 64")
     parser.add_argument("--on", type=int, default=1, metavar="HOST", help="run it on this host (1)")
     parser.add_argument("--slots", type=int, default=1, metavar="N", help="slots of each host (1)")
+    share = "a folder below /tmp or /dev/shm that all hosts see; each has its own /tmp else"
+    parser.add_argument("--share", type=Path, nargs="*", default=[], metavar="DIR", help=share)
     parser.add_argument("command", nargs="+")
     own = parser.parse_args()
     why_not = obstacle()
     if why_not is not None:
         parser.error(why_not)
-    with Hosts(profile(own.network), own.hosts) as hosts:
+    network = profile(own.network)
+    with Hosts(network, own.hosts, own.share) as hosts:
         names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
         (hosts.folder / "hostfile").write_text("".join(names))
-        environment = hosts.environment({"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile")})
+        emulated = f"{network.name} {own.hosts} {platform.node() or 'unknown'}"
+        where = {"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"), EMULATION: emulated}
+        environment = hosts.environment(where)
         # By its PATH a host finds `python`, too.
-        handed_on = [name for name in ("PATH", *HANDED_ON) if name in environment]
+        handed_on = [name for name in ("PATH", EMULATION, *HANDED_ON) if name in environment]
         environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *handed_on])
         open_here = {"stdin": None, "stdout": None, "stderr": None, "capture_output": False}
         try:

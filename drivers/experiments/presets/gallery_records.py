@@ -103,7 +103,7 @@ class PaperRecords:
         work = case.work
         if work is None:
             return START_S + ratio * left * self.usual_seconds(case)
-        return START_S + ratio * estimate_seconds(work, case.configuration, left)
+        return START_S + ratio * estimate_seconds(work, case.configuration, left, case.iterations)
 
     def usual_seconds(self, case: Case) -> float:
         """Return the seconds of a repetition without an estimate: those of other instances on this device."""

@@ -157,7 +157,8 @@ class ReproductionPlan:
         # As they are settled, since what is left open and its default spelled out are the same run.
         asked = {kind: case.task.options.deciding(kind) for kind in ("work", "way", "search")}
         what = [case.workload.name, case.task.problem.sha256, asked, case.seeds]
-        key = json.dumps([*what, where.backend, where.recorded, where.device, where.ranks], sort_keys=True)
+        place = [where.backend, where.recorded, where.device, where.ranks, where.emulated]
+        key = json.dumps([*what, *place], sort_keys=True)
         there = self.needed.get(key)
         self.needed[key] = merge_cases(there, case) if there else case
         part.needs.setdefault(key, need)
@@ -227,9 +228,8 @@ def _plan_exhibit(
     part.reasons += [OmissionReason((), what, why, name) for name, (_, lost) in found.items() for what, why in lost]
     columns = columns_of(exhibit, scale)
     named = [one for one in lines if one not in unnamed]
-    for line, column, series, amount in product(
-        named, columns, exhibit.series, lengths_of(exhibit, scale, chosen.scale)
-    ):
+    lengths = [(line, amount) for line in named for amount in lengths_of(exhibit, scale, chosen.scale, line)]
+    for (line, amount), column, series in product(lengths, columns, exhibit.series):
         places = found[series.name][0]
         if not places or (line.key and not series.runs(line)):
             continue
@@ -261,15 +261,16 @@ def rows_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitRow]:
     return told or [ExhibitRow()]
 
 
-def lengths_of(exhibit: Exhibit, scale: Scale, name: str) -> list[Mapping[str, Any]]:
-    """Return the amounts of work of a scale: two, for the start-up, if runs are shorter than the paper's.
+def lengths_of(exhibit: Exhibit, scale: Scale, name: str, line: ExhibitRow) -> list[Mapping[str, Any]]:
+    """Return the amounts of work of a row at a scale: two, for the start-up, if runs are shorter than the paper's.
 
     `quick` checks that everything runs, and has one length.
     """
-    length = scale.amount.get(LENGTH, 1)
-    if name == SCALES[0] or length == 1 or not exhibit.is_short(scale.amount):
-        return [scale.amount]
-    return [scale.amount, {**scale.amount, LENGTH: max(1, length // SHORT_RUN_DIVISOR)}]
+    amount = scale.amount_of(line.key)
+    length = amount.get(LENGTH, 1)
+    if name == SCALES[0] or length == 1 or not exhibit.is_short(amount):
+        return [amount]
+    return [amount, {**amount, LENGTH: max(1, length // SHORT_RUN_DIVISOR)}]
 
 
 def columns_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitColumn | None]:

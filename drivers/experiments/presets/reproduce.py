@@ -30,7 +30,7 @@ from reports.papers.exhibits import MissingRuns, fill_exhibit, gather_evidence
 from reports.papers.paper import SCALES, Exhibit, Paper
 from reports.papers.placement import find_series
 from reports.papers.plots import gap_reason
-from reports.records.environment import cores, environment
+from reports.records.environment import cores, emulated_hosts, environment
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 SUFFIX = ".toml"
@@ -271,10 +271,14 @@ def newest_records(records: Sequence[Record]) -> list[Record]:
     here = environment()
     latest: dict[str, Any] = {}
     for one in records:
-        key = replace(one, environment={}).identity
-        if latest.get(key) != here:
-            latest[key] = one.environment
-    return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
+        if latest.get(_run_anywhere(one)) != here | emulated_hosts(one.environment):
+            latest[_run_anywhere(one)] = one.environment
+    return [one for one in records if latest[_run_anywhere(one)] == one.environment]
+
+
+def _run_anywhere(record: Record) -> str:
+    """Return the identity of a run whatever its machine and version; emulated hosts are part of it."""
+    return replace(record, environment=emulated_hosts(record.environment)).identity
 
 
 def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:

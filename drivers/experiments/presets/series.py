@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivers.experiments.configurations import ONE_CORE, Configuration, mpi_obstacle, plan_configurations
+from drivers.experiments.configurations import (
+    ONE_CORE,
+    Configuration,
+    emulation_obstacle,
+    mpi_obstacle,
+    plan_configurations,
+)
 from reports.papers.paper import Series
 
 GPU = "gpu"
@@ -72,7 +78,7 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
 
     It runs on devices of the kind that it prefers, or of all its kinds, over each number of ranks.
     """
-    if series.hosts > 1:
+    if series.hosts > 1 and not series.network:
         why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
         return [], [(series.heading, why)]
     devices = here.of_backends(series)
@@ -86,11 +92,12 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
     found: list[Configuration] = []
     refused: dict[str, list[str]] = {}
     for count in ranks_of(series, here):
-        obstacle = _obstacle(alone, count, here)
+        obstacle = _obstacle(alone, count, here, series.network)
         if obstacle:
             refused.setdefault(obstacle, []).append(str(count))
         else:
-            found += alone if count == 1 else [replace(_of_a_rank(alone), ranks=count)]
+            ranked = replace(_of_a_rank(alone), ranks=count, network=series.network, hosts=series.hosts)
+            found += alone if count == 1 else [ranked]
     return found, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
@@ -102,8 +109,11 @@ def on_cores(series: Series, device: Any) -> list[Configuration]:
 
 
 def ranks_of(series: Series, here: MachineResources) -> list[int]:
-    """Return the numbers of ranks of a series; the user's numbers replace its own if it has several."""
-    if here.ranks is None or max(series.ranks) == 1:
+    """Return the numbers of ranks of a series; the user's replace its own if it has several, but for emulated hosts.
+
+    A series of emulated hosts has ranks for each of them; it is left out if the user wants no ranks.
+    """
+    if here.ranks is None or max(series.ranks) == 1 or (series.network and max(here.ranks, default=1) > 1):
         return list(series.ranks)
     return [one for one in series.ranks if one == 1] + sorted({one for one in here.ranks if one > 1})
 
@@ -113,12 +123,12 @@ def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
     return next((one for one in alone if one.kind == ONE_CORE), alone[0])
 
 
-def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources) -> str | None:
-    """Return the reason why this number of ranks cannot run; None if it can."""
+def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources, network: str) -> str | None:
+    """Return the reason why this number of ranks cannot run, on emulated hosts of a network; None if it can."""
     if count == 1:
         return None
-    obstacle = mpi_obstacle()
-    if obstacle:
+    obstacle = mpi_obstacle() or (emulation_obstacle() if network else None)
+    if obstacle or network:
         return obstacle
     place = _of_a_rank(alone)
     if place.kind == GPU:

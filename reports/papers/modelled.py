@@ -1,0 +1,179 @@
+"""Cells of a paper's clusters as the cluster model has them: the speed of one core from our records, on their network.
+
+A modelled cell is no run. It names its one-core record, network and ranks, and what its interval leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cluster.model.interconnects import Interconnect, find_interconnects
+from cluster.model.run_time import iteration
+from reports.comparison.calibrated_workload import WorkloadCalibration
+from reports.comparison.calibration import short
+from reports.comparison.speedups import ComparedRun, is_baseline
+from reports.papers.exhibits import Datum, FilledExhibit, PaperEvidence
+from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
+from reports.papers.placement import find_series
+from reports.records.files import Record
+from reports.statistics.medians import Estimate
+from reports.statistics.startup import MOST_STARTUP, startup_share
+from reports.text.formatting import grouped, interval, number, per_cent, seconds, seconds_interval
+
+MODELLED = "modelled"
+UNCERTAINTY = (
+    "an interval of a modelled figure is that of one core's median alone. In its validation the model was off by -15 "
+    "to +11 % on two cores and two hosts, and by up to 94 % on sixteen threads that share a memory "
+    "(docs/cluster-model.md). It lets cores of a host be as fast together as alone, so a real cluster takes longer"
+)
+"""Part of the error of a modelled figure that its interval leaves out."""
+
+
+class PublishedCluster(NamedTuple):
+    """A published column, and the machines behind it.
+
+    Attributes
+    ----------
+    table, heading : str
+    column : int
+        Its place in the table.
+    network : Interconnect
+        Network with the cores per host and the sites of the column.
+    ranks : int
+
+    """
+
+    table: str
+    heading: str
+    column: int
+    network: Interconnect
+    ranks: int
+
+    @property
+    def place(self) -> str:
+        """Ranks, hosts and network, as text."""
+        hosts = self.network.hosts_of(self.ranks)
+        return f"{self.ranks} ranks on {hosts} host{'s' * (hosts != 1)} of {_network_text(self.network)}"
+
+
+def clusters_of(paper: Paper) -> list[PublishedCluster]:
+    """Return the columns of clusters, as the paper's file describes their machines; empty if it describes none."""
+    found = []
+    for said in paper.extra.get("clusters", {}).get("columns", ()):
+        headings = [column.heading for column in paper.chosen("table", said["table"])[0].columns]
+        network = find_interconnects(said["network"])[0]
+        network = replace(network, cores_per_host=said["cores"], sites=said["sites"])
+        place = headings.index(said["heading"])
+        found.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
+    return found
+
+
+def _network_text(network: Interconnect) -> str:
+    """Name a network with the latency and bandwidth of the links that the column uses."""
+    name = network.title.partition(",")[0]
+    hosts = f"hosts {seconds(network.hosts.alpha_s)} and {number(1e-6 / network.hosts.beta_s_per_byte)} MB/s"
+    apart = network.between_sites
+    sites = f", {network.sites} sites {seconds(apart.alpha_s)} apart" if network.sites > 1 else ""
+    farthest = f" or more, up to {seconds(apart.farthest_s)}" if network.sites > 2 and apart.farthest_s else ""
+    return f"{name} ({hosts}{sites}{farthest})"
+
+
+# --- one core ---
+
+
+class ModelBasis(NamedTuple):
+    """Runs of a series on one core of one machine, calibrated."""
+
+    series: Series
+    rows: Sequence[ComparedRun]
+    calibration: WorkloadCalibration
+
+    @property
+    def machine(self) -> str:
+        """The letter of the machine."""
+        return self.rows[0].machine
+
+    def run(self, line: ExhibitRow) -> Record | None:
+        """Return the record of a row's instance; None without one."""
+        return next((run.record for run in self.calibration.core.runs if short(run) == line.key), None)
+
+
+def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasis]:
+    """Yield the runs on one core of each series that has them, of the machine that ran the most instances."""
+    for series in exhibit.series:
+        rows = [one for one in evidence.rows if is_baseline(one) and find_series(exhibit, one.record) is series]
+        machines: dict[str, list[ComparedRun]] = {}
+        for one in rows:
+            machines.setdefault(one.machine, []).append(one)
+        if machines:
+            most = max(machines.values(), key=lambda those: len({one.record.instance for one in those}))
+            longest = _longest([one.record for one in most])
+            yield ModelBasis(series, most, WorkloadCalibration(longest, None))
+
+
+def _longest(records: Sequence[Record]) -> list[Record]:
+    """Return the record of each instance with the most iterations: start-up weighs least in it."""
+    found: dict[str, Record] = {}
+    for one in sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0)):
+        found[one.instance_sha256] = one
+    return [*found.values()]
+
+
+# --- cells ---
+
+
+def with_modelled(shown: FilledExhibit, paper: Paper, evidence: PaperEvidence) -> FilledExhibit:
+    """Return an exhibit with modelled cells beside its published clusters; unchanged if it has none of these."""
+    clusters = [one for one in clusters_of(paper) if (shown.exhibit.kind, shown.exhibit.number) == ("table", one.table)]
+    bases = [*model_bases(shown.exhibit, evidence)] if clusters else []
+    cells = [
+        modelled_cell(basis, cluster, line, int(shown.exhibit.amount["iterations"]))
+        for line in shown.exhibit.lines
+        for cluster in clusters
+        for basis in bases
+    ]
+    absent = tuple(f"{MODELLED}: {one.heading}" for one in clusters) if not bases else ()
+    return replace(shown, modelled=tuple(cells), not_modelled=absent)
+
+
+def modelled_cell(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, iterations: int) -> Datum:
+    """Return the time of a published run on the paper's hosts with our core, and its speed-up over that core."""
+    calibration, network = basis.calibration, cluster.network
+    rank, run = calibration.rank(line.key), basis.run(line)
+
+    def run_s(core_s: float, ranks: int) -> float:
+        speed = calibration.core.speed(rank.work, core_s)
+        return iterations * iteration(rank.work, speed, network, ranks).total_s
+
+    core_s = calibration.core_s(line.key)
+    measured = next((one.iteration_s for one in calibration.core.runs if one.record is run), Estimate(core_s))
+
+    ends = [end for end in (measured.low, measured.high) if end is not None]
+    took = Estimate(run_s(measured.value, cluster.ranks), *(run_s(end, cluster.ranks) for end in ends))
+    ratios = sorted(run_s(end, 1) / run_s(end, cluster.ranks) for end in ends)
+    speedup = Estimate(run_s(measured.value, 1) / took.value, *ratios)
+    words = f"{basis.series.heading}: {seconds_interval(took)}", f"×{interval(speedup, number)}"
+    return Datum(
+        line.key,
+        f"{MODELLED}: {cluster.heading}",
+        "",
+        words,
+        {"seconds": took.value, "speedup": speedup.value},
+        tuple(_notes(basis, cluster, line, iterations)),
+    )
+
+
+def _notes(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, iterations: int) -> Iterator[str]:
+    core = basis.calibration.core
+    yield (
+        f"{MODELLED}, not run: {grouped(iterations)} iterations on {cluster.place}, from the time of one core of "
+        f"{core.name} (machine {basis.machine})"
+    )
+    yield UNCERTAINTY
+    run, recorded = basis.run(line), [short(one) for one in core.runs]
+    if run is None:
+        yield f"{MODELLED} from one core's times on {', '.join(recorded)}, scaled by neighbours and rows of the matrix"
+    elif startup_share(run, [row.record for row in basis.rows]) > MOST_STARTUP:
+        yield f"{MODELLED} from a run of one core of which more than {per_cent(MOST_STARTUP)} may be start-up"
