@@ -4,14 +4,16 @@ Used from outside: the names in `__all__`; `child` is the process in which a pac
 Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
-from drivers.peers import assignments, knapsacks, strings, tours
-from drivers.peers.measurement import installed_peers, measure
+from drivers.peers import assignments, cuts, knapsacks, strings, tours
+from drivers.peers.measurement import PeerRace, PeerTask, installed_peers, measure
 from drivers.peers.peer import Peer, PeerMeasurement, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
 
 __all__ = [
     "PeerMeasurement",
     "Peer",
+    "PeerRace",
+    "PeerTask",
     "confirming_peers",
     "measure",
     "peer_rejections",
@@ -25,6 +27,7 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     **dict.fromkeys(("ihc", "tsp", "aco", "exact", "heldkarp"), tours.PEERS),
     "knapsack": (knapsacks.ORTOOLS,),
     "lcs": (strings.RAPIDFUZZ,),
+    "maxcut": cuts.PEERS,
     "qap": (assignments.SCIPY_FAQ, assignments.SCIPY_2OPT),
 }
 """By the name of the workload; packages come before programs. No package on PyPI solves the others."""

@@ -2,8 +2,8 @@
 
 python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled request, and where the answers go
 
-A request is (solve, minimal problem, problem, limits in seconds, repetitions). The answers are the seconds of the
-import and of the minimal run and, for each limit, (seconds, `PeerAnswer`) of every repetition.
+A request is (solve, minimal problem, problem, limits in seconds, seed). The answers are the seconds of the import and
+of the minimal run and, for each limit, (seconds, `PeerAnswer`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from drivers.peers.peer import PeerAnswer, PeerError
 def main(argv: Sequence[str]) -> int:
     """Answer a request, which the process that started this one has just written."""
     request, result = map(Path, argv)
-    solve, minimal, problem, limits, repeats = pickle.loads(request.read_bytes())
+    solve, minimal, problem, limits, seed = pickle.loads(request.read_bytes())
 
-    def timed(given: Any, limit: float, seed: int) -> tuple[float, PeerAnswer]:
+    def timed(given: Any, limit: float) -> tuple[float, PeerAnswer]:
         began = time.perf_counter()
         answer = solve(given, limit, seed)
         return time.perf_counter() - began, answer
 
-    startup_s, _ = timed(minimal, limits[0], 1)
-    runs = [[timed(problem, limit, seed) for seed in range(1, repeats + 1)] for limit in limits]
+    startup_s, _ = timed(minimal, limits[0])
+    runs = [timed(problem, limit) for limit in limits]
     result.write_bytes(pickle.dumps((startup_s, runs)))
     return 0
 

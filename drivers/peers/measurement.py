@@ -28,15 +28,12 @@ LIMIT_S = 60.0
 """Seconds after which a single run is given up, if ours did not take longer."""
 HALVINGS = 6
 """Number of halvings: a solver with a time limit also runs with a half of it, a quarter and so on."""
-PeerRuns = tuple[float, list[list[tuple[float, PeerAnswer]]]]
-"""Seconds of a solver's start, and its repetitions by limit, each with its seconds."""
 
 
 class PeerTask(NamedTuple):
-    """Task of all solvers: the problem, the number of repetitions, and time (seconds) and cost of our search."""
+    """Task of all solvers: the problem, and time (seconds) and cost of our search."""
 
     problem: Any
-    repeats: int
     seconds: float
     cost: int | None
 
@@ -46,17 +43,79 @@ class PeerTask(NamedTuple):
         return max(LIMIT_S, self.seconds)
 
 
+class PeerRace:
+    """Repetitions of one solver, one at a time, so that other programs can run in between.
+
+    Parameters
+    ----------
+    peer : Peer
+    task : PeerTask
+    """
+
+    def __init__(self, peer: Peer, task: PeerTask) -> None:
+        self.peer, self.task = peer, task
+        self.limits = _limits(peer, task)
+        self.starts: list[float] = []
+        self.runs: list[list[tuple[float, PeerAnswer]]] = [[] for _ in self.limits]
+        self.costs: list[tuple[int, ...]] = [() for _ in self.limits]
+        why_not = peer.refuses(task.problem)
+        self.path = None if why_not is not None else _place(peer)
+        self.failure = f"left out: {why_not}" if why_not is not None else ""
+        if why_not is None and self.path is None:
+            self.failure = f"not found: {peer.how_to_get}"
+
+    def repeat(self, seed: int) -> None:
+        """Run the solver once with a seed from 1 on, and once with each shorter time; never again after a failure."""
+        if self.failure or self.path is None:
+            return
+        try:
+            with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
+                startup_s, found = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
+            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in found]
+        except PeerError as error:
+            self.failure = f"failed: {error}"
+            return
+        self.starts.append(startup_s)
+        for k, one in enumerate(found):
+            self.runs[k].append(one)
+            self.costs[k] += (costs[k],)
+
+    def measured(self) -> PeerMeasurement:
+        """Return the measurement of all repetitions so far."""
+        peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
+        nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=is_package, failure=self.failure)
+        if self.failure or not self.starts:
+            return nothing
+        medians = [statistics.median(seconds for seconds, _ in runs) for runs in self.runs]
+        startup_s = statistics.median(self.starts)
+        answers = [answer for _, answer in self.runs[0]]
+        clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
+        return nothing._replace(
+            version=_version(peer.distribution or peer.module) if isinstance(peer, PeerPackage) else "",
+            proved=all(answer.proved for answer in answers),
+            cost=peer.subject.worst(self.costs[0]),
+            solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
+            startup_s=startup_s,
+            process_s=None if is_package else medians[0],
+            reported_s=statistics.median(clocks) if clocks else None,
+            time_to_cost_s=_to_cost(peer, self.costs, medians, self.task.cost),
+            time_limit_s=self.limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
+            repetitions=len(answers),
+            costs=self.costs[0],
+        )
+
+
 def measure(
     peers: Sequence[Peer], problem: Any, repeats: int, seconds: float, cost: int | None = None
 ) -> list[PeerMeasurement]:
-    """Run solvers on one problem.
+    """Run solvers on one problem, in turn.
 
     Parameters
     ----------
     peers : sequence of Peer
         As `drivers.peers.peers_for` returns them.
     problem : object
-        The problem: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
+        The problem: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`, a `MaxCut`.
     repeats : int
         Runs of the problem, at least 1.
     seconds : float
@@ -70,42 +129,11 @@ def measure(
         One for each of `peers`; `failure` has the reason if a solver does not apply, is missing, fails or takes too
         long.
     """
-    race = PeerTask(problem, repeats, float(seconds), cost)
-    return [_measured(peer, race) for peer in peers]
-
-
-def _measured(peer: Peer, race: PeerTask) -> PeerMeasurement:
-    nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=isinstance(peer, PeerPackage))
-    why_not = peer.refuses(race.problem)
-    if why_not is not None:
-        return nothing._replace(failure=f"left out: {why_not}")
-    path = _place(peer)
-    if path is None:
-        return nothing._replace(failure=f"not found: {peer.how_to_get}")
-    limits = _limits(peer, race)
-    try:
-        with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
-            startup_s, by_limit = _solved(peer, path, Path(folder), race, limits)
-            costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in by_limit]
-    except PeerError as error:
-        return nothing._replace(failure=f"failed: {error}")
-    medians = [statistics.median(seconds for seconds, _ in runs) for runs in by_limit]
-    answers = [answer for _, answer in by_limit[0]]
-    clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
-    is_package = isinstance(peer, PeerPackage)
-    return nothing._replace(
-        version=_version(peer.distribution or peer.module) if isinstance(peer, PeerPackage) else "",
-        proved=all(answer.proved for answer in answers),
-        cost=peer.subject.worst(costs[0]),
-        solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
-        startup_s=startup_s,
-        process_s=None if is_package else medians[0],
-        reported_s=statistics.median(clocks) if clocks else None,
-        time_to_cost_s=_to_cost(peer, costs, medians, race.cost),
-        time_limit_s=limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
-        repetitions=race.repeats,
-        costs=costs[0],
-    )
+    races = [PeerRace(peer, PeerTask(problem, float(seconds), cost)) for peer in peers]
+    for seed in range(1, repeats + 1):
+        for race in races:
+            race.repeat(seed)
+    return [race.measured() for race in races]
 
 
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
@@ -119,7 +147,10 @@ def _place(peer: Peer) -> str | None:
         found = shutil.which(os.environ.get(peer.variable) or peer.name)
         return found and os.path.abspath(found)  # it runs in another folder
     assert isinstance(peer, PeerPackage)
-    return None if importlib.util.find_spec(peer.module) is None else peer.module
+    try:
+        return None if importlib.util.find_spec(peer.module) is None else peer.module
+    except ModuleNotFoundError:  # a package that its module is in
+        return None
 
 
 def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
@@ -131,15 +162,17 @@ def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
     return tuple(dict.fromkeys(limits))
 
 
-def _solved(peer: Peer, path: str, folder: Path, race: PeerTask, limits: Sequence[float]) -> PeerRuns:
-    """Seconds of the start and, for each limit, the repetitions with their seconds."""
+def _solved(
+    peer: Peer, path: str, folder: Path, task: PeerTask, limits: Sequence[float], seed: int
+) -> tuple[float, list[tuple[float, PeerAnswer]]]:
+    """Seconds of the start and, for each limit, a run with its seconds."""
     if isinstance(peer, PeerProgram):
-        return _program(peer, path, folder, race)
+        return _program(peer, path, folder, task, seed)
     assert isinstance(peer, PeerPackage)
-    found: PeerRuns = _in_child_process(
-        (peer.solve, peer.form(peer.subject.minimal), peer.form(race.problem), limits, race.repeats),
+    found: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
+        (peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed),
         folder,
-        race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
+        2 * task.limit_s + (sum(limits) if peer.timed else 0.0),
     )
     return found
 
@@ -173,19 +206,20 @@ def _version(distribution: str) -> str:
         return ""
 
 
-def _program(peer: PeerProgram, path: str, folder: Path, race: PeerTask) -> PeerRuns:
+def _program(
+    peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: int
+) -> tuple[float, list[tuple[float, PeerAnswer]]]:
     peer.write(peer.subject.minimal, folder, "minimal")
-    peer.write(race.problem, folder, "instance")
+    peer.write(task.problem, folder, "instance")
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
-        seconds, said = _timed([path, *peer.command(folder, name, seed)], folder, answer, race.limit_s)
+        seconds, said = _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s)
         return seconds, peer.read(answer, said)
 
     run("minimal", 1)  # the first run reads the program from the disk
-    seeds = range(1, race.repeats + 1)
-    startup_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
-    return startup_s, [[run("instance", seed) for seed in seeds]]
+    startup_s, _ = run("minimal", seed)
+    return startup_s, [run("instance", seed)]
 
 
 def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> tuple[float, str]:
@@ -226,15 +260,12 @@ def _last_line(text: str) -> str:
     return lines[-1].strip() if lines else "it printed nothing"
 
 
-def _costs(peer: Peer, problem: Any, answers: Sequence[PeerAnswer]) -> tuple[int, ...]:
-    """Score the answers of all repetitions; the worst will count, since a solver is as good as it is every time."""
-    costs = []
-    for answer in answers:
-        try:
-            cost = int(peer.subject.cost(problem, answer.solution))
-        except ValueError as error:
-            raise PeerError(f"no solution: {error}") from None
-        if answer.said not in (None, cost):
-            raise PeerError(f"it reports {answer.said}, the scorer finds {cost}")
-        costs.append(cost)
-    return tuple(costs)
+def _cost(peer: Peer, problem: Any, answer: PeerAnswer) -> int:
+    """Score an answer."""
+    try:
+        cost = int(peer.subject.cost(problem, answer.solution))
+    except ValueError as error:
+        raise PeerError(f"no solution: {error}") from None
+    if answer.said not in (None, cost):
+        raise PeerError(f"it reports {answer.said}, the scorer finds {cost}")
+    return cost

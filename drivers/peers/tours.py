@@ -1,4 +1,4 @@
-"""Solvers of the travelling salesman problem: fast-tsp, elkai, OR-tools, held-karp, Concorde and LKH.
+"""Solvers of the travelling salesman problem: fast-tsp, elkai, PyVRP, OR-tools, HiGHS, held-karp, Concorde, LKH.
 
 All are given the full matrix of distances, whatever the instance's own form.
 """
@@ -22,6 +22,10 @@ MOST_MATRIX = 5_000
 """Cities whose distances still fit in memory as Python integers, about 1 GB."""
 MOST_CIRCUIT = 60
 """Cities up to which OR-tools' circuit constraint proves the optimum in about a minute."""
+MOST_MILP = 60
+"""Cities up to which HiGHS proves the optimum in about a minute."""
+MOST_ROUTE = 1_500
+"""Cities whose route PyVRP improves in seconds."""
 MOST_HELD_KARP = 20
 """Cities that the package held-karp takes."""
 
@@ -93,6 +97,57 @@ def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     return PeerAnswer(tour, status == cp_model.OPTIMAL)
 
 
+def int_matrix(instance: Any) -> np.ndarray:
+    """The distances as int64."""
+    matrix: np.ndarray = instance.distances.astype(np.int64)
+    return matrix
+
+
+def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
+    """Iterated local search for a single vehicle that visits all cities, for so many seconds."""
+    package, stop = importlib.import_module("pyvrp"), importlib.import_module("pyvrp.stop")
+    n = len(distances)
+    data = package.ProblemData(
+        [package.Location(0, 0) for _ in range(n)],
+        [package.Client(location=city) for city in range(1, n)],
+        [package.Depot(location=0)],
+        [package.VehicleType()],
+        [distances],
+        [np.zeros_like(distances)],
+    )
+    found = package.solve(data, stop.MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
+    (route,) = found.best.routes()
+    return PeerAnswer([0, *(visit.idx + 1 for visit in route if visit.is_client())], False)
+
+
+def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
+    """A program over edges, solved anew with the constraints that its subtours violate until there is one tour.
+
+    Dantzig, Fulkerson, Johnson, "Solution of a large-scale traveling-salesman problem", 1954. It takes no seed.
+    """
+    optimize, sparse = importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
+    graphs = importlib.import_module("scipy.sparse.csgraph")
+    n = len(distances)
+    first, second = np.triu_indices(n, 1)
+    edges = np.arange(first.size)
+    rows, columns = np.concatenate([first, second]), np.tile(edges, 2)
+    degrees = sparse.csr_array((np.ones(rows.size), (rows, columns)), (n, edges.size))
+    rules = [optimize.LinearConstraint(degrees, 2, 2)]
+    while True:
+        found = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
+        if found.x is None:
+            raise PeerError(f"stopped without a tour: {found.message}")
+        taken = found.x > 0.5
+        chosen = sparse.csr_array((np.ones(taken.sum()), (first[taken], second[taken])), (n, n))
+        parts, label = graphs.connected_components(chosen, directed=False)
+        if parts == 1:
+            tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
+            return PeerAnswer(tour.tolist(), True)
+        cuts = [(label[first] == part) & (label[second] == part) for part in range(parts)]
+        sizes = np.bincount(label)
+        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, sizes - 1))
+
+
 def flat_matrix(instance: Any) -> tuple[list[float], int]:
     """The distances in one list, as floats, and the number of cities."""
     return instance.distances.astype(float).ravel().tolist(), instance.n
@@ -135,6 +190,26 @@ ORTOOLS = PeerPackage(
     module="ortools",
     form=matrix_rows,
     solve=with_ortools,
+)
+PYVRP = PeerPackage(
+    name="pyvrp",
+    how_to_get="pip install pyvrp",
+    subject=TOURS,
+    refuses=refusal(MOST_ROUTE),
+    module="pyvrp",
+    form=int_matrix,
+    solve=with_pyvrp,
+    timed=True,
+)
+HIGHS = PeerPackage(
+    name="scipy highs",
+    how_to_get="pip install scipy",
+    proves=True,
+    subject=TOURS,
+    refuses=refusal(MOST_MILP, asymmetric=False),
+    module="scipy",
+    form=int_matrix,
+    solve=with_highs,
 )
 HELD_KARP = PeerPackage(
     name="held-karp",
@@ -223,5 +298,5 @@ LKH = PeerProgram(
     read=read_lkh,
 )
 
-PEERS = (FAST_TSP, ELKAI, ORTOOLS, HELD_KARP, CONCORDE, LKH)
+PEERS = (FAST_TSP, ELKAI, PYVRP, ORTOOLS, HIGHS, HELD_KARP, CONCORDE, LKH)
 """Packages come before programs."""

@@ -15,7 +15,7 @@ class ReferenceSolvers:
     Attributes
     ----------
     measured : list of drivers.peers.Measured
-        Their measurements; they run once, after the first repetition, with its time and cost as targets.
+        Their measurements; they run once after each repetition of ours, with time and cost of the first as targets.
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
@@ -27,7 +27,8 @@ class ReferenceSolvers:
         self.proves = workload.hash_scope == "result"
         self.proved = False
         self.problem = workload.for_peers(run.problem)
-        self.repeats = run.options.repeats
+        self.first_seed = 1 + (run.options.seed or 0)
+        self.races: list[Any] = []
         self.measured: list[Any] = []
         self.cost: int | None = None
         self.own_s: list[float] = []
@@ -35,14 +36,18 @@ class ReferenceSolvers:
 
     def opinions(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
         """Yield the solvers' opinions of a result; of its ``running_s`` an earlier process took ``before_s``."""
-        from drivers.peers import confirming_peers, measure, peer_rejections
+        from drivers.peers import PeerRace, PeerTask, confirming_peers, peer_rejections
 
         self.own_s.append(running_s)
         self.cost = result.cost
         self.proved = self.proves and not result.gave_up
-        if not self.measured:
+        if not self.races:
             self.process_s = process_age_s() + before_s
-            self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
+            task = PeerTask(self.problem, running_s, result.cost)
+            self.races = [PeerRace(peer, task) for peer in self.peers]
+        for race in self.races:
+            race.repeat(self.first_seed + len(self.own_s) - 1)
+        self.measured = [race.measured() for race in self.races]
         if self.proved:
             for objection in peer_rejections(self.peers, self.measured, result.cost, self.noun):
                 yield VerifierVerdict("", objection)

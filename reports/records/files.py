@@ -41,6 +41,8 @@ __all__ = [
 
 T = TypeVar("T")
 _START = b'{"schema": '
+REFERENCE_SOLVERS = "reference_solvers"
+"""Key of their measurements in the details of a record."""
 
 COMPARED = (
     "workload",
@@ -92,18 +94,32 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
 def merge(records: Iterable[Record]) -> list[Record]:
     """Join the repetitions of each run into one record, in the order in which the runs first appear.
 
-    Raises `UnequalWorkError` if repetitions of one run differ in what they computed.
+    Reference solvers run once after each repetition, so their measurements are those of the last record. Raises
+    `UnequalWorkError` if repetitions of one run differ in what they computed.
     """
     runs = group_by(records, lambda record: record.identity)
     for run in runs:
         require_equal_work(run)
     return [
-        run[0].with_repetitions(
+        _with_last_solvers(run).with_repetitions(
             tuple(repetition for record in run for repetition in record.repetitions),
             all(record.verified for record in run),
         )
         for run in runs
     ]
+
+
+def _with_last_solvers(run: Sequence[Record]) -> Record:
+    """Return the first record of a run, with the last measurements of reference solvers that made most repetitions."""
+    measured = [record.details[REFERENCE_SOLVERS] for record in run if REFERENCE_SOLVERS in record.details]
+    if len(measured) < 2:
+        return run[0]
+    most = max(measured, key=_repetitions_of_solvers)
+    return replace(run[0], details={**run[0].details, REFERENCE_SOLVERS: most})
+
+
+def _repetitions_of_solvers(measured: Any) -> int:
+    return sum(one.get("repetitions") or 0 for one in measured if isinstance(one, dict))
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:

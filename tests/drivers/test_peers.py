@@ -5,12 +5,15 @@ import itertools
 import json
 import stat
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from core.problems.instances import tsplib
+from core.problems.more.max_cut.graphs import GraphInstance
+from core.problems.more.max_cut.problem import MaxCut
 from core.problems.qap.instance import QapInstance
 from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import Knapsack, generate
@@ -19,6 +22,7 @@ from drivers.peers import (
     PeerMeasurement,
     assignments,
     confirming_peers,
+    cuts,
     measure,
     measurement,
     peer_rejections,
@@ -32,7 +36,7 @@ from tests.drivers import stand_ins as codes
 from tests.drivers.records import length_of
 from tests.drivers.stand_ins import CONCORDE, CP_MODEL, ELKAI, FAST_TSP, HELD_KARP, KNAPSACK_SOLVER
 
-MODULES = {"fast_tsp", "elkai", "ortools", "held_karp", "rapidfuzz"}
+MODULES = {"fast_tsp", "elkai", "pyvrp", "ortools", "held_karp", "rapidfuzz"}
 
 
 @pytest.fixture
@@ -104,11 +108,12 @@ def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_in
     problem = instance()
     best = shortest_length(problem)
     rows = measured(problem, repeats=2, cost=best)
-    assert list(rows) == ["fast-tsp", "elkai", "ortools", "held-karp", "concorde", "LKH"]
+    assert list(rows) == ["fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"]
+    assert rows.pop("pyvrp").failure == "not found: pip install pyvrp"
     for row in rows.values():
         assert (row.failure, row.cost, row.repetitions) == ("", best, 2)
         assert row.solve_s >= 0 and row.startup_s > 0
-    assert {name for name, row in rows.items() if row.proved} == {"ortools", "held-karp", "concorde"}
+    assert {name for name, row in rows.items() if row.proved} == {"ortools", "scipy highs", "held-karp", "concorde"}
     assert (rows["fast-tsp"].version, rows["elkai"].version, rows["LKH"].version) == ("0.2.2", "9.9", "")
     assert json.loads(json.dumps([row._asdict() for row in rows.values()]))[0]["cost"] == best
     # A program is measured as a whole process, and its reported time is shown too.
@@ -222,20 +227,21 @@ def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
 def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
     install_tour_solvers(stand_ins)
     rows = measured(one_way_ring(), workload="heldkarp")
+    del rows["pyvrp"]
     assert {name: row.cost for name, row in rows.items()} == {
-        "fast-tsp": None, "elkai": 4, "ortools": 4, "held-karp": 4, "concorde": None, "LKH": 4
+        "fast-tsp": None, "elkai": 4, "ortools": 4, "scipy highs": None, "held-karp": 4, "concorde": None, "LKH": 4
     }  # fmt: skip
-    for name in ("fast-tsp", "concorde"):
+    for name in ("fast-tsp", "scipy highs", "concorde"):
         assert rows[name].failure == "left out: asymmetric distances, expected symmetric ones"
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
-    every = {"fast-tsp", "elkai", "ortools", "held-karp", "concorde", "LKH"}
+    every = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
     for cities, running in (
         (2, set()),
         (20, every),
         (21, every - {"held-karp"}),
-        (61, every - {"held-karp", "ortools"}),
+        (61, every - {"held-karp", "ortools", "scipy highs"}),
     ):
         reasons = {peer.name: peer.refuses(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
@@ -276,6 +282,7 @@ def test_or_tools_solves_a_knapsack(stand_ins):
     assert measured(problem, "knapsack", cost=best - 1)["ortools"].time_to_cost_s is not None
 
 
+SIDES = list(itertools.product((0, 1), repeat=6))
 LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
 
 
@@ -316,6 +323,20 @@ def test_a_length_that_may_be_wrong_is_reported_and_one_that_cannot_be_is_not(st
     assert (row.cost, row.failure) == (None, "failed: length 3; the scorer finds at most 1 letters in common, not 3")
 
 
+def test_repetitions_take_turns_and_a_solver_that_failed_runs_no_more(stand_ins, tmp_path):
+    calls = tmp_path / "calls"
+    said = f"\nwith open({str(calls)!r}, 'a') as log: log.write(NAME)\n"
+    broken = f"\nif open({str(calls)!r}).read().count('e') > 1: raise ImportError('worn out')\n"
+    stand_ins.package("fast_tsp", FAST_TSP + said.replace("NAME", "'f'"))
+    stand_ins.package("elkai", ELKAI + said.replace("NAME", "'e'") + broken)
+    peers = [tours.FAST_TSP, tours.ELKAI]
+    fast, elkai = measure(peers, instance(), 3, 0.01)
+    assert calls.read_text() == "fefef"
+    assert (fast.repetitions, len(fast.costs), elkai.failure) == (
+        3, 3, "failed: ended with code 1: ImportError: worn out"
+    )  # fmt: skip
+
+
 def test_scipy_assigns_facilities():
     numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
     given = QapInstance("five", *numbers)
@@ -330,7 +351,26 @@ def test_scipy_assigns_facilities():
         assert row.time_to_cost_s == row.solve_s > 0
 
 
-@pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "qap"])
+@pytest.mark.parametrize("peer", peers_for("maxcut"), ids=lambda peer: peer.name)
+def test_the_packages_themselves_cut_a_small_graph(peer):
+    pytest.importorskip("dwave.samplers", reason=f"{peer.name} is not installed: {peer.how_to_get}")
+    weights = np.triu(np.random.default_rng(2).integers(1, 10, (6, 6)), 1)
+    problem = MaxCut(GraphInstance("six", weights + weights.T, 2))
+    weighed = [sum(weights[i, j] for i in range(6) for j in range(6) if side[i] != side[j]) for side in SIDES]
+    (row,) = measure([peer], problem, 2, 0.05, -max(weighed))
+    assert (row.failure, row.cost, row.proved, row.repetitions) == ("", -max(weighed), False, 2)
+
+
+def test_solvers_of_cuts_are_left_out_without_their_package_and_for_three_parts(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    graph = GraphInstance("three", np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), 2)
+    assert {row.failure for row in measure(peers_for("maxcut"), MaxCut(graph), 1, 0.01)} == {
+        "not found: pip install dwave-samplers"
+    }
+    assert cuts.refusal(SimpleNamespace(instance=replace(graph, k=3))) == "more than 2 parts, expected 2"
+
+
+@pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "maxcut", "qap"])
 def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload):
     import pickle
 

@@ -328,3 +328,11 @@ def test_recording_imports_nothing_that_64_ranks_would_wait_for():
         "pynvml",
     }
     assert "reports.records.meters" in modules and not heavy & set(modules)
+
+
+def test_solvers_that_ran_after_each_repetition_are_those_of_the_last_one(make_record):
+    def beside(count):
+        return make_record(details={"reference_solvers": [{"name": "elkai", "repetitions": count}]})
+
+    (merged,) = merge([beside(1), make_record(), beside(3), beside(2)])
+    assert merged.details["reference_solvers"] == [{"name": "elkai", "repetitions": 3}]
