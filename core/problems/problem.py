@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,6 +150,25 @@ class Problem:
     @sha256.setter
     def sha256(self, digest: str) -> None:
         self.set_digest = digest
+
+    def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
+        """Functions that construct a good start solution on the host, by name; none by default."""
+        return {}
+
+    def start_solution(self, name: str) -> np.ndarray:
+        """Return the solution of the start heuristic of a name.
+
+        Raises
+        ------
+        UserError
+            The problem has no heuristic of that name, or it returns no solution.
+
+        """
+        offered = self.start_heuristics()
+        if name not in offered:
+            names = ", ".join(offered) or "none"
+            raise UserError(f"{self.name}: start heuristic {name!r}: expected one of the problem's: {names}")
+        return self.encoding.check(offered[name]())
 
     def neighbourhood_names(self) -> list[str]:
         """Return names of neighbourhoods: those listed by the class, or all of the encoding that its functions support.

@@ -86,7 +86,7 @@ class SearchKeywords(TypedDict, total=False):
     shape: Literal["fixed", "tuned"]
     data_memory: Literal["global", "readonly", "shared", "image"]
     seed: int | None
-    initial: ArrayLike | None
+    initial: ArrayLike | str | None
     workers: int | None
     backend: str
     device: str | int
@@ -147,7 +147,7 @@ def minimize(
     data_memory: Literal["global", "readonly", "shared", "image"] = "global",
     seed: int | None = None,
     seeds: Sequence[int] | None = None,
-    initial: ArrayLike | None = None,
+    initial: ArrayLike | str | None = None,
     workers: int | None = None,
     backend: str = "auto",
     device: str | int = "0",
@@ -195,7 +195,8 @@ def minimize(
     seed, seeds
         Random seed of the run, 0 by default; or several, with a run for each.
     initial
-        Start solution of all walks, or an array with one for each; by default random ones.
+        Start solution of all walks, an array with one for each, or the name of a start heuristic of the problem
+        (``"neh"``) or of a file of integers; by default random ones.
     workers
         Number of processes for several seeds, each on a separate core; by default one seed runs after another.
     backend, device, cores

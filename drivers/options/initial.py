@@ -1,16 +1,19 @@
-"""Start solutions of local search: `--initial FILE`, or arrays from Python."""
+"""Start solutions of local search: a start heuristic, `--initial FILE`, or arrays from Python."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.arguments import path, refuse
 from core.errors import UserError
 from drivers.options.values import ValueType
+
+if TYPE_CHECKING:
+    from core.problems.problem import Problem
 
 
 class InitialSolutions:
@@ -20,11 +23,13 @@ class InitialSolutions:
     ----------
     solutions : ndarray, shape (n,) or (walks, n)
         One solution, or one for each walk.
+    heuristic : str
+        Name of the problem's heuristic that made them; empty: none.
 
     """
 
-    def __init__(self, solutions: np.ndarray) -> None:
-        self.solutions = solutions
+    def __init__(self, solutions: np.ndarray, heuristic: str = "") -> None:
+        self.solutions, self.heuristic = solutions, heuristic
         self.digest = hashlib.sha256(f"{solutions.shape} {solutions.tolist()}".encode()).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
@@ -34,11 +39,11 @@ class InitialSolutions:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return self.digest
+        return self.heuristic or self.digest
 
 
 def check_initial(name: str, value: Any) -> str | InitialSolutions:
-    """Return the name of a file, or solutions."""
+    """Return the name of a heuristic or file, or solutions."""
     if isinstance(value, (str, os.PathLike)):
         return path(name, value)
     try:
@@ -50,7 +55,25 @@ def check_initial(name: str, value: Any) -> str | InitialSolutions:
     return InitialSolutions(found)
 
 
-INITIAL = ValueType("a file", check_initial)
+INITIAL = ValueType("a heuristic, a file", check_initial)
+
+
+def start_solutions(name: str, problem: Problem) -> InitialSolutions:
+    """Return the start solutions of a problem's heuristic of this name, or those in the file of this name.
+
+    Raises
+    ------
+    UserError
+        There is neither, or the file has a wrong line.
+
+    """
+    offered = problem.start_heuristics()
+    if name in offered:
+        return InitialSolutions(problem.start_solution(name), name)
+    if not os.path.exists(name):
+        expected = " or ".join(filter(None, [", ".join(offered), "a file of integers"]))
+        raise UserError(f"--initial {name}: no such file: expected {expected}")
+    return read_solutions(name, problem.encoding.n)
 
 
 def read_solutions(file: str, size: int) -> InitialSolutions:

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from drivers.options.initial import InitialSolutions, read_solutions
+from drivers.options.initial import InitialSolutions, start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
@@ -91,7 +91,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             refuse_clocked_records(settled, "--iterations, --target or --patience")
         problem, source = self.load_problem(settled)
         if isinstance(settled.initial, str):
-            settled = replace(settled, initial=read_solutions(settled.initial, problem.encoding.n))
+            settled = replace(settled, initial=start_solutions(settled.initial, problem))
         if settled.iterations is None and settled.seconds is None:
             settled = replace(settled, iterations=first_iterations(settled, problem, self.fitted(problem)))
         return Task(settled, problem, source)

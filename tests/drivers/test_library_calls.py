@@ -16,6 +16,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.library.custom_problem import CustomProblemOptions
 from drivers.library.minimize import SearchKeywords
+from drivers.more.flowshop import main as flowshop
 from drivers.options.initial import InitialSolutions, read_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.qap import main as qap
@@ -169,6 +170,19 @@ def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(text, expected
     file.write_text(text)
     with pytest.raises(ok.UserError, match=f"^{re.escape(str(file) + expected)}$"):
         read_solutions(str(file), 8)
+
+
+def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
+    problem, record = ok.FlowShop("taillard:9:3"), tmp_path / "runs.jsonl"
+    words = ["--instance", problem.name, "--backend", "cpu", "--iterations", "2", "--initial", "neh"]
+    assert run_driver(flowshop, [*words, "--record", str(record)]) == 0
+    settings = {"algorithm": ok.IteratedLocalSearch(), "neighbourhood": "insert", "backend": "cpu", "iterations": 2}
+    found = ok.minimize(problem, initial="neh", **settings)
+    assert f"hash {found.hash}" in capsys.readouterr().out
+    assert found.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
+    assert [one.parameters["initial"] for one in load(record)] == ["neh"]
+    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of integers$"):
+        ok.minimize(problem, initial="nhe", **settings)
 
 
 @pytest.mark.parametrize(

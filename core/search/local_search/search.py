@@ -198,7 +198,7 @@ class LocalSearch:
         callback: Callback | None = None,
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
-        initial: ArrayLike | None = None,
+        initial: ArrayLike | str | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
 
@@ -217,8 +217,9 @@ class LocalSearch:
             The communicator of all ranks; by default that of the constructor.
         checkpointer
             See `core.search.protocol.Search.run`.
-        initial : array_like, shape (n,) or (walks, n), optional
-            Start solution of all walks, or one for each; by default each walk has a random one.
+        initial : array_like, shape (n,) or (walks, n), or str, optional
+            Start solution of all walks, or one for each, or the name of a start heuristic of the problem; by default
+            each walk has a random one.
 
         Raises
         ------
@@ -251,11 +252,13 @@ class LocalSearch:
         self.confirm(outcome)
         return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
 
-    def checked_initial(self, initial: ArrayLike | None) -> np.ndarray | None:
+    def checked_initial(self, initial: ArrayLike | str | None) -> np.ndarray | None:
         """Return start solutions of all walks, shape (walks, n); None for random ones."""
         if initial is None:
             return None
         encoding, walks = self.plan.problem.encoding, self.plan.settings.walks
+        if isinstance(initial, str):
+            initial = self.plan.problem.start_solution(initial)
         if np.ndim(initial) < 2:
             return np.broadcast_to(encoding.check(initial), (walks, encoding.n))
         rows = np.asarray(initial)

@@ -4,6 +4,8 @@ Kept heads and tails: E. Taillard, "Some efficient heuristic methods for the flo
 Journal of Operational Research 47, 1990, here for whatever lies between the first and the last position that change.
 """
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from core.arguments import loaded_instance
@@ -11,6 +13,7 @@ from core.kernels.local_search.moves import EXCHANGE, moved
 from core.kernels.local_search.walks import AnyMove
 from core.lang import Array, Row, bundle, function, i32, lane, local_array, max, min, team_size
 from core.problems.encodings import Permutation
+from core.problems.more.flow_shop.neh import neh
 from core.problems.more.flow_shop.shops import MOST_MACHINES, FlowShopInstance, load
 from core.problems.problem import Evaluation, Problem
 
@@ -119,6 +122,10 @@ class FlowShop(Problem):
     def cost_range(self) -> tuple[int, int]:
         """At best the machine that has most to do never waits, at worst one works at a time."""
         return self.instance.bounds
+
+    def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
+        """``neh``: see `core.problems.more.flow_shop.neh`."""
+        return {"neh": lambda: neh(self.instance.times)}
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``heads-tails`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""

@@ -5,6 +5,7 @@ Journal of Mathematical Modelling and Algorithms 3, 2004. Kept sums make each of
 """
 
 import os
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from core.kernels.local_search.moves import INSERT, moved
 from core.kernels.local_search.walks import AnyMove, Move
 from core.lang import Array, Row, bundle, function, i32, lane, max, min, team_size
 from core.problems.encodings import Permutation
+from core.problems.more.linear_ordering.best_insertion import best_insertion
 from core.problems.more.linear_ordering.matrices import OrderingInstance, load
 from core.problems.problem import Evaluation, Problem
 
@@ -114,6 +116,11 @@ class LinearOrdering(Problem):
         """At best the larger weight of every pair counts, at worst the smaller."""
         smaller, larger = self.instance.bounds
         return -larger, -smaller
+
+    def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
+        """``best-insertion``: see `core.problems.more.linear_ordering.best_insertion`."""
+        n = self.encoding.n
+        return {"best-insertion": lambda: best_insertion(self.data.losses.reshape(n, n))}
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``prefix-sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
