@@ -153,8 +153,8 @@ class Ascent:
 def ascend(costs: Array[i32], ascent: Ascent, given: Subproblem, tree: OneTree) -> i32:
     """Search multipliers with a high bound by subgradient ascent with Polyak's steps; return the best bound.
 
-    Ends early with a bound above `Ascent.enough`, with `NO_TREE`, and when ``tree`` is a tour. A city's multiplier moves
-    by 0.75 of the step for each edge beyond two, and by 0.25 for each that was there a step before.
+    Ends early with a bound above `Ascent.enough`, with `NO_TREE`, and when ``tree`` is a tour. A multiplier moves by
+    0.75 of the step for each edge beyond two, and by 0.25 for each that was there a step before.
     """
     current = local_array(ROW, i32)
     before = local_array(ROW, i32)
