@@ -88,7 +88,7 @@ class AntOptions(
     plot: OutputFile | None = None
 
     def settled(self) -> AntOptions:
-        """These options with what the command line left open filled in.
+        """Return these options with defaults filled in.
 
         Raises `UserError` if an option changes nothing without another, or for an invalid stop criterion.
         """
@@ -98,7 +98,7 @@ class AntOptions(
         return settled
 
     def chosen_stop(self) -> Stop:
-        """The stop criteria, combined."""
+        """Return the combined stop criteria."""
         from core.search.stop import Iterations, Seconds, Stop, Target
 
         stop = Stop()
@@ -113,7 +113,7 @@ class AntOptions(
         return stop
 
     def settings(self) -> Settings:
-        """The settings, after a look at options that would change nothing.
+        """Return the settings, after refusing options that would change nothing.
 
         Raises `UserError` if an option changes nothing without another.
         """
@@ -153,7 +153,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task:
-        """The instance, after a look at the settings."""
+        """Load the instance, after a check of the settings."""
         settled = options.settled()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "another limit")
@@ -190,14 +190,14 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return run.searched(callback, stop, history=history)
 
     def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
-        """So few iterations, and no clock."""
+        """Return options with at most this number of iterations and no time limit."""
         options = run.options
         return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
-        """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
+        """Estimate the cities that ants compare in their steps; climbs after them are not estimated.
 
-        A target may cut it short; None where the clock does.
+        A target may end the run earlier. Returns None for a time limit.
         """
         n, settings, options = run.problem.n, run.options.settings(), run.options
         if options.iterations is None or options.seconds is not None:

@@ -34,7 +34,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
     )
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
-        """These options with what the command line left open filled in.
+        """Return these options with defaults filled in.
 
         Raises `UserError` for a layout of histograms that the evaluation does not have.
         """

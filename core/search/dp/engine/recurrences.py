@@ -47,7 +47,7 @@ class WaveRing(NamedTuple):
 
     @classmethod
     def of(cls, problem: Waves, team_size: int) -> WaveRing:
-        """Return the ring of a problem: rows for a wave, for those that it reads, and for some in transit to the host."""
+        """Return the ring of a problem: rows for a wave, those that it reads, and some in transit to the host."""
         lanes = -(-problem.numbers() // team_size) * team_size
         row_bytes = (team_size + lanes) * problem.value.dtype.itemsize
         waiting = min(MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT // row_bytes)

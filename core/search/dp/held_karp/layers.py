@@ -76,7 +76,7 @@ class HeldKarpLauncher:
 
 
 def pitch(entries: int, itemsize: int) -> int:
-    """Return the distance of rows in a team's memory: an odd number of 4-byte words, for lanes to use separate banks."""
+    """Return the distance of rows in a team's memory: an odd number of 4-byte words, since lanes share banks."""
     words = -(-entries * itemsize // 4) | 1
     return words * 4 // itemsize
 

@@ -170,7 +170,7 @@ class KnapsackSearch(TableSearch[Selection]):
         self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``; all ranks share its capacities."""
+        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``; ranks share its capacities."""
         instance, cut, size = self.instance, self.cut, self.communicator.size
         before = weight_of(instance, self.items[:first])
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))

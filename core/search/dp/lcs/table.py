@@ -290,7 +290,7 @@ class LcsTable:
         return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
-        """Return messages, and the launches after which each is sent or received: when complete, and just before its use."""
+        """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
         stretch = -(-message // shape.steps)  # launches between two messages
         found: list[tuple[int, int, Callable[[], None]]] = []
@@ -311,7 +311,7 @@ class LcsTable:
         return [(until, hand_over) for until, _, hand_over in sorted(found, key=lambda one: one[:2])]
 
     def _launch(self, row: int, end: int, progress: CountCallback | None) -> None:
-        """Queue the launches up to ``end``, in recorded sequences: each up to the end of the chunk that it writes to."""
+        """Queue the launches up to ``end``, in recorded sequences, each up to the end of the chunk that it writes."""
         per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
         while row < end:
             until = min(end, (row // per_chunk + 1) * per_chunk)
