@@ -250,7 +250,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """About a second of one core's work: an ant's tour takes the square of the number of cities."""
+        """Return options for about a second of one core's work: an ant's tour takes n^2 steps."""
         return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
 
 

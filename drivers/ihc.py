@@ -111,7 +111,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         )
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
+        """Return options for about a second on one core: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
         climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
         return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 

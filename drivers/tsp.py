@@ -53,7 +53,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
         return self.algorithm != THREE_OPT
 
     def of_local_search(self) -> list[str]:
-        """Return the options given that iterated 3-opt does not have, as they are written."""
+        """Return the given options that iterated 3-opt does not have, as on the command line."""
         own = SearchOptions.__dataclass_fields__.keys() - SHARED_OPTIONS - Options.__dataclass_fields__.keys()
         listed = (one for one, _ in self.declared() if one.name in own)
         return [option_flag(option) for option in listed if getattr(self, option.name) != option.default]

@@ -282,7 +282,7 @@ def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
 
 @lru_cache(maxsize=1024)
 def plain_form(cls: type, owner: str = "") -> BundleForm | None:
-    """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
+    """Return the form of all bundles of a class without placed tables; None if the class has inner bundles."""
     kinds = fields_of(cls).items()
     inner = any(is_bundle(kind) for _, kind in kinds)
     return None if inner else form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds))

@@ -234,7 +234,7 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
 
 
 def _check_decorated(function: Any) -> None:
-    """Refuse to decorate what is no plain Python function."""
+    """Refuse to decorate anything but a plain Python function."""
     if isinstance(function, Source):
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)

@@ -113,7 +113,7 @@ class Problem:
         return bool(vars(type(self)).get("tested", False))
 
     def cost(self, solution: np.ndarray, /) -> int:
-        """Score a solution from scratch, in plain NumPy: what every search is held to."""
+        """Score a solution from scratch in plain NumPy; results of searches are checked by it."""
         raise WrongCost(
             f"{self.name}: {type(self).__name__} has no `cost`: expected def cost(self, solution), which returns "
             "the cost of a solution as an int, by plain NumPy"

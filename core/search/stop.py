@@ -58,12 +58,12 @@ class Stop(NamedTuple):
 
     @property
     def limit(self) -> int | None:
-        """Iterations at most; None: as many as the other criteria let through."""
+        """Largest number of iterations; None if unlimited."""
         return None if self.iterations == MOST else self.iterations
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of the criteria that say something."""
+        """Names of the criteria that differ from the default."""
         return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
 
     def only(self, search: str, *honoured: str) -> Stop:

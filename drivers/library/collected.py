@@ -59,7 +59,7 @@ class CollectedRepetitions(Repetitions):
         return list(results)
 
     def begin(self, done: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def done_before(self, recorded: int) -> int:
         """None: a record holds no solution, and what was found before ranks were lost may be a lost rank's."""
@@ -115,7 +115,7 @@ class CollectedRepetitions(Repetitions):
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
     def end(self, done: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 # --- Ctrl-C ---

@@ -230,7 +230,7 @@ def refuse_missing_bundle(error: TypeError) -> None:
 
 
 def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
-    """The options of a problem's program: those of local search, and one for each parameter of its constructor.
+    """Return the options of a problem's program: those of local search, and one for each parameter of its constructor.
 
     Raises
     ------

@@ -285,7 +285,7 @@ class ParallelBenefitCheck:
 
 
 def report_idle_ranks(parts: int, what: str, ranks: int) -> None:
-    """Say how many ranks have nothing to do, if there are fewer parts (walks, climbers, colonies) than ranks."""
+    """Print the number of ranks without work, if there are fewer parts (walks, climbers, colonies) than ranks."""
     idle = ranks - parts
     if idle > 0:
         print_note(f"{parts} {what} for {ranks} ranks: {idle} of them {'has' if idle == 1 else 'have'} no work")

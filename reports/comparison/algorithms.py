@@ -95,7 +95,7 @@ class InstanceRuns:
         return {of: compare_pairs(pairs) for of, pairs in pairs_of.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
-        """Say what a reader of the tests must know of these runs, in sentences without their full stops."""
+        """Return notes on these runs for readers of the tests: sentences without full stops."""
         stopped = self.samples[self.samples["stop"].notna()]
         if not stopped.empty:
             names = ", ".join(stopped["work"].unique())

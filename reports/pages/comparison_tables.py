@@ -101,7 +101,7 @@ def _speedup(row: ComparedRun) -> str:
 
 
 def _energy(record: Record) -> str:
-    """Word joules of a repetition by source; only of the repetitions that have them."""
+    """Return the joules of a repetition by source as text, from the repetitions that have them."""
     drawn: dict[str, list[float]] = {}
     for repetition in record.repetitions:
         for source, joules in (repetition.energy_j or {}).items():

@@ -202,7 +202,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
 
 
 def differences(folder: Path) -> list[str]:
-    """Say in which lines the pages of a folder differ from what its records say now, and what has no records.
+    """Return the lines of a folder's pages that differ from its records, and the reports without records.
 
     Raises `UserError` as `write` does.
     """

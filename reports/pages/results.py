@@ -127,7 +127,7 @@ class ResultsTable(NamedTuple):
 
 
 def page_path(folder: Path) -> Path:
-    """The page that has the tables; the file says where it is, seen from the folder.
+    """Return the path of the page with the tables, which the file names relative to the folder.
 
     Raises `UserError` as `read` does.
     """
@@ -183,7 +183,7 @@ def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -
 
 
 def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
-    """The exhibit of a choice: of several halves of a table the first that has the row."""
+    """Return the exhibit of a choice: of several halves of a table the first that has the row."""
     exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name == choice.exhibit and not exhibit.of]
     return next(
         (exhibit for exhibit in exhibits if any(line.key == choice.line for line in exhibit.lines)), exhibits[0]

@@ -1,7 +1,7 @@
 """Branch and bound for a shortest tour with 1-trees.
 
-Branching on a city of the 1-tree with more than two edges, into "not the first edge", "the first but not the second"
-and "both": T. Volgenant, R. Jonker, European Journal of Operational Research 9 (1982).
+A city of the 1-tree with more than two edges makes three branches: "not the first edge", "the first but not the second"
+and "both" (T. Volgenant, R. Jonker, European Journal of Operational Research 9, 1982).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Loops:
         return [keep, tree.While(tree.Compare(boolean, "ne", left, zero), [first, rest, *body])]
 
     def loop_body(self, node: ast.For, name: str) -> list[Any]:
-        """The body of a loop that may run no times, in which ``name`` has a value."""
+        """Translate the body of a loop that may have no rounds; ``name`` has a value in it."""
         before = self.context.defined
         self.context.open_loops.append([])
         body, _ = self.context.branch(node.body, None if before is None else before | {name})

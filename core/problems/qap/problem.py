@@ -139,7 +139,7 @@ def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
 
 @function
 def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, qap: Assignment) -> i32:
-    """A worker's part of the same sum: the facilities that stay are shared out."""
+    """Return a worker's part of the same sum; workers share the facilities that stay."""
     i, j, k = move.i, move.j, move.k
     added = 0
     if worker == 0:

@@ -87,7 +87,7 @@ class StringPair:
         self.sha256 = content.hexdigest()
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
-        """Say what speaks against a result, as the end of "the scorer finds ..."; None if nothing does.
+        """Return the fault of a result, as the end of "the scorer finds ..."; None if nothing does.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ class HeldKarpTrace:
         return np.array([0, *out, *home[::-1]], np.int64)
 
     def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
-        """Copy one half to the device: steps to an element from another."""
+        """Copy the steps between the elements of one half to the device."""
         chosen = [element + 1 for element in cities]
         steps = distances[np.ix_(chosen, chosen)].T
         backend, start = self.launches.backend, self.starts[side][1]
