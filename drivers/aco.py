@@ -169,7 +169,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
-        """The colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.ant_colony import AntColony
 
@@ -208,7 +208,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
-        """The settings, and the limits beside the number of iterations."""
+        """Return the settings, and the limits beside the number of iterations."""
         limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
@@ -227,7 +227,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
-        """The best tour of all colonies."""
+        """Return the best tour of all colonies."""
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"

@@ -108,7 +108,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.exact import ExactSearch
 
@@ -142,7 +142,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return settings
 
     def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
-        """The shortest tour; the number of nodes depends on when the incumbent improved."""
+        """Return the shortest tour; the number of nodes depends on when the incumbent improved."""
         known = " (the optimum)" if run.problem.optimum == outcome.length else ""
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
         root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "

@@ -134,7 +134,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return task._replace(options=options.settled(task.problem).by_mapping())
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
         alone = Rehearsal(ranks)
@@ -176,7 +176,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
     def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
-        """The shortest tour of all, or of a neighbourhood."""
+        """Return the shortest tour of all, or of a neighbourhood."""
         instance, k = run.problem, run.options.k
         if k is None:
             known = " (the optimum)" if instance.optimum == outcome.length else ""

@@ -57,7 +57,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
-        """The search, compiled and warm."""
+        """Return the search, compiled and warm."""
         search: Any
         if options.method == "core":
             from core.search.dp.knapsack.expanding_core import KnapsackCore

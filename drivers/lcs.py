@@ -96,7 +96,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         return Task(options.by_mapping(), pair, pair.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.dp.lcs.search import LongestCommonSubsequence
 

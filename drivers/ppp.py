@@ -55,7 +55,7 @@ class PppWorkload(LocalSearchWorkload):
     iterations, usual_size = 160, 73**3
 
     def load_problem(self, options: PppOptions) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.ppp.problem import Ppp
 
         problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")

@@ -103,7 +103,7 @@ class TspWorkload(LocalSearchWorkload):
         return Task(settled.with_limits(ranks), problem, source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        """The search, compiled and warm."""
+        """Return the search, compiled and warm."""
         if options.has_plan:
             return super().search(backend, ranks, problem, options)
         from cluster.mpi.proxies import Rehearsal
@@ -150,7 +150,7 @@ class TspWorkload(LocalSearchWorkload):
         return super().execution(run) if run.options.has_plan else {"team_size": run.search.team_size}
 
     def result(self, run: PreparedRun[Any], outcome: Any) -> RepetitionResult:
-        """The best tour of all walks."""
+        """Return the best tour of all walks."""
         if run.options.has_plan:
             return super().result(run, outcome)
         return RepetitionResult.of(

@@ -208,7 +208,7 @@ class Problem:
 
 
 def checked_problem(problem: Any) -> Problem:
-    """The problem itself, once it is made.
+    """Return the problem itself, once it is made.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def checked_array(what: str, kind: Array, value: Any, reader: Function | None = 
 
 
 def checked_number(what: str, kind: Any, value: Any) -> bool | int | float:
-    """The number of a field, as Python has it; ``what`` begins the message of a refusal."""
+    """Return the number of a field, as Python has it; ``what`` begins the message of a refusal."""
     if isinstance(value, np.ndarray):
         raise WrongData(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
     if not isinstance(value, NUMBERS):

@@ -143,7 +143,7 @@ MOST_SAFETY_FACTOR = 128.0
 
 
 def allowance_s(limit_s: float) -> float:
-    """Seconds by which a run may exceed its time limit: a tenth, at least 50 and at most 250 ms."""
+    """Return the seconds by which a run may exceed its time limit: a tenth, at least 50 and at most 250 ms."""
     return min(MOST_LATE_S, max(LEAST_LATE_S, LATE_PART * limit_s))
 
 

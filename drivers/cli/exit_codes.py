@@ -101,7 +101,7 @@ def report_error(error: BaseException) -> int:
 
 
 def find_memory_error(error: BaseException | None) -> BaseException | None:
-    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    """Return the error that tells which memory was refused, to us or to the loader of a library; None if none was."""
     if isinstance(error, MemoryError):
         return error
     if not isinstance(error, (OSError, ImportError)):

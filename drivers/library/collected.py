@@ -107,7 +107,7 @@ class CollectedRepetitions(Repetitions):
             self.unconfirmed = self.contradiction(shown)
 
     def contradiction(self, result: Result) -> Unconfirmed:
-        """The error for a result that one of the last opinions contradicts."""
+        """Return the error for a result that one of the last opinions contradicts."""
         cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
         if isinstance(self.run.search, LocalSearch) and cost is not None:
             return Unconfirmed(self.run.search.plan.searched, result, cost)

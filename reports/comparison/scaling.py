@@ -117,7 +117,7 @@ class ScalingCurve:
         )
 
     def table(self) -> TextTable:
-        """The points, a row each."""
+        """Return the points, a row each."""
         caption, speedup = f"Strong scaling of {self.name}: the same work on more ranks", ">speed-up over one rank"
         if self.weak:
             caption, speedup = f"Weak scaling of {self.name}: the work grows with the ranks", ">scaled speed-up"

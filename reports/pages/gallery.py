@@ -164,7 +164,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
 
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
-    """The tables and figures of a paper that have data of their own."""
+    """Return the tables and figures of a paper that have data of their own."""
     return () if name in OTHERS else tuple(exhibit for exhibit in load(name).exhibits if not exhibit.of)
 
 
@@ -230,7 +230,7 @@ def _say_staleness(page: Path, line: str) -> None:
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
-    """The lines in which a file differs from what is expected of it; lines about stale runs are left out.
+    """Return the lines in which a file differs from what is expected of it; lines about stale runs are left out.
 
     Each change of a kernel makes runs stale, and makes no page wrong.
     """

@@ -211,7 +211,7 @@ class TargetAttempts:
 
 
 def success_rate(reached: int, runs: int) -> Estimate:
-    """The part of runs that reached a target, with Wilson's 95 % interval.
+    """Return the part of runs that reached a target, with Wilson's 95 % interval.
 
     E. B. Wilson: Probable inference, the law of succession, and statistical inference. Journal of the American
     Statistical Association 22 (158), 1927, pp. 209-212.

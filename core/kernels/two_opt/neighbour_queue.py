@@ -113,7 +113,7 @@ def waiting_city(x: i32, one: QueueClimb) -> i32:
 
 @function
 def best_of_lane(looked: i32, one: QueueClimb) -> u64:
-    """The best of this lane's share of the moves of the first ``looked`` cities; its key is pair * 2 + side."""
+    """Return the best of this lane's share of the moves of the first ``looked`` cities; its key is pair * 2 + side."""
     best = NO_MOVE
     for x in range(lane(), looked * NEAR, team_size()):
         city = waiting_city(x, one)
@@ -135,7 +135,7 @@ def best_of_lane(looked: i32, one: QueueClimb) -> u64:
 
 @function
 def scan(last: u64, one: QueueClimb) -> u64:
-    """The best move of the first cities in the queue that have one; cities without leave the queue."""
+    """Return the best move of the first cities in the queue that have one; cities without leave the queue."""
     while one.queue.line[COUNT] > 0:
         looked = min(BATCH, one.queue.line[COUNT])
         if lane() == 0:

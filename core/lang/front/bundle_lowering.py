@@ -73,7 +73,7 @@ class Bundles:
         return tree.Local(value.type, name)
 
     def passed_bundle(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> tuple[Bundle, tree.BundleType]:
-        """A bundle as an argument for a parameter of this annotation, and the parameter's type."""
+        """Return a bundle as an argument for a parameter of this annotation, and the parameter's type."""
         rows = isinstance(kind, RowsOf)
         declared = kind.bundle if rows else kind
         value = self.references.bundle(node)

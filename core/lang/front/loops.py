@@ -161,7 +161,7 @@ class Loops:
         return [tree.Continue()]
 
     def leave(self, node: Any, word: str) -> list[set[str] | None]:
-        """The innermost loop's list of what is defined where it is left."""
+        """Return the innermost loop's list of what is defined where it is left."""
         loop = self.context.open_loops[-1]
         if loop is None:
             self.refuse(node, f"{word} inside unroll; write a condition, or use range")

@@ -193,7 +193,7 @@ class Grid(Diagonals):
 
 
 def upload_problem_data(backend: Any, problem: Waves) -> Any:
-    """The data of a problem on a device, which only reads them."""
+    """Return the data of a problem on a device, which only reads them."""
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
