@@ -26,7 +26,7 @@ class LostOutputError(Exception):
         self.exit_code = BROKEN_PIPE_EXIT if isinstance(error, BrokenPipeError) else 1
 
     def tell(self) -> int:
-        """Say what happened unless it is no mistake; returns the exit code."""
+        """Print the error, unless the reader has closed the pipe; return the exit code."""
         if self.exit_code != BROKEN_PIPE_EXIT:
             print(f"error: {self}", file=sys.stderr)
         return self.exit_code

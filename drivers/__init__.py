@@ -1,5 +1,8 @@
 """Programs of the suite: one module for each `python -m drivers.NAME`, and packages with the code that they share.
 
+A program declares a workload (`drivers.workload.declaration.Workload`) and its options. `runs` executes it, writes
+records, and prints results; `experiments` starts many runs and makes a page of `reports` from their records.
+
 Other packages do not import `drivers`; `onekernel.py` takes the library from `drivers.library`.
 A module that is no program belongs in a package: workload, options, runs, experiments, library, cli, peers, cluster.
 Programs of further problems are in the folder `more`, from where `drivers.labs` and its like are imported.

@@ -88,7 +88,7 @@ class AntOptions(
     plot: OutputFile | None = None
 
     def settled(self) -> AntOptions:
-        """These options with what the command line left open filled in.
+        """Return these options with defaults filled in.
 
         Raises `UserError` if an option changes nothing without another, or for an invalid stop criterion.
         """
@@ -98,7 +98,7 @@ class AntOptions(
         return settled
 
     def chosen_stop(self) -> Stop:
-        """The stop criteria, combined."""
+        """Return the combined stop criteria."""
         from core.search.stop import Iterations, Seconds, Stop, Target
 
         stop = Stop()
@@ -113,7 +113,7 @@ class AntOptions(
         return stop
 
     def settings(self) -> Settings:
-        """The settings, after a look at options that would change nothing.
+        """Return the settings, after refusing options that would change nothing.
 
         Raises `UserError` if an option changes nothing without another.
         """
@@ -153,7 +153,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task:
-        """The instance, after a look at the settings."""
+        """Load the instance, after a check of the settings."""
         settled = options.settled()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "another limit")
@@ -169,7 +169,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
-        """The colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.ant_colony import AntColony
 
@@ -190,14 +190,14 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return run.searched(callback, stop, history=history)
 
     def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
-        """So few iterations, and no clock."""
+        """Return options with at most this number of iterations and no time limit."""
         options = run.options
         return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
-        """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
+        """Estimate the cities that ants compare in their steps; climbs after them are not estimated.
 
-        A target may cut it short; None where the clock does.
+        A target may end the run earlier. Returns None for a time limit.
         """
         n, settings, options = run.problem.n, run.options.settings(), run.options
         if options.iterations is None or options.seconds is not None:
@@ -208,7 +208,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
-        """The settings, and the limits beside the number of iterations."""
+        """Return the settings, and the limits beside the number of iterations."""
         limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
@@ -227,7 +227,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
-        """The best tour of all colonies."""
+        """Return the best tour of all colonies."""
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
@@ -250,7 +250,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """About a second of one core's work: an ant's tour takes the square of the number of cities."""
+        """Return options for about a second of one core's work: an ant's tour takes n^2 steps."""
         return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
 
 

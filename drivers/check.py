@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def load_module(path: str) -> ModuleType:
-    """The module of a file, which finds its neighbours as a program that is started does.
+    """Return the module of a file, which finds its neighbours as a program that is started does.
 
     Raises `UserError` if there is no such file, or it does not run.
     """
@@ -61,7 +61,7 @@ def load_module(path: str) -> ModuleType:
 
 
 def find_problem(path: str, name: str) -> Any:
-    """The problem or class of that name in a file; without a name the one class of problems that it defines.
+    """Return the problem or class of that name in a file; without a name the one class of problems that it defines.
 
     Raises `UserError` if the file has none, several, or something else of that name.
     """

@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence[str] | None], int]:
-    """The main function of a driver; its module has its own name here, by which ranks exchange what it declares.
+    """Return the main function of a driver; its module has its own name here, by which ranks exchange what it declares.
 
     Raises `UserError` if there is no program of that name.
     """
@@ -155,7 +155,7 @@ COMMAND_OPTIONS = {"--help": print_list, "-h": print_list, "--version": print_ve
 
 
 def words_to_complete() -> list[str]:
-    """The command's words before the one that a shell asks about; completes the first one itself, and then ends.
+    """Return the command's words before the one that a shell asks about; completes the first one itself, and then ends.
 
     `argcomplete` tells programs by variables, and hands them no arguments.
     """

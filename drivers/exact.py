@@ -28,7 +28,7 @@ from drivers.workload.run_time import RepetitionWork
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
-"""Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
+"""Most cities for `--verify` by another algorithm, which needs twice the memory for each city."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ExactOptions(
     enumerations=ENUMERATIONS,
     most_verified=MOST_VERIFIED,
 ):
-    """What exact search understands; an option of the search that is not given is None."""
+    """Options of exact search; an option of the search is None by default."""
 
     instance: str | None = None
     matrix: str | None = None
@@ -59,13 +59,7 @@ class ExactOptions(
     plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing, whatever the instance.
-
-        Raises
-        ------
-        UserError
-            Names the option and what it is expected with.
-        """
+        """Refuse options that would change nothing for any instance."""
         if self.enumerate is not None and self.bound != "none":
             raise UserError("--enumerate changes nothing here: expected with --bound none")
         if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
@@ -80,13 +74,7 @@ class ExactOptions(
         self.refuse_seed()
 
     def refuse_checks_of(self, instance: Any) -> None:
-        """Refuse a check that takes fewer cities.
-
-        Raises
-        ------
-        UserError
-            Names how many.
-        """
+        """Refuse a check of more cities than it supports."""
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
                 f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
@@ -113,7 +101,6 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
 
     def load(self, options: ExactOptions, ranks: int) -> Task:
-        """The instance, after a look at options that would change nothing."""
         options.refuse_idle()
         task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
         options.refuse_checks_of(task.problem)
@@ -121,7 +108,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.exact import ExactSearch
 
@@ -140,7 +127,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return search
 
     def execution(self, run: PreparedRun[ExactOptions]) -> dict[str, Any]:
-        """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
+        """Return the method of search; the bound is ``host`` if all tours were measured without the device."""
         options, search = run.options, run.search
         chosen = options.enumerate or ENUMERATIONS[0]
         settings = {
@@ -155,7 +142,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return settings
 
     def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
-        """The shortest tour; the number of nodes depends on when the incumbent improved."""
+        """Return the shortest tour; the number of nodes depends on when the incumbent improved."""
         known = " (the optimum)" if run.problem.optimum == outcome.length else ""
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
         root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
@@ -180,7 +167,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     def judges(
         self, run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
-        """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
+        """Compare with the scorer, the published optimum, and on request an algorithm without bounds and kernels."""
         yield from super().judges(run, outcome, result)
         yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
         if run.options.verify and outcome.proved:
@@ -199,18 +186,18 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
                 yield VerifierVerdict(name)
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """The thesis' bound as far as it takes seconds, which keeps every device busy; beyond, 1-trees."""
+        """Use the thesis' bound if it takes seconds, which keeps every device busy; else 1-trees."""
         return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
     def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
         return run.searched(callback, history=keeps_history(run.options))
 
     def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
-        """All tours, which are slower to come by where each is a number; nobody can tell how many a bound leaves."""
+        """Count all tours, which are slower as numbers; unknown with a bound."""
         return RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7)
 
     def on_one_core(self, options: ExactOptions) -> bool:
-        """Return True for 1-trees, which leave so few nodes that one core is done before a GPU has begun.
+        """Return True for 1-trees: they leave few nodes, so that one core is done before a GPU has begun.
 
         It takes 0.7 ms for bays29, a GPU 10 to 18.
         """
@@ -229,7 +216,7 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     distances : array_like, shape (n, n)
         Symmetric integers of at least 0; up to 30 cities.
     backend
-        Where it runs: a name as `--backend` takes it.
+        Name of the backend, as for `--backend`.
     **options
         ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled`` and ``count`` of `core.search.exact.ExactSearch`.
 
@@ -240,7 +227,7 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     Raises
     ------
     UserError
-        What `ExactSearch` refuses.
+        As `ExactSearch` raises it.
     """
     import backends
     from cluster import Solo

@@ -28,16 +28,16 @@ from drivers.workload.dynamic_programming import DpWorkload
 from drivers.workload.run_time import RepetitionWork
 
 DEFAULT_K = 8
-"""Of instances that are too large for a proof, if `--k` is not given."""
+"""Default of `--k` for instances that are too large for a proof."""
 MOST_ASYMMETRIC = 20
-"""Cities up to which `--verify` has another algorithm for asymmetric distances."""
+"""Most cities for `--verify` with asymmetric distances."""
 
 
 @dataclass(frozen=True)
 class HeldKarpOptions(
     DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K
 ):
-    """What Held and Karp's dynamic programming understands."""
+    """Options of Held and Karp's dynamic programming."""
 
     matrix: str | None = None
     k: int | None = None
@@ -52,7 +52,7 @@ class HeldKarpOptions(
         return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing, whatever the instance."""
+        """Refuse options that would change nothing for any instance."""
         self.refuse_seed()
         if self.spill is not None and not self.published:
             raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
@@ -62,7 +62,7 @@ class HeldKarpOptions(
                 raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
 
     def settled(self, instance: Any) -> HeldKarpOptions:
-        """These options with k where a proof is not possible.
+        """Return these options, with k if a proof is not possible.
 
         Raises `UserError` for options that would change nothing for this instance, or a check that is not possible.
         """
@@ -93,7 +93,7 @@ class HeldKarpOptions(
         return replace(self, k=k)
 
     def check_others(self, instance: Any) -> None:
-        """Refuse checks by others that cannot take so many cities."""
+        """Refuse checks by other algorithms that do not support this number of cities."""
         from core.problems.tsp.distances import is_symmetric
         from core.search.exact import MOST_CITIES
 
@@ -103,7 +103,7 @@ class HeldKarpOptions(
 
 
 def cross_check(instance: Any) -> tuple[str, int]:
-    """Name and result of another algorithm: branch and bound on one core, or NumPy where distances are asymmetric."""
+    """Return name and result of another algorithm: branch and bound on one core, or NumPy for asymmetric distances."""
     from core.problems.tsp.distances import is_symmetric
 
     if is_symmetric(instance.distances):
@@ -127,14 +127,14 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     standard = ("--instance", "uniform:24:seed=1")
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task:
-        """The instance, and whether the search is restricted."""
+        """Load the instance, and choose if the search is restricted."""
         options.refuse_idle()
         task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
         tours.refuse_blank_drawing(options, task.problem)
         return task._replace(options=options.settled(task.problem).by_mapping())
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
         alone = Rehearsal(ranks)
@@ -161,12 +161,12 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return super().once(run, callback) if run.options.k is None else run.searched(callback)
 
     def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-        """All transitions, of one pass if the search is restricted; waves are many launches for few cells."""
+        """Count all transitions, of one pass if the search is restricted; waves are many launches for few cells."""
         usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
         return RepetitionWork.of(run.search, usual)
 
     def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
-        """How many cities the device has room for."""
+        """Return the number of cities, and the largest one that fits the device."""
         search = run.search
         if run.options.k is not None or run.options.tiling != "auto":
             return None
@@ -176,7 +176,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
     def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
-        """The shortest tour of all, or of a neighbourhood."""
+        """Return the shortest tour of all, or of a neighbourhood."""
         instance, k = run.problem, run.options.k
         if k is None:
             known = " (the optimum)" if instance.optimum == outcome.length else ""
@@ -205,7 +205,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     def judges(
         self, run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
-        """The scorer, the published optimum, the start tour, and another algorithm if it is asked."""
+        """Compare with the scorer, the published optimum, the start tour, and on request another algorithm."""
         instance, restricted = run.problem, run.options.k is not None
         if outcome.tour is not None:
             yield tours.tour_verdict(instance, outcome.tour, outcome.length)

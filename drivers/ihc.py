@@ -22,7 +22,7 @@ from drivers.workload.history import keeps_history
 from drivers.workload.run_time import RepetitionWork
 
 MOVES = 10**9
-"""Of a comparison's repetition: about a second of one core's work, those included that a pruned scan leaves out."""
+"""Moves of a comparison's repetition, those that a pruned scan leaves out included: about a second on one core."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task:
-        """The instance, after a look at options that would change nothing, or exclude each other."""
+        """Load the instance, after refusing options that would change nothing, or exclude each other."""
         if options.assign and options.mapping != "published":
             raise UserError("--assign changes nothing here: expected with --mapping published")
         if options.scan == "pruned" and options.mapping == "published":
@@ -80,19 +80,19 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return climbing
 
     def once(self, run: PreparedRun[ClimbOptions], callback: Any) -> Any:
-        """Climb; the shortest tour is climbed to again when the clock has stopped (`result`)."""
+        """Climb; `result` repeats the best climb when the clock has stopped."""
         from core.search.stop import Iterations
 
         stop, history = Iterations(run.options.climbers), keeps_history(run.options)
         return run.searched(callback, stop, history=history, trace=False)
 
     def work(self, run: PreparedRun[ClimbOptions]) -> RepetitionWork:
-        """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
+        """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
         n = run.problem.n
         return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
-        """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
+        """Return the shortest tour of all climbs; its climb is repeated by the climber's number."""
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
         tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
@@ -111,7 +111,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         )
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
+        """Return options for about a second on one core: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
         climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
         return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 

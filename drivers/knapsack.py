@@ -34,7 +34,7 @@ GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incum
 
 
 def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
-    """An objection where the largest value is another one; an incumbent may be smaller."""
+    """Return the objection if another value is the largest; an incumbent may be smaller."""
     wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
     return f"{who} value {best}" if wrong else None
 
@@ -57,7 +57,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
-        """The search, compiled and warm."""
+        """Return the search, compiled and warm."""
         search: Any
         if options.method == "core":
             from core.search.dp.knapsack.expanding_core import KnapsackCore
@@ -80,7 +80,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return search
 
     def once(self, run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
-        """Search once; branch and bound may give up."""
         from core.search.stop import Seconds
 
         if not run.options.bounded:
@@ -91,11 +90,11 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return {"method": run.options.method}
 
     def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
-        """How the table is computed, if there is one."""
+        """Return the settings of the table, if there is one."""
         return {**super().execution(run), "tiling": None if run.options.bounded else run.options.tiling}
 
     def result(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
-        """The largest value; all cells of the table count, also those that nobody needed."""
+        """Return the largest value; all cells of the table count, even those that were not needed."""
         options, instance = run.options, run.problem
         packed = streamed = ""
         if outcome.chosen is not None:
@@ -123,7 +122,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     def judges(
         self, run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
-        """The scorer of the selection, the file's optimum, and NumPy where it is asked or quick."""
+        """Compare with the scorer of the selection, the file's optimum, and NumPy if requested or quick."""
         options, instance = run.options, run.problem
         if outcome.chosen is not None:
             weight, value = instance.weight_and_value(outcome.chosen)
@@ -139,7 +138,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             )
 
     def save(self, run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
-        """The selection as --output says."""
         path = run.options.output
         if path is not None and chosen is not None:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:

@@ -33,12 +33,12 @@ from drivers.workload.dynamic_programming import DpWorkload
 
 DEFAULT_INSTANCE = "half:20000:seed=1"
 MOST_VERIFIED_CELLS = 2_000_000_000
-"""Cells up to which the plain scorer computes the length again without being asked; it takes 0.2 s."""
+"""Most cells for which the plain scorer always computes the length again; it takes 0.2 s."""
 
 
 @dataclass(frozen=True)
 class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILINGS, most_verified=MOST_VERIFIED_CELLS):
-    """What the search for a longest common subsequence understands."""
+    """Options of the search for a longest common subsequence."""
 
     strings: tuple[str, ...] | list[str] = ()
     text: list[str] | None = None
@@ -58,7 +58,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
 
     def chosen_pair(self) -> Any:
-        """The two strings.
+        """Return the two strings.
 
         Raises `UserError` if they are named twice, or cannot be read.
         """
@@ -96,7 +96,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         return Task(options.by_mapping(), pair, pair.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.dp.lcs.search import LongestCommonSubsequence
 
@@ -115,7 +115,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         return search
 
     def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
-        """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
+        """Return the length, and the subsequence if traced; all cells count, even if a tiling computes fewer."""
         pair = run.problem
         streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
         return RepetitionResult.of(
@@ -132,7 +132,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         )
 
     def judges(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-        """The scorer of the subsequence, the generator, and plain Python if it is requested or quick."""
+        """Compare with the scorer of the subsequence, the generator, and plain Python if requested or quick."""
         from core.problems.tables.strings import lcs_length
 
         pair, length = run.problem, outcome.length

@@ -34,7 +34,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
     )
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
-        """These options with what the command line left open filled in.
+        """Return these options with defaults filled in.
 
         Raises `UserError` for a layout of histograms that the evaluation does not have.
         """
@@ -55,7 +55,7 @@ class PppWorkload(LocalSearchWorkload):
     iterations, usual_size = 160, 73**3
 
     def load_problem(self, options: PppOptions) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.ppp.problem import Ppp
 
         problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")

@@ -33,7 +33,7 @@ class QapWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 30**2
 
     def load_problem(self, options: QapOptions) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.qap.problem import Qap
 
         problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)

@@ -25,16 +25,16 @@ from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload
 from drivers.workload.run_time import RepetitionWork
 
 PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
-"""What comparisons run unless they are told otherwise: tabu search by swaps, the work of the paper's tables."""
+"""Default arguments of comparisons: tabu search by swaps, as in the paper's tables."""
 
 
 THREE_OPT = "3opt"
 HISTORY_OPTIONS = ("history", "curve", "plot")
 FEWEST_CITIES = 5
 FIRST_WALKS = 8
-"""Walks of iterated 3-opt where no option says what to do."""
+"""Default number of walks of iterated 3-opt."""
 PERTURBATIONS_PER_SECOND = 400_000
-"""Of a core, on instances of up to 10,000 cities."""
+"""Perturbations per second of a core, on instances of up to 10,000 cities."""
 SHARED_OPTIONS = {"algorithm", "iterations", "seconds", "target", "walks", "scaled", "solution", *HISTORY_OPTIONS}
 """Options that iterated 3-opt has too."""
 
@@ -53,13 +53,13 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
         return self.algorithm != THREE_OPT
 
     def of_local_search(self) -> list[str]:
-        """Return the options given that iterated 3-opt does not have, as they are written."""
+        """Return the given options that iterated 3-opt does not have, as on the command line."""
         own = SearchOptions.__dataclass_fields__.keys() - SHARED_OPTIONS - Options.__dataclass_fields__.keys()
         listed = (one for one, _ in self.declared() if one.name in own)
         return [option_flag(option) for option in listed if getattr(self, option.name) != option.default]
 
     def resolved(self) -> Self:
-        """These options with an algorithm that is not ``auto``.
+        """Return these options with an algorithm that is not ``auto``.
 
         Raises `UserError` for an option that iterated 3-opt does not have.
         """
@@ -71,7 +71,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
         return self
 
     def with_limits(self, ranks: int) -> Self:
-        """These options with walks and an end, for iterated 3-opt on a number of ranks."""
+        """Return these options with walks and a stop criterion, for iterated 3-opt on a number of ranks."""
         is_open = all(limit is None for limit in (self.walks, self.iterations, self.seconds, self.target))
         walks = self.walks or (max(FIRST_WALKS, ranks) if is_open else 1)
         iterations = self.iterations
@@ -81,7 +81,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALG
 
 
 class TspWorkload(LocalSearchWorkload):
-    """Iterated 3-opt by neighbour lists, or moves of tours in iterations that look at every pair of cities."""
+    """Iterated 3-opt by neighbour lists, or moves of tours in iterations over all pairs of cities."""
 
     name = "tsp"
     title = "iterated 3-opt and local search for the TSP"
@@ -90,7 +90,7 @@ class TspWorkload(LocalSearchWorkload):
     iterations, usual_size = 400, 100**2
 
     def load(self, options: Any, ranks: int) -> Task:
-        """The instance, and the options with everything filled in."""
+        """Load the instance, and fill in the options."""
         settled = options.resolved()
         if settled.has_plan:
             return super().load(settled, ranks)
@@ -103,7 +103,7 @@ class TspWorkload(LocalSearchWorkload):
         return Task(settled.with_limits(ranks), problem, source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        """The search, compiled and warm."""
+        """Return the search, compiled and warm."""
         if options.has_plan:
             return super().search(backend, ranks, problem, options)
         from cluster.mpi.proxies import Rehearsal
@@ -119,7 +119,7 @@ class TspWorkload(LocalSearchWorkload):
         return run.searched(callback, run.options.chosen_stop(), history=keeps_history(run.options))
 
     def shorter(self, run: PreparedRun[Any], iterations: int) -> Any:
-        """None for iterated 3-opt, whose ranks do not synchronise in every iteration."""
+        """Return None for iterated 3-opt, since its ranks do not synchronise in every iteration."""
         return super().shorter(run, iterations) if run.options.has_plan else None
 
     def on_one_core(self, options: Any) -> bool:
@@ -138,7 +138,7 @@ class TspWorkload(LocalSearchWorkload):
         return RepetitionWork(amount, "perturbations", PERTURBATIONS_PER_SECOND, at_most=is_ended)
 
     def parameters(self, run: PreparedRun[Any]) -> dict[str, Any]:
-        """What decides the search, and the stop criteria."""
+        """Return the settings that decide the search, and the stop criteria."""
         if run.options.has_plan:
             return super().parameters(run)
         stop = run.options.chosen_stop()
@@ -146,11 +146,11 @@ class TspWorkload(LocalSearchWorkload):
         return {"algorithm": THREE_OPT, **run.search.parameters, **limits}
 
     def execution(self, run: PreparedRun[Any]) -> Mapping[str, Any]:
-        """How the search laid its work on the device."""
+        """Return the team size of iterated 3-opt, or the settings of local search."""
         return super().execution(run) if run.options.has_plan else {"team_size": run.search.team_size}
 
     def result(self, run: PreparedRun[Any], outcome: Any) -> RepetitionResult:
-        """The best tour of all walks."""
+        """Return the best tour of all walks."""
         if run.options.has_plan:
             return super().result(run, outcome)
         return RepetitionResult.of(
@@ -170,7 +170,7 @@ class TspWorkload(LocalSearchWorkload):
         )
 
     def headline(self, run: PreparedRun[Any]) -> str:
-        """What runs, and on what."""
+        """Return algorithm and instance in a line."""
         if run.options.has_plan:
             return super().headline(run)
         walks, backend, ranks = run.options.walks, run.search.backend, run.ranks
@@ -182,7 +182,7 @@ class TspWorkload(LocalSearchWorkload):
         )
 
     def load_problem(self, options: TspOptions) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and the source of its instance."""
         from core.problems.tsp.problem import TspTour
 
         task = tours.available_instance(options)

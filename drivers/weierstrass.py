@@ -41,7 +41,7 @@ class WeierstrassWorkload(LocalSearchWorkload):
     iterations, usual_size = 20, 10 * 10_000
 
     def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.weierstrass.problem import Weierstrass
 
         settings = {"points": options.points, "dtype": options.dtype, "seed": options.seed}

@@ -120,7 +120,7 @@ def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequen
 
 
 def print_paths(written: Sequence[Path]) -> None:
-    """Print where the report is; whoever reads may have gone.
+    """Print the paths of the report; standard output may be closed.
 
     Raises `UserError` if standard output cannot be written.
     """
@@ -129,7 +129,7 @@ def print_paths(written: Sequence[Path]) -> None:
             print(path)
         sys.stdout.flush()
     except OSError as error:
-        # What Python holds back it would try to write once more at its end.
+        # Python would try to write buffered output again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None

@@ -29,7 +29,7 @@ class Runs(list[Record]):
         return frame.frame(self)
 
     def compared(self) -> list[ComparedSection]:
-        """The runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
+        """Return the runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
 
         Raises
         ------

@@ -90,7 +90,7 @@ def tests_of(files: set[str]) -> list[str]:
         return []
     files = files | {module for file in files for module in beside(file)}
     modules = [one for one in sorted(known()) if one.rpartition("/")[2].startswith("test_") and (ROOT / one).exists()]
-    return [one for one in modules if reached_by([one]) & files]
+    return [module for module in modules if reached_by([module]) & files]
 
 
 def beside(file: str) -> set[str]:

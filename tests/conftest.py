@@ -89,14 +89,14 @@ def pocl():
 
 def wide():
     """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes rightly, which PoCL does not."""
-    made = backends.create("opencl", of_platform(icd.INTEL, "opencl-intel"))
-    made.capabilities = made.capabilities._replace(
+    opened = backends.create("opencl", of_platform(icd.INTEL, "opencl-intel"))
+    opened.capabilities = opened.capabilities._replace(
         max_team_size=1024, shared_bytes=48 << 10, compute_units=4, lanes_resident=2048
     )
-    wrong = self_test.find_failure(made)
+    wrong = self_test.find_failure(opened)
     if wrong:
         raise backends.Unavailable(f"failed its self-test: {wrong}")
-    return made
+    return opened
 
 
 def _made(name):

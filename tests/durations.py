@@ -43,11 +43,11 @@ class Durations:
         if hasattr(session.config, "workeroutput"):
             return
         kept = json.loads(self.file.read_text()) if self.file.exists() else {}
-        made = kept | {
+        content = kept | {
             name: table(self.tests, name) for name in TIERS if any(name == one for one, _ in self.tests.values())
         }
-        made["cores"] = len(os.sched_getaffinity(0))
-        self.file.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
+        content["cores"] = len(os.sched_getaffinity(0))
+        self.file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
 
 
 def table(tests, name):

@@ -72,24 +72,24 @@ def sources():
 
 def marked(statements):
     """The statements, each with one before it that marks its line."""
-    found = []
-    for one in statements:
+    marked_statements = []
+    for statement in statements:
         for inner in ("body", "orelse"):
-            if hasattr(one, inner):
-                setattr(one, inner, marked(getattr(one, inner)))
-        place = ast.Subscript(ast.Name(REACHED, ast.Load()), ast.Constant(one.lineno), ast.Store())
-        found += [ast.copy_location(ast.Assign([place], ast.Constant(1)), one), one]
-    return found
+            if hasattr(statement, inner):
+                setattr(statement, inner, marked(getattr(statement, inner)))
+        place = ast.Subscript(ast.Name(REACHED, ast.Load()), ast.Constant(statement.lineno), ast.Store())
+        marked_statements += [ast.copy_location(ast.Assign([place], ast.Constant(1)), statement), statement]
+    return marked_statements
 
 
 def lines_of_kernels(text):
     """The first lines of all statements in a file's kernels and functions, but for docstrings; sorted."""
-    found = set()
-    for one in ast.walk(ast.parse(text)):
-        if isinstance(one, ast.FunctionDef) and any(map(is_ours, one.decorator_list)):
-            inside = [s for statement in one.body for s in ast.walk(statement) if isinstance(s, ast.stmt)]
-            found |= {s.lineno for s in inside if not is_text(s)}
-    return sorted(found)
+    numbers = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and any(map(is_ours, node.decorator_list)):
+            inside = [s for statement in node.body for s in ast.walk(statement) if isinstance(s, ast.stmt)]
+            numbers |= {s.lineno for s in inside if not is_text(s)}
+    return sorted(numbers)
 
 
 def is_ours(decorator):
@@ -117,11 +117,11 @@ def table(lines, reached):
     counts = {name: (sum(reached[name][n] for n in found) if name in reached else 0) for name, found in lines.items()}
     lines = {name: found for name, found in lines.items() if found}
     width = max(map(len, lines), default=0)
-    for name, found in lines.items():
-        missed = ranges(found, reached.get(name, bytearray(found[-1] + 1)))
+    for name, numbers in lines.items():
+        missed = ranges(numbers, reached.get(name, bytearray(numbers[-1] + 1)))
         left_out = f", and {len(missed) - MOST_RANGES} more" if len(missed) > MOST_RANGES else ""
-        told = f"  not {', '.join(missed[:MOST_RANGES])}{left_out}" if missed else ""
-        yield f"{name:<{width}} {share(counts[name], len(found))}{told}"
+        gaps = f"  not {', '.join(missed[:MOST_RANGES])}{left_out}" if missed else ""
+        yield f"{name:<{width}} {share(counts[name], len(numbers))}{gaps}"
     every = sum(map(len, lines.values()))
     yield f"{'all':<{width}} {share(sum(counts.values()), every)} of {every:,} lines"
 
@@ -133,12 +133,12 @@ def share(part, whole):
 
 def ranges(lines, reached):
     """The lines that were not reached, neighbours among all that count in one range, as text."""
-    found = []
+    joined = []
     for before, n in zip([0, *lines], lines, strict=False):
         if reached[n]:
             continue
-        if found and found[-1][1] == before:
-            found[-1][1] = n
+        if joined and joined[-1][1] == before:
+            joined[-1][1] = n
         else:
-            found.append([n, n])
-    return [str(first) if first == last else f"{first}-{last}" for first, last in found]
+            joined.append([n, n])
+    return [str(first) if first == last else f"{first}-{last}" for first, last in joined]

@@ -36,7 +36,7 @@ MAY_IMPORT = {
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")
 """Packages of `drivers`; each imports only those before it, and no program."""
 for layer, name in enumerate(LAYERS):
-    MAY_IMPORT[f"drivers.{name}"] = (*PACKAGES[:-1], *(f"drivers.{one}" for one in LAYERS[: layer + 1]))
+    MAY_IMPORT[f"drivers.{name}"] = (*PACKAGES[:-1], *(f"drivers.{layer}" for layer in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "pandas", "rich", "jinja2"),
@@ -78,17 +78,17 @@ def project_imports(path: Path, root: Path = ROOT) -> list[str]:
 
     Imports in functions and below `if TYPE_CHECKING:` count as those at the top do.
     """
-    found = []
+    names = []
     package = path.relative_to(root).parent.parts
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *filter(None, [node.module])])
             # The last name may be a module too: `from core import lang`.
-            found += [f"{module}.{alias.name}" for alias in node.names]
-    return [module for module in found if is_in(module, PACKAGES)]
+            names += [f"{module}.{alias.name}" for alias in node.names]
+    return [module for module in names if is_in(module, PACKAGES)]
 
 
 @cache
@@ -126,15 +126,15 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     Every circle found is broken at one import before the search continues, so few overlapping ones are listed.
     """
     rest = {module: set(imported) for module, imported in graph.items()}
-    found = []
+    circles_found = []
     while True:
         try:
             graphlib.TopologicalSorter(rest).prepare()
         except graphlib.CycleError as error:
             circle = error.args[1]
         else:
-            return found
-        found.append(circle)
+            return circles_found
+        circles_found.append(circle)
         rest[circle[1]].remove(circle[0])
 
 
@@ -315,13 +315,13 @@ def test_core_names_no_device():
 
 def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
     """Return the names of backends in an expression, also through the module's constants."""
-    found = set()
+    names = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and part.value in backends.NAMES:
-            found.add(part.value)
+            names.add(part.value)
         elif isinstance(part, ast.Name):
-            found |= constants.get(part.id, set())
-    return found
+            names |= constants.get(part.id, set())
+    return names
 
 
 def compared(tree: ast.Module) -> list[tuple[int, str]]:
@@ -333,7 +333,7 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    found = []
+    comparisons = []
     for node in ast.walk(tree):
         sides: list[ast.AST] = []
         if isinstance(node, ast.Compare):
@@ -341,8 +341,8 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
             sides = [side for side in [node.left, *node.comparators] if not isinstance(side, ast.Call | ast.Subscript)]
         elif isinstance(node, ast.MatchValue):
             sides = [node.value]
-        found += [(node.lineno, name) for side in sides for name in sorted(names_in(side, constants))]
-    return found
+        comparisons += [(node.lineno, name) for side in sides for name in sorted(names_in(side, constants))]
+    return comparisons
 
 
 def test_no_other_package_compares_with_a_backends_name():

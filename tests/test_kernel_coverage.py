@@ -50,10 +50,10 @@ def test_lines_are_marked_when_they_are_reached(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     backend = PythonBackend(PythonBackend.devices()[0])
     backend.launch(module.k, 1, 2, backend.upload(np.array([3, 1, 2, 0], np.int32)), 4)
-    every = lines_of_kernels(TEXT)
-    assert every == [6, 7, 8, *range(14, 26)]
-    assert [n for n in every if not recorder.reached["program.py"][n]] == NOT_REACHED
-    rows = list(table({"program.py": every, "other.py": [3, 4, 9], "without.py": []}, recorder.reached))
+    numbers = lines_of_kernels(TEXT)
+    assert numbers == [6, 7, 8, *range(14, 26)]
+    assert [n for n in numbers if not recorder.reached["program.py"][n]] == NOT_REACHED
+    rows = list(table({"program.py": numbers, "other.py": [3, 4, 9], "without.py": []}, recorder.reached))
     assert rows == [
         "program.py  66.6 %  not 7, 21, 23-25",
         "other.py     0.0 %  not 3-9",

@@ -25,14 +25,14 @@ def make(tmp_path):
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "cluster/setup.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    tools, told = tmp_path / "tools", tmp_path / "told"
+    tools, written = tmp_path / "tools", tmp_path / "told"
     tools.mkdir()
     program(tools / "python", PYTHON)
     program(tools / "ldconfig", "#!/bin/sh\n")
-    paths = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "TOLD": str(told), "FAILS": str(tmp_path / "fails")}
+    paths = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "TOLD": str(written), "FAILS": str(tmp_path / "fails")}
 
     def run(*arguments, code=0):
-        told.write_text("")
+        written.write_text("")
         environment = {name: value for name, value in os.environ.items() if name not in ("EXTRAS", "MAKEFLAGS")}
         done = subprocess.run(
             ["make", *arguments, "PYTHON=python"],
@@ -43,7 +43,7 @@ def make(tmp_path):
             timeout=60,
         )
         assert (done.returncode != 0) == (code != 0), done.stderr
-        asked = [line.rpartition(" ")[2] for line in told.read_text().splitlines() if " install " in line]
+        asked = [line.rpartition(" ")[2] for line in written.read_text().splitlines() if " install " in line]
         return [one.removeprefix(".[").removesuffix("]") for one in asked]
 
     return run

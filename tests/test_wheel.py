@@ -82,7 +82,7 @@ def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
     version = importlib.metadata.version("onekernel")
     assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
     assert "cpu" in installed("onekernel", "devices").stdout
-    for told, line in (
+    for message, line in (
         ("confirmed by the scorer", "onekernel ihc --climbers 10"),
         ("lcs", "onekernel overview --seconds-each 0 --workloads lcs --backends cpu --ranks"),
         ("oneil2011", "onekernel reproduce --list"),
@@ -92,5 +92,5 @@ def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
         ("lightest", "onekernel report csv runs.jsonl"),
     ):
         done = installed(*line.split())
-        assert done.returncode == 0 and told in done.stdout, (line, done.stdout, done.stderr)
+        assert done.returncode == 0 and message in done.stdout, (line, done.stdout, done.stderr)
         assert "failed" not in done.stdout, (line, done.stdout, done.stderr)

@@ -160,12 +160,12 @@ OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_o
 
 def twin(backend):
     """The same device for another thread."""
-    made = copy.copy(backend)
-    made._collectives = {}
-    made.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
+    copied = copy.copy(backend)
+    copied._collectives = {}
+    copied.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
     for name in OF_THE_DEVICE:
-        setattr(made, name, locked(getattr(made, name)))
-    return made
+        setattr(copied, name, locked(getattr(copied, name)))
+    return copied
 
 
 def locked(method):

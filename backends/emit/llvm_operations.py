@@ -138,7 +138,7 @@ class LlvmOperations:
         return store
 
     def kind_literal(self, kind: str) -> Any:
-        """``literal_u64(5)``."""
+        """Make an intrinsic for literals of a type, such as ``literal_u64(5)``."""
         scalar = self.numba[kind]
 
         def literal(typing: Any, value: Any) -> Any:
@@ -222,7 +222,7 @@ class LlvmOperations:
         return getattr(builder, "f" + operation)(*values)
 
     def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
-        """``sin``, ``cos``, ``exp``, ``log`` or ``pow``."""
+        """Emit ``sin``, ``cos``, ``exp``, ``log`` or ``pow``."""
         return self.call(builder, f"llvm.{operation}.{kind}", values)
 
     @staticmethod

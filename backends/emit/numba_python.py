@@ -206,7 +206,7 @@ class CpuPython(NumbaPython):
 
 
 class CudaPython(NumbaPython):
-    """A team is a block. All shared arrays lie in the block's dynamic shared memory, one behind the other."""
+    """A team is a block. All shared arrays lie in the block's dynamic shared memory, one after the other."""
 
     module = "backends.emit.cuda_operations"
 

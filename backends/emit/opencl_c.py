@@ -81,7 +81,7 @@ class OpenClC(ProgramPrinter):
         self.line("}")
 
     def parameter(self, name: str, kind: Any, alone: bool) -> str:
-        """The declaration of one parameter.
+        """Return the declaration of one parameter.
 
         ``restrict`` only where a kernel never writes, or a team is one lane: compilers take it to mean that no other
         lane writes either, and keep old values over a barrier. (Without it PoCL compiles for minutes.)

@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line."""
     ranks_parser = RankParser(
         prog=invocation("cluster launch"),
         description=__doc__,

@@ -36,7 +36,7 @@ def add_placement_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_program_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the program and its options, all words behind its name."""
+    """Add the arguments for the program and its options: all words after its name."""
     parser.add_argument(
         "program",
         nargs=argparse.REMAINDER,

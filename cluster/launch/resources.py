@@ -83,7 +83,7 @@ def find_resources(environment: Mapping[str, str]) -> LaunchResources:
 
 
 def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
-    """Slurm's allocation, if this process is inside one."""
+    """Return Slurm's allocation if this process is inside one."""
     if ALLOCATION not in environment:
         return None
 

@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line."""
     ranks_parser = RankParser(prog=invocation("cluster slurm"), description=__doc__)
     add_placement_options(ranks_parser)
     ranks_parser.add_argument("--nodes", type=positive, metavar="N", help="hosts")
@@ -143,7 +143,7 @@ def launch_words(options: argparse.Namespace) -> list[str]:
 
 
 def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], state: Sequence[str]) -> str:
-    """The batch script.
+    """Return the batch script.
 
     Raises `UserError` for a word that no text file can hold.
 

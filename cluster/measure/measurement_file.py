@@ -222,7 +222,7 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
 
 def median_network(links: Iterable[Link]) -> Network | None:
-    """The median alpha and the median beta of links; None if there are none."""
+    """Return the median alpha and the median beta of links; None if there are none."""
     chosen = list(links)
     if not chosen:
         return None
@@ -294,6 +294,6 @@ def explained(message: str, content: Any) -> tuple[str, str, str]:
 
 
 def shown(value: Any) -> str:
-    """The beginning of a value, as JSON."""
+    """Return the beginning of a value, as JSON."""
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

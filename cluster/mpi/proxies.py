@@ -122,7 +122,7 @@ class Rehearsal(Solo):
     Parameters
     ----------
     ranks
-        The communicator whose rank and size it shows.
+        Communicator of the displayed rank and size.
     """
 
     is_silent = True

@@ -1,5 +1,8 @@
 """The kernel language: typed Python over flat arrays, run by teams of lanes; `LANGUAGE.md` lists all constructs.
 
+`kernel` and `function` make `Kernel` and `Function` objects, with `bundle` classes as parameters. `front` translates a
+kernel to a `tree.Program`, which a backend prints and compiles, or `reference_interpreter` runs.
+
 Import its words from here, functions written in it from `library`; backends also use `tree`, `types` and `bundles`.
 The translation to the typed tree is in `front`; code generation for devices belongs in `backends`.
 """

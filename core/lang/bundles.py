@@ -237,7 +237,7 @@ class Rows:
 
 
 def placed(instance: Any, place: str) -> Any:
-    """The bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
+    """Return the bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
 
     Kernels must not store to them then.
     """
@@ -282,7 +282,7 @@ def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
 
 @lru_cache(maxsize=1024)
 def plain_form(cls: type, owner: str = "") -> BundleForm | None:
-    """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
+    """Return the form of all bundles of a class without placed tables; None if the class has inner bundles."""
     kinds = fields_of(cls).items()
     inner = any(is_bundle(kind) for _, kind in kinds)
     return None if inner else form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds))
@@ -296,7 +296,7 @@ def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
 
 @lru_cache(maxsize=1024)
 def _owned(kind: Any, owner: str) -> Any:
-    """A field's kind with its `Generic`, if it has an owner, named after it."""
+    """Return a field's kind with its `Generic`, if it has an owner, named after it."""
     if owner and isinstance(kind, Generic):
         return Generic(f"{kind.name} of {owner}")
     if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
@@ -326,7 +326,7 @@ def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
 
 
 def _values(instance: Any, form: BundleForm) -> list[Any]:
-    """The values of `kinds_by_name`'s parameters, in the same order."""
+    """Return the values of `kinds_by_name`'s parameters, in the same order."""
     values: list[Any] = []
     if isinstance(instance, Rows):
         values.append(instance.count)
@@ -359,7 +359,7 @@ def row_sizes(instance: Any) -> dict[str, int]:
 
 @lru_cache(maxsize=1024)
 def sizes_of_rows(cls: type) -> dict[str, int | str]:
-    """The size of every `Row` field: a number, or the name of the field that holds it."""
+    """Return the size of every `Row` field: a number, or the name of the field that holds it."""
     return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, RowArray)}
 
 
@@ -378,7 +378,7 @@ def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
 
 
 def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
-    """A bundle of these fields, without a look at them."""
+    """Return a bundle of these fields, without a look at them."""
     instance: Any = object.__new__(cls)
     vars(instance).update(values)
     return instance

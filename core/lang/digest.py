@@ -53,7 +53,7 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
 
 @functools.cache
 def _words(code: CodeType) -> str:
-    """The words of a function."""
+    """Return the tokens of a function as text."""
     import inspect
     import textwrap
 

@@ -28,22 +28,22 @@ current_lane = LanePosition()
 
 
 def team_rank() -> Any:
-    """The number of this team, from 0."""
+    """Return the number of this team, from 0."""
     return i32(current_lane.team_rank)
 
 
 def team_count() -> Any:
-    """Number of teams of the launch."""
+    """Return the number of teams of the launch."""
     return i32(current_lane.team_count)
 
 
 def lane() -> Any:
-    """The number of this lane in its team, from 0."""
+    """Return the number of this lane in its team, from 0."""
     return i32(current_lane.lane)
 
 
 def team_size() -> Any:
-    """Number of lanes of a team; a constant when the kernel is compiled."""
+    """Return the number of lanes of a team; a constant when the kernel is compiled."""
     return i32(current_lane.team_size)
 
 
@@ -52,24 +52,24 @@ def barrier() -> None:
 
 
 def shared_array(count: int, element: Any) -> Any:
-    """An array that the lanes of a team share, not initialised; ``count`` is a constant."""
+    """Return an array that the lanes of a team share, not initialised; ``count`` is a constant."""
     return current_lane.shared(count, element)
 
 
 def local_array(count: int, element: Any) -> Any:
-    """An array of one lane, not initialised; ``count`` is a constant."""
+    """Return an array of one lane, not initialised; ``count`` is a constant."""
     return Memory(poisoned(count, element), element)
 
 
 def view(array: Any, offset: Any) -> Any:
-    """An array from one of its elements on, as an argument of a function."""
+    """Return an array from one of its elements on, as an argument of a function."""
     if not 0 <= int(offset) <= array.data.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.data.size} elements")
     return Memory(array.data[int(offset) :], array.element)
 
 
 def unroll(*bounds: int) -> list[Any]:
-    """A ``range`` of constants; its steps are unrolled when the kernel is compiled."""
+    """Return a ``range`` of constants; its steps are unrolled when the kernel is compiled."""
     return [i32(k) for k in range(*(int(b) for b in bounds))]
 
 
@@ -117,13 +117,13 @@ def _joined_operands(a: Any, b: Any) -> Any:
 
 
 def min(a: Any, b: Any) -> Any:  # noqa: A001
-    """The smaller of two; the first if they are unordered."""
+    """Return the smaller of two; the first if they are unordered."""
     scalar = _joined_operands(a, b)
     return scalar(b if b < a else a)
 
 
 def max(a: Any, b: Any) -> Any:  # noqa: A001
-    """The larger of two; the first if they are unordered."""
+    """Return the larger of two; the first if they are unordered."""
     scalar = _joined_operands(a, b)
     return scalar(b if b > a else a)
 
@@ -151,13 +151,13 @@ def popcount(a: Any) -> Any:
 
 
 def clz(a: Any) -> Any:
-    """Number of leading zero bits of an integer; the type's width for 0."""
+    """Return the number of leading zero bits of an integer; the type's width for 0."""
     scalar = promoted(type_of(a))
     return i32(scalar.bits - (int(a) & ((1 << scalar.bits) - 1)).bit_length())
 
 
 def mulhi(a: Any, b: Any) -> Any:
-    """The upper half of the full product of two integers."""
+    """Return the upper half of the full product of two integers."""
     scalar = _joined_operands(a, b)
     return scalar((int(a) * int(b)) >> scalar.bits)
 

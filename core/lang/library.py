@@ -70,13 +70,13 @@ def pack(cost: i32, index: u32) -> u64:
 
 @function
 def packed_cost(key: u64) -> i32:
-    """The cost in a packed key."""
+    """Return the cost in a packed key."""
     return i32(u32(key >> 32) ^ 0x80000000)
 
 
 @function
 def packed_index(key: u64) -> u32:
-    """The index in a packed key."""
+    """Return the index in a packed key."""
     return u32(key)
 
 
@@ -117,7 +117,7 @@ def random_word(seed: u64, stream: u64, step: u32, attempt: u32) -> u32:
 
 @function
 def random_below(bound: u32, seed: u64, stream: u64, step: u32) -> u32:
-    """A uniform integer in [0, bound), exactly unbiased; ``bound`` is at least 1."""
+    """Return a uniform integer in [0, bound), exactly unbiased; ``bound`` is at least 1."""
     threshold = (0 - bound) % bound
     attempt = u32(0)
     word = random_word(seed, stream, step, attempt)

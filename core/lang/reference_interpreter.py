@@ -51,7 +51,7 @@ class _Typed(ast.NodeTransformer):
         return self.widened(key, visited) if is_value else visited
 
     def widened(self, key: tuple[int, ...], value: Any) -> Any:
-        """The value in the type that the language gives it where it is kept."""
+        """Return the value in the type that the language gives it where it is kept."""
         scalar = self.function.widened.get(key)
         if scalar is None or scalar.kind not in "iu":
             return value
@@ -110,7 +110,7 @@ coverage_hook: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
 
 
 def plain_function(function: tree.TypedFunction) -> Any:
-    """The function as plain Python; a generator if it, or what it calls, meets a barrier."""
+    """Return the function as plain Python; a generator if it, or what it calls, meets a barrier."""
     if getattr(function, "python", None) is None:
         definition = copy.deepcopy(function.source.node)
         rewrite = _Typed(function)
@@ -241,7 +241,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
 
 
 def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
-    """An argument as kernels see it: numbers typed, arrays as `Memory`, of a table what it holds.
+    """Return an argument as kernels see it: numbers typed, arrays as `Memory`, of a table what it holds.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
     """
@@ -257,7 +257,7 @@ def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
 
 
 def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
-    """A bundle, or rows of one, of the values of a kernel's parameters."""
+    """Return a bundle, or rows of one, of the values of a kernel's parameters."""
 
     def given_value(member: Any) -> Any:
         if isinstance(member, tree.Literal):

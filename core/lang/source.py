@@ -54,7 +54,7 @@ class Source:
         return self.name if current is self and self.__module__ != "__main__" else super().__reduce_ex__(protocol)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the tree, and with it the lines of a source that is no file, such as a notebook's cell."""
+        """Return all but the tree, and with it the lines of a source that is no file, such as a notebook's cell."""
         import linecache
         import os
 
@@ -167,7 +167,7 @@ class Source:
         return kinds if known else None
 
     def _read_signature(self) -> dict[str, Any]:
-        """The signature from the source text; refuses what is wrong with it, with its line."""
+        """Return the signature from the source text; refuses what is wrong with it, with its line."""
         import ast
 
         arguments = self.node.args
@@ -234,7 +234,7 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
 
 
 def _check_decorated(function: Any) -> None:
-    """Refuse to decorate what is no plain Python function."""
+    """Refuse to decorate anything but a plain Python function."""
     if isinstance(function, Source):
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)

@@ -271,7 +271,7 @@ class TypedFunction:
 
 
 def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] | None = None) -> set[str]:
-    """The function's arrays to which it, or a function that it calls, stores; ``seen`` holds those of others."""
+    """Return the function's arrays to which it, or a function that it calls, stores; ``seen`` holds those of others."""
     seen = {} if seen is None else seen
     if function in seen:
         return seen[function]
@@ -303,11 +303,11 @@ class Program(NamedTuple):
 
 
 def shared_bytes(program: Program) -> int:
-    """Bytes of shared memory that a team of this program occupies, each array aligned to 16 bytes."""
+    """Return the bytes of shared memory that a team of this program occupies, each array aligned to 16 bytes."""
     arrays = program.kernel.arrays.values()
     return sum(padded(a) for a in arrays if a.array.space == "shared")
 
 
 def padded(array: NewArray) -> int:
-    """Bytes of one array, rounded up to a multiple of 16."""
+    """Return the bytes of one array, rounded up to a multiple of 16."""
     return -(-array.count * array.array.element.bits // 8 // 16) * 16

@@ -36,13 +36,13 @@ class Integer(int):
 
     @classmethod
     def wrap(cls, value: int) -> int:
-        """The value of the low ``bits`` bits in two's complement."""
+        """Return the value of the low ``bits`` bits in two's complement."""
         value &= (1 << cls.bits) - 1
         return value - (1 << cls.bits) if value > cls.high else value
 
     @classmethod
     def exact(cls, value: int, what: str = "arithmetic") -> Integer:
-        """The result of an operation: wraps if unsigned, must fit if signed."""
+        """Return the result of an operation: wraps if unsigned, must fit if signed."""
         if cls.kind == "i" and not cls.low <= value <= cls.high:
             raise OverflowError(f"signed overflow in {what}: {value} does not fit {cls.__name__}")
         return int.__new__(cls, cls.wrap(value))
@@ -206,7 +206,7 @@ def promoted(scalar: Any) -> Any:
 
 
 def joined(left: Any, right: Any) -> Any:
-    """The type in which two operands meet, or None if they need a cast."""
+    """Return the type in which two operands meet, or None if they need a cast."""
     if left.kind != right.kind:
         return None
     if left.kind == "f":
@@ -222,7 +222,7 @@ def widens(source: Any, target: Any) -> bool:
 
 
 def type_of(value: Any) -> Any:
-    """The language's type of a value in a plain-Python run."""
+    """Return the language's type of a value in a plain-Python run."""
     if isinstance(value, Integer):
         return type(value)
     if isinstance(value, (bool, np.bool_)):

@@ -113,7 +113,7 @@ class Problem:
         return bool(vars(type(self)).get("tested", False))
 
     def cost(self, solution: np.ndarray, /) -> int:
-        """Score a solution from scratch, in plain NumPy: what every search is held to."""
+        """Score a solution from scratch in plain NumPy; results of searches are checked by it."""
         raise WrongCost(
             f"{self.name}: {type(self).__name__} has no `cost`: expected def cost(self, solution), which returns "
             "the cost of a solution as an int, by plain NumPy"
@@ -227,7 +227,7 @@ class Problem:
 
 
 def checked_problem(problem: Any) -> Problem:
-    """The problem itself, once it is made.
+    """Return the problem itself, once it is made.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def checked_array(what: str, kind: Array, value: Any, reader: Function | None = 
 
 
 def checked_number(what: str, kind: Any, value: Any) -> bool | int | float:
-    """The number of a field, as Python has it; ``what`` begins the message of a refusal."""
+    """Return the number of a field, as Python has it; ``what`` begins the message of a refusal."""
     if isinstance(value, np.ndarray):
         raise WrongData(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
     if not isinstance(value, NUMBERS):

@@ -190,7 +190,7 @@ class Batches(TimedBatches):
         self.counter.close()
 
     def _tell(self) -> None:
-        """Bring this rank's part of the sum of all speeds up to date."""
+        """Update this rank's part of the sum of all speeds."""
         if self.speed > 0:
             told = min(max(1, int(self.speed * UNITS)), MOST_SPEED)
             self.speeds.add(told - self.told)

@@ -127,7 +127,7 @@ def ascending_fault(numbers: np.ndarray) -> str | None:
 def interval_array(
     name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None
 ) -> CheckpointArray:
-    """Declare `core.search.partition.Intervals` of the items from ``first`` to ``end - 1``, as their `array` is."""
+    """Declare the array of `core.search.partition.Intervals` of the items ``first`` to ``end - 1``."""
     return CheckpointArray(
         name,
         np.int64,
@@ -257,7 +257,7 @@ class Checkpointer:
         return self.asked or is_old or self.is_due_for_good()
 
     def is_due_for_good(self) -> bool:
-        """True if the permanent checkpoint, if one is wanted, has reached its greatest age."""
+        """Return True if a file is requested and its checkpoint is too old."""
         return self.write is not None and time.perf_counter() - self.kept >= self.every_s
 
     def keep(self, ranks: Any, state: Checkpoint | None) -> None:

@@ -116,7 +116,7 @@ class Intervals:
         return Intervals(found)
 
     def less(self, places: Intervals) -> Intervals:
-        """All but those with these places, counted from 0."""
+        """Return all but those with these places, counted from 0."""
         found, first = [], 0
         for begin, end in [*places.pairs, (self.count, self.count)]:
             found += self.part(first, begin).pairs
@@ -129,5 +129,5 @@ class Intervals:
         return self.less(Intervals(every.reshape(-1, 2)))
 
     def array(self) -> np.ndarray:
-        """The pairs as an array of shape (intervals, 2), int64."""
+        """Return the pairs as an array of shape (intervals, 2), int64."""
         return np.array(self.pairs, np.int64).reshape(-1, 2)

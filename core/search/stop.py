@@ -58,12 +58,12 @@ class Stop(NamedTuple):
 
     @property
     def limit(self) -> int | None:
-        """Iterations at most; None: as many as the other criteria let through."""
+        """Largest number of iterations; None if unlimited."""
         return None if self.iterations == MOST else self.iterations
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of the criteria that say something."""
+        """Names of the criteria that differ from the default."""
         return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
 
     def only(self, search: str, *honoured: str) -> Stop:
@@ -143,7 +143,7 @@ MOST_SAFETY_FACTOR = 128.0
 
 
 def allowance_s(limit_s: float) -> float:
-    """Seconds by which a run may exceed its time limit: a tenth, at least 50 and at most 250 ms."""
+    """Return the seconds by which a run may exceed its time limit: a tenth, at least 50 and at most 250 ms."""
     return min(MOST_LATE_S, max(LEAST_LATE_S, LATE_PART * limit_s))
 
 

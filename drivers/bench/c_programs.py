@@ -108,7 +108,7 @@ class CProgramCase(Case):
 
     @classmethod
     def beside(cls, case: Case, form: str) -> CProgramCase:
-        """Make the case of a form that does the work of a case."""
+        """Make the case of a C program that does the work of another case."""
         place = Configuration(BACKEND, "0", form, kind=ONE_CORE)
         return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 

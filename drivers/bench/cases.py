@@ -62,8 +62,8 @@ class BenchmarkCase:
     def baseline(self, candidate: Candidate) -> Candidate:
         """Return the candidate that another is compared with.
 
-        One core stands beside the C program, other devices beside one core in the same variant, all others beside the
-        first candidate.
+        One core is compared with the C program, other devices with one core in the same variant, and all others with
+        the first candidate.
         """
         programs = [candidate for candidate in self.candidates if isinstance(candidate.case, CProgramCase)]
         on_one_core = [

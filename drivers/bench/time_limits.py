@@ -97,7 +97,7 @@ def measure_row(row: Mapping[str, str], limit_s: float, arguments: argparse.Name
 
 
 def run_seconds(search: Any, limit_s: float) -> float:
-    """Seconds of one run, compilation apart."""
+    """Return the seconds of one run without compilation."""
     timings = search.backend.timings
     compiled, began = timings.compile_s, time.perf_counter()
     search.run(Seconds(limit_s))

@@ -76,7 +76,7 @@ def format_warnings_briefly() -> Iterator[None]:
 
 
 def report_error(error: BaseException) -> int:
-    """Say what ended a driver, in as many words as it deserves; returns the exit code."""
+    """Print the error that ended a driver, in a line or with its traceback; return the exit code."""
     if interrupts.is_interrupt(error):
         print("interrupted", file=sys.stderr)
         # Python ends by a signal instead of the code where the exception passed through an `exec` of text, until the
@@ -101,7 +101,7 @@ def report_error(error: BaseException) -> int:
 
 
 def find_memory_error(error: BaseException | None) -> BaseException | None:
-    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    """Return the error that tells which memory was refused, to us or to the loader of a library; None if none was."""
     if isinstance(error, MemoryError):
         return error
     if not isinstance(error, (OSError, ImportError)):

@@ -24,13 +24,13 @@ def logger() -> Any:
 
 
 def set_quiet(wanted: bool) -> None:
-    """Say nothing from now on, or something again."""
+    """Switch all messages off or on."""
     global _quiet
     _quiet = wanted
 
 
 def print_note(words: str) -> None:
-    """Say on standard error what the user should know, in a line."""
+    """Print a note to the user on standard error, in a line."""
     if are_logged.get():
         logger().warning(words)
     elif not _quiet:
@@ -38,7 +38,7 @@ def print_note(words: str) -> None:
 
 
 def print_status(words: str, end: str = "\n") -> None:
-    """Say on standard output what is being done."""
+    """Print the present activity on standard output."""
     if are_logged.get():
         logger().info(words)
     elif not _quiet:

@@ -59,7 +59,7 @@ class CollectedRepetitions(Repetitions):
         return list(results)
 
     def begin(self, done: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def done_before(self, recorded: int) -> int:
         """None: a record holds no solution, and what was found before ranks were lost may be a lost rank's."""
@@ -107,7 +107,7 @@ class CollectedRepetitions(Repetitions):
             self.unconfirmed = self.contradiction(shown)
 
     def contradiction(self, result: Result) -> Unconfirmed:
-        """The error for a result that one of the last opinions contradicts."""
+        """Return the error for a result that one of the last opinions contradicts."""
         cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
         if isinstance(self.run.search, LocalSearch) and cost is not None:
             return Unconfirmed(self.run.search.plan.searched, result, cost)
@@ -115,7 +115,7 @@ class CollectedRepetitions(Repetitions):
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
     def end(self, done: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 # --- Ctrl-C ---

@@ -136,7 +136,7 @@ def compare(
 
 
 def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
-    """The workload of that name, or that of a problem, which other processes read from a file in the folder."""
+    """Return the workload of that name, or that of a problem, which other processes read from a file in the folder."""
     if isinstance(problem, str):
         return get_workload(problem)
     workload = declare_workload(problem, ())
@@ -146,7 +146,7 @@ def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
 
 
 def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
-    """The options by which the compared processes make an algorithm.
+    """Return the options by which the compared processes make an algorithm.
 
     Raises
     ------

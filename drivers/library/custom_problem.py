@@ -186,7 +186,7 @@ def workload_name(owner: ProblemFactory) -> str:
 
 
 def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem:
-    """The problem that the options describe.
+    """Return the problem that the options describe.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def refuse_missing_bundle(error: TypeError) -> None:
 
 
 def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
-    """The options of a problem's program: those of local search, and one for each parameter of its constructor.
+    """Return the options of a problem's program: those of local search, and one for each parameter of its constructor.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
 
 
 def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
-    """The option of one parameter of a constructor."""
+    """Return the option of one parameter of a constructor."""
     is_needed = default is inspect.Parameter.empty
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
     # An instance's content is in the record, and the same file may lie elsewhere on another machine.
@@ -288,7 +288,7 @@ def plain_type(hint: Any, default: Any) -> type | None:
 
 
 def type_hints(make: ProblemFactory) -> dict[str, Any]:
-    """The annotations of a constructor or function, evaluated; those that cannot be are left out."""
+    """Return the annotations of a constructor or function, evaluated; those that cannot be are left out."""
     function = make.__init__ if inspect.isclass(make) else make
     try:
         return get_type_hints(function)

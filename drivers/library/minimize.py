@@ -362,7 +362,7 @@ def run_workload(
 
 
 def refuse_algorithm(algorithm: object) -> NoReturn:
-    """Refuse anything that is no algorithm, and name the form that was meant."""
+    """Refuse anything that is no algorithm; the message has the intended form."""
     name = getattr(algorithm, "__name__", repr(algorithm))
     form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
     if form not in FORMS.values():

@@ -16,7 +16,7 @@ from drivers.workload.serialisation import serialise_by_value
 
 
 def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
-    """Call a function of the library once for each seed, in processes of their own with a core each.
+    """Call a function of the library once for each seed, in separate processes with a core each.
 
     Parameters
     ----------

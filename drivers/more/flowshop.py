@@ -38,7 +38,7 @@ class FlowShopWorkload(LocalSearchWorkload):
     iterations, usual_size = 250, 20 * 20 * 20**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.more.flow_shop.problem import FlowShop
 
         problem = FlowShop(options.instance)

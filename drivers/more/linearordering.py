@@ -36,7 +36,7 @@ class LinearOrderingWorkload(LocalSearchWorkload):
     iterations, usual_size = 600, 100**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.more.linear_ordering.problem import LinearOrdering
 
         problem = LinearOrdering(options.instance, options.data)

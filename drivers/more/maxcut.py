@@ -40,7 +40,7 @@ class MaxCutWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 400
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """The problem, and where its instance came from."""
+        """Return the problem, and where its instance came from."""
         from core.problems.more.max_cut import graphs
 
         graph = graphs.load(options.instance, options.data, k=options.parts)

@@ -73,7 +73,7 @@ def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
 
 
 def backend_for(kind: str) -> str:
-    """The backend that is taken for a kind of device.
+    """Return the backend that is taken for a kind of device.
 
     Raises `Unavailable` if none is.
     """
@@ -86,7 +86,7 @@ def backend_for(kind: str) -> str:
 
 
 def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
-    """The best backend that works on this rank; says so on standard error where a GPU does not."""
+    """Return the best backend that works on this rank; says so on standard error where a GPU does not."""
     import backends
     from backends import kept
 
@@ -101,7 +101,7 @@ def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
 
 
 def own_gpu(name: str, local_rank: int) -> str:
-    """The index of a rank's own GPU among a backend's devices.
+    """Return the index of a rank's own GPU among a backend's devices.
 
     Raises `Unavailable` if the backend has fewer GPUs than it seemed to have.
     """
@@ -114,7 +114,7 @@ def own_gpu(name: str, local_rank: int) -> str:
 
 
 def select_named_device(options: Options, ranks: Any) -> Any:
-    """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
+    """Return the backend that the options name, on their device, or on a rank's turn of several devices like it."""
     import backends
     from backends import kept
 
@@ -125,7 +125,7 @@ def select_named_device(options: Options, ranks: Any) -> Any:
 
 
 def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:
-    """The index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
+    """Return the index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
 
     Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
     named by a part of its name is every rank's.

@@ -105,7 +105,7 @@ def run_profiled(
 
 
 def profile_record(kernel: KernelProfile) -> dict[str, Any]:
-    """A kernel's profile as a record holds it."""
+    """Return a kernel's profile as a record holds it."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
 
 
@@ -113,7 +113,7 @@ def profile_record(kernel: KernelProfile) -> dict[str, Any]:
 
 
 def find_profiler(backend: str, ranks: int) -> str:
-    """The path of Nsight Compute's program.
+    """Return the path of Nsight Compute's program.
 
     Raises `ProfileError` if it cannot profile this run.
     """
@@ -175,7 +175,7 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
 
 
 def failure_reason(*outputs: str) -> str:
-    """The line that says what went wrong: Nsight Compute's own, or else the last one that there is."""
+    """Return the line that says what went wrong: Nsight Compute's own, or else the last one that there is."""
     lines = [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("==ERROR==")]
     return (errors or lines[-1:] or ["it printed nothing"])[0]
@@ -200,7 +200,7 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
-    """The kernels in the order of their names.
+    """Return the kernels in the order of their names.
 
     Raises `ProfileError` if a metric of `METRICS` is nowhere in them.
     """
@@ -233,7 +233,7 @@ def short_name(printed: str) -> str:
 
 
 def number(text: str) -> float | None:
-    """A value with its thousands grouped; None for one that Nsight Compute does not have."""
+    """Return a value with its thousands grouped; None for one that Nsight Compute does not have."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -264,7 +264,7 @@ def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
 
 
 def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
-    """A cell of the table: parts of one in per cent, instructions per clock as they are."""
+    """Return a cell of the table: parts of one in per cent, instructions per clock as they are."""
     if values is None:
         return "no global load" if metric == MAY_BE_MISSING else "not counted"
     if metric == "ipc":
@@ -273,7 +273,7 @@ def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
 
 
 def paper_bound(profile: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
-    """The paper's bound on a statistic of a metric; a dash where it has none."""
+    """Return the paper's bound on a statistic of a metric; a dash where it has none."""
     return next(
         (
             str(bound["says"])

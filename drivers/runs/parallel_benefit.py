@@ -65,7 +65,7 @@ class SingleRankVerdict(NamedTuple):
         return {name: value for name, value in self._asdict().items() if name != "shared_after_s" or value is not None}
 
     def words(self, name: str, ranks: int) -> str:
-        """The line that says so."""
+        """Return the line that says so."""
         if self.iterations is None:
             together, alone = formatting.seconds(self.all_ranks_s, 2), formatting.seconds(self.one_rank_s, 2)
             took = f"all ranks take {together}, rank 0 alone {alone}"
@@ -285,7 +285,7 @@ class ParallelBenefitCheck:
 
 
 def report_idle_ranks(parts: int, what: str, ranks: int) -> None:
-    """Say how many ranks have nothing to do, if there are fewer parts (walks, climbers, colonies) than ranks."""
+    """Print the number of ranks without work, if there are fewer parts (walks, climbers, colonies) than ranks."""
     idle = ranks - parts
     if idle > 0:
         print_note(f"{parts} {what} for {ranks} ranks: {idle} of them {'has' if idle == 1 else 'have'} no work")

@@ -88,12 +88,12 @@ def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Opt
 
 
 def sources_digest(root: Path) -> str:
-    """A short hash over the sources of the suite in a folder."""
+    """Return a short hash over the sources of the suite in a folder."""
     return digest_of(sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")), root)
 
 
 def digest_of(files: Sequence[Path], root: Path) -> str:
-    """A short hash over files and their names below a folder."""
+    """Return a short hash over files and their names below a folder."""
     import hashlib
 
     digest = hashlib.sha256()

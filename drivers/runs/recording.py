@@ -104,7 +104,7 @@ class RunRecorder:
     def append(
         self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
     ) -> None:
-        """Add a repetition to the file; ``details`` are the record's, besides those of the device."""
+        """Add a repetition to the file; ``details`` are added to those of the device."""
         from reports.records.files import Record, Repetition, append
         from reports.records.sources import sources_digest
 

@@ -1,4 +1,4 @@
-"""`--peers`: other people's solvers on the problem of a run, and what they say of its result."""
+"""`--peers`: reference solvers on the problem of a run, and their verdicts on its result."""
 
 from __future__ import annotations
 

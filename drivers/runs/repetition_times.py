@@ -81,7 +81,7 @@ def combine_readings(readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def sum_by_name(readings: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
-    """The sum of each name's numbers; None where there are none at all."""
+    """Return the sum of each name's numbers; None where there are none at all."""
     sums: dict[str, Any] = {}
     for reading in readings:
         for name, value in (reading or {}).items():

@@ -123,7 +123,7 @@ class Repetitions:
         return code
 
     def done_before(self, recorded: int) -> int:
-        """Number of repetitions that are recorded, or were done before ranks were lost."""
+        """Return the number of repetitions that are recorded, or were done before ranks were lost."""
         return max(recorded, self.long_run.done)
 
     def begin(self, done: int) -> None:
@@ -279,7 +279,7 @@ class Repetitions:
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: RepetitionMeasurement) -> str:
-        """The end-to-end time of a repetition, and its parts; parts of a resumed one are those since then."""
+        """Return the end-to-end time of a repetition, and its parts; parts of a resumed one are those since then."""
         times, before_s = spent.times, self.long_run.before_s
         host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
         earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""

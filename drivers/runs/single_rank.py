@@ -34,7 +34,7 @@ class SearchPaused(Exception):  # noqa: N818
 
 
 class PausingCheckpointer(Checkpointer):
-    """Keeper of a search on one rank that ends with `SearchPaused` after some seconds.
+    """Checkpointer of a search on one rank that ends with `SearchPaused` after some seconds.
 
     Parameters
     ----------

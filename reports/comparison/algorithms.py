@@ -95,7 +95,7 @@ class InstanceRuns:
         return {of: compare_pairs(pairs) for of, pairs in pairs_of.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
-        """Say what a reader of the tests must know of these runs, in sentences without their full stops."""
+        """Return notes on these runs for readers of the tests: sentences without full stops."""
         stopped = self.samples[self.samples["stop"].notna()]
         if not stopped.empty:
             names = ", ".join(stopped["work"].unique())
@@ -133,7 +133,7 @@ class InstanceRuns:
             yield of, list(combinations(costs, 2))
 
     def _of_times(self) -> tuple[str, SamplePairs]:
-        """Seconds to a target, on each device; a run that never reached it is slower than all that did."""
+        """Return the seconds to a target, on each device; a run that never reached it is slower than all that did."""
         target = self._telling_target()
         tries = [(row, row.family.tries(target)) for row in self.rows.itertuples()]
         pairs = [
@@ -146,7 +146,7 @@ class InstanceRuns:
         return what, pairs
 
     def _telling_target(self) -> Target:
-        """The hardest target that half the runs of some row reached: mostly unknown times would tell little."""
+        """Return the hardest target that half the runs of some row reached: mostly unknown times would tell little."""
         families = [family for family in self.families if family.has_histories]
         telling = (
             target

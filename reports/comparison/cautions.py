@@ -62,7 +62,7 @@ class Caution:
     everywhere: bool
 
     def __str__(self) -> str:
-        """Word it with all figures, without its full stop."""
+        """Return the caution with all figures, without its full stop."""
         if self.everywhere and len(set(self.figures.values())) == 1:
             rows = ["every row" + "".join(f" {figure}" for figure in set(self.figures.values()) if figure)]
         else:
@@ -137,7 +137,7 @@ def _of_row(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
 
 
 def single_rank_text(record: Record) -> str:
-    """Word what the first of several ranks did alone; empty if all of them shared the run."""
+    """Return text about the work that the first rank did alone; empty if all ranks shared the run."""
     if not used_single_rank(record):
         return ""
     return SINGLE_RANK if record.details.get("single_rank", {}).get("shared_after_s") is None else SINGLE_RANK_FIRST
@@ -151,7 +151,7 @@ def used_single_rank(record: Record) -> bool:
 
 
 def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:
-    """Say which times are those of several processes, or of fewer ranks than the row says."""
+    """Describe times of several processes, or of fewer ranks than the row has."""
     for name, text in INTERRUPTED.items():
         count = sum(bool((repetition.conditions or {}).get(name)) for repetition in repetitions)
         if count:

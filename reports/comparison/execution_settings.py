@@ -38,7 +38,7 @@ def explain_setting(name: str, value: Any) -> str:
 
 
 def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
-    """Word settings in the order of their names, each as `name = value: what it means`."""
+    """Return settings in the order of their names, each as `name = value: meaning`."""
     sentences = []
     for name, value in sorted(settings.items()):
         meaning = explain_setting(name, value)
@@ -47,7 +47,7 @@ def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
 
 
 def value_text(value: Any) -> str:
-    """Word the value of a setting or a parameter as people write it."""
+    """Return the value of a setting or a parameter as text."""
     for plain, word in ((None, "none chosen"), (True, "yes"), (False, "no")):
         if value is plain:
             return word

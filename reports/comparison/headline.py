@@ -12,7 +12,7 @@ from reports.text.formatting import ratio, ratio_interval, seconds
 
 
 def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
-    """Say which run is the fastest and how it stands to one core, with a warning where that ratio is doubtful."""
+    """Return a sentence on the fastest run and its ratio to one core, with a warning if that ratio is doubtful."""
     said = _fastest(comparison)
     fastest = comparison.fastest
     ours = [*nearby, *(row.record for row in comparison.rows)]
@@ -59,7 +59,7 @@ def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:
 
 
 def _over_the_best(comparison: ComparedRuns, fastest: ComparedRun, baseline_s: float) -> str:
-    """Say how the fastest stands to the fastest run of one core, where its baseline is another."""
+    """Compare the fastest run with the fastest run of one core, if its baseline is another."""
     best = min(
         (row for row in comparison.rows if is_baseline(row)),
         key=lambda row: row.running.median.value,

@@ -106,7 +106,7 @@ def hybrid_text(row: ComparedRun) -> str:
 
 
 def ratio_text(run: ComparedRun, other: ComparedRun, name: str) -> str:
-    """Word the ratio of a row to a slower one of a given name, and whether the difference is significant."""
+    """Return the ratio of a row to a slower one as text, and a doubt if the difference is not significant."""
     times = ratio_of_medians(other.record.running_seconds, run.record.running_seconds)
     doubt = "" if surely_above_one(times, run, other) else ", but the difference is not significant"
     return f"{ratio_interval(times)} as fast as {name}{doubt}"

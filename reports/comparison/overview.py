@@ -148,7 +148,7 @@ class Overview:
         return doubts
 
     def words(self, line: OverviewRow, row: ComparedRun | None) -> tuple[str, str]:
-        """Word a run's time and ratio, each with a mark where a note warns of it."""
+        """Return a run's time and ratio as text, each with a mark if a note warns of it."""
         if row is None:
             return MISSING, ""
         doubts = self.doubts(line, row).keys() - {FEW_REPETITIONS}

@@ -110,7 +110,7 @@ class SolverComparison:
         return [(what, row) for what, row in known if row]
 
     def better(self, cost: float, other: float) -> bool:
-        """Tell whether a cost is better than another."""
+        """Return True if a cost is better than another."""
         return cost > other if self.comparison.work.workload in MAXIMISED else cost < other
 
     def table(self) -> TextTable:
@@ -139,7 +139,7 @@ class SolverComparison:
         return TextTable(f"Reference solvers for {work.workload} on {work.instance}{seed}", headings, rows)
 
     def verdicts(self) -> list[SolverVerdict]:
-        """Say of every solver that answered whether it is faster or better than ours."""
+        """Return for every solver with a result if it is faster or better than ours."""
         return [verdict for solver in self.solvers for verdict in self._verdict(solver)]
 
     def _verdict(self, solver: Solver) -> Iterator[SolverVerdict]:
@@ -168,10 +168,9 @@ class SolverComparison:
 
 
 def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> SolverComparison | None:
-    """Return what records hold of other people's solvers; None where they hold nothing.
+    """Return the results of reference solvers in records; None without any.
 
-    Of several seeds, the first that has solvers beside it counts; of several runs of it, the first that each solver
-    answered.
+    Of several seeds, the first with reference solvers counts; of its runs, the first with a result of each solver.
     """
     asked = [(record, measured) for record in records for measured in _peers(record) if record.verified]
     if not asked:

@@ -101,7 +101,7 @@ class ScalingCurve:
         return max((abs(self.predicted(p.ranks) / p.speedup.value - 1) for p in self.fitted), default=0.0)
 
     def fit(self) -> str:
-        """Word the fit in a sentence without its full stop."""
+        """Return the fit as a sentence without its full stop."""
         serial = self.serial
         what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
         begin = f"{what} scaling of {self.name}:"
@@ -117,7 +117,7 @@ class ScalingCurve:
         )
 
     def table(self) -> TextTable:
-        """The points, a row each."""
+        """Return the points, a row each."""
         caption, speedup = f"Strong scaling of {self.name}: the same work on more ranks", ">speed-up over one rank"
         if self.weak:
             caption, speedup = f"Weak scaling of {self.name}: the work grows with the ranks", ">scaled speed-up"
@@ -165,12 +165,12 @@ def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[st
 
 
 def is_grown(record: Record) -> bool:
-    """Tell whether a run did more work than one rank would have, in proportion to its ranks, as its details say."""
+    """Return True if the work of a run grew with its number of ranks, according to its details."""
     return record.ranks > 1 and record.details.get(SCALED) == record.ranks
 
 
 def is_scaled(record: Record) -> bool:
-    """Tell whether a run belongs to a curve of weak scaling, which begins with the work of one rank."""
+    """Return True if a run belongs to a curve of weak scaling, which begins with the work of one rank."""
     return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
 
 
@@ -184,7 +184,7 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
 
 
 def _share_cores(run: Record) -> bool:
-    """Tell whether ranks want more cores together than there are; a rank may take all cores of its host."""
+    """Return True if ranks want more cores together than exist; a rank may take all cores of its host."""
     hosts = run.environment.get("host_count") or 1
     cores, own = run.environment.get("cores"), run.details.get("cores_per_rank")
     if run.device_kind == "cores" and own is None:

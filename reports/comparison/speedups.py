@@ -121,7 +121,7 @@ class ComparedRuns:
 
     @property
     def work(self) -> Record:
-        """A record that speaks for all rows: what they computed is equal."""
+        """Record of the work, which is equal in all rows."""
         return self.rows[0].record
 
     @cached_property
@@ -279,13 +279,13 @@ def ratio_obstacles(record: Record, other: Record, further: Sequence[str] = ()) 
 
 
 def is_baseline(row: ComparedRun) -> bool:
-    """Tell whether a row is an absolute baseline: one core, one rank, and not the reference interpreter."""
+    """Return True if a row is an absolute baseline: one core, one rank, and not the reference interpreter."""
     record = row.record
     return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
 
 
 def surely_above_one(times: Estimate, run: ComparedRun, other: ComparedRun) -> bool:
-    """Tell whether one row is surely faster: by the interval, and without one by times that do not overlap."""
+    """Return True if one row is surely faster: by the interval, or without one by times that do not overlap."""
     return times.low > 1 if times.low is not None else run.running.maximum < other.running.minimum
 
 

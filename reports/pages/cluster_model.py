@@ -117,7 +117,7 @@ class ClusterModelPage:
 
 
 def render(page: ClusterModelPage) -> str:
-    """The report's text.
+    """Return the report's text.
 
     Raises `UserError` if jinja2 is not installed.
     """
@@ -130,7 +130,7 @@ def render(page: ClusterModelPage) -> str:
 
 
 def speedups(subject: ModelledInstance) -> TextTable:
-    """A row for each number of ranks, a column for each network: speed-up, and efficiency."""
+    """Return a row for each number of ranks, a column for each network: speed-up, and efficiency."""
     import pandas
 
     efficiencies = [points["speedup"] / points.index for _, points in subject.curves]
@@ -185,7 +185,7 @@ def turning_points(subject: ModelledInstance) -> TextTable:
 
 
 def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
-    """Energy and cost."""
+    """Return the table of energy and cost."""
     columns: dict[str, Callable[[ModelledCost], str]] = {
         "on": lambda one: one.place,
         ">time": lambda one: seconds(one.seconds),
@@ -199,7 +199,7 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 
 
 def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
-    """The validation's text.
+    """Return the validation's text.
 
     Raises `UserError` if jinja2 is not installed.
     """
@@ -219,7 +219,7 @@ def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = ""
 
 
 def check_table(checks: Sequence[ModelCheck]) -> TextTable:
-    """A row for each run of several ranks."""
+    """Return a row for each run of several ranks."""
     columns: dict[str, Callable[[ModelCheck], Any]] = {
         "instance": lambda one: one.instance,
         "backend": lambda one: one.backend,

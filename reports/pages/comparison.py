@@ -143,7 +143,7 @@ def _targets(section: ComparedSection) -> list[str]:
 
 
 def _source_text(section: ComparedSection) -> str:
-    """Say where an instance came from, and why it was chosen where that is another thing."""
+    """Return the source of an instance, and the reason of its choice if that differs."""
     details = section.comparison.work.details
     source = str(details.get("instance_source") or "source not recorded").rstrip(". ")
     why = section.why.rstrip(". ")
@@ -151,7 +151,7 @@ def _source_text(section: ComparedSection) -> str:
 
 
 def _parameters_text(comparison: ComparedRuns) -> str:
-    """Word what decided the work, the seed or seeds last."""
+    """Return the parameters of the work as text, the seed or seeds last."""
     work = comparison.work
     asked = {name: value for name, value in work.parameters.items() if name != "seeds"}
     words = [f"{name} = {execution_settings.value_text(value)}" for name, value in sorted(asked.items())]
@@ -170,7 +170,7 @@ def _unusual_settings(comparison: ComparedRuns) -> list[str]:
 
 
 def cost_sentence(section: ComparedSection) -> str:
-    """Word the best cost of one seed, or the costs of several, as a sentence without its full stop."""
+    """Return the best cost of one seed, or the costs of several, as a sentence without its full stop."""
     work = section.comparison.work
     if section.quality:
         text = str(section.quality)
@@ -184,7 +184,7 @@ def cost_sentence(section: ComparedSection) -> str:
 
 
 def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
-    """Say how many evaluations a repetition made and what counts as one: once, or for each of the differing settings.
+    """Return the evaluations of a repetition and their unit as text: once, or for each of the differing settings.
 
     If runs of the same settings evaluated unequally often, as an exact search does, each row has its own number.
     """
@@ -207,7 +207,7 @@ def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
 
 
 def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
-    """Say which rows ran in processes of their own, as far as their records tell.
+    """Return text on rows that ran in separate processes, according to their records.
 
     A driver records its options in ``details["options"]``, and it is a process that runs one row.
     """

@@ -57,7 +57,7 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
 
 
 def overview(sections: Sequence[ComparedSection]) -> TextTable:
-    """A row for each instance: what was the fastest, and what was found."""
+    """Return a row for each instance: what was the fastest, and what was found."""
 
     def over_one_core(fastest: ComparedRun | None) -> str:
         if fastest is None or fastest.speedup is None:
@@ -77,7 +77,7 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
 
 
 def results(section: ComparedSection) -> TextTable:
-    """A row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
+    """Return a row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
     comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
@@ -101,7 +101,7 @@ def _speedup(row: ComparedRun) -> str:
 
 
 def _energy(record: Record) -> str:
-    """Word joules of a repetition by source; only of the repetitions that have them."""
+    """Return the joules of a repetition by source as text, from the repetitions that have them."""
     drawn: dict[str, list[float]] = {}
     for repetition in record.repetitions:
         for source, joules in (repetition.energy_j or {}).items():
@@ -124,7 +124,7 @@ def targets_table(section: ComparedSection) -> TextTable:
 
 
 def times(comparison: ComparedRuns) -> TextTable:
-    """All times of every configuration."""
+    """Return all times of every configuration."""
     columns: dict[str, Callable[[ComparedRun], Any]] = {
         "run": comparison.label,
         ">repetitions": lambda row: row.running.repetitions,
@@ -170,7 +170,7 @@ def _started(record: Record) -> str:
 
 
 def seeds(section: ComparedSection) -> TextTable:
-    """A row per seed, with the median times of the fastest run and of one core."""
+    """Return a row per seed, with the median times of the fastest run and of one core."""
     comparison, quality = section.comparison, section.quality
     assert quality is not None
 

@@ -164,7 +164,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
 
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
-    """The tables and figures of a paper that have data of their own."""
+    """Return the tables and figures of a paper that have data of their own."""
     return () if name in OTHERS else tuple(exhibit for exhibit in load(name).exhibits if not exhibit.of)
 
 
@@ -202,7 +202,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
 
 
 def differences(folder: Path) -> list[str]:
-    """Say in which lines the pages of a folder differ from what its records say now, and what has no records.
+    """Return the lines of a folder's pages that differ from its records, and the reports without records.
 
     Raises `UserError` as `write` does.
     """
@@ -230,7 +230,7 @@ def _say_staleness(page: Path, line: str) -> None:
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
-    """The lines in which a file differs from what is expected of it; lines about stale runs are left out.
+    """Return the lines in which a file differs from what is expected of it; lines about stale runs are left out.
 
     Each change of a kernel makes runs stale, and makes no page wrong.
     """

@@ -70,7 +70,7 @@ def _table(overview: Overview) -> TextTable:
 
 
 def _proven(compared: Sequence[OverviewRow]) -> list[str]:
-    """Say what the hashes of the runs prove; runs with equal results may have done unequal work."""
+    """Return the meaning of the runs' hashes; runs with equal results may have done unequal work."""
     by_scope: dict[str, list[OverviewRow]] = {}
     for line in compared:
         assert line.comparison is not None

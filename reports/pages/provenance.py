@@ -15,7 +15,7 @@ STALE = "Stale: "
 
 
 def devices(records: Sequence[Record]) -> str:
-    """The processors of the machines, with their numbers of cores, and the GPUs that ran something."""
+    """Return the processors of the machines, with their numbers of cores, and the GPUs that ran something."""
     processors = [_processor(environment) for environment in letter_machines(records).values()]
     gpus = [
         str(record.details.get("device_name") or record.backend) for record in records if record.device_kind == "gpu"
@@ -30,7 +30,7 @@ def _processor(environment: Mapping[str, Any]) -> str:
 
 
 def dates(records: Sequence[Record]) -> str:
-    """The day, or the first and the last; empty where none is recorded."""
+    """Return the day, or the first and the last; empty where none is recorded."""
     days = sorted(
         repetition.started_at[:10] for record in records for repetition in record.repetitions if repetition.started_at
     )

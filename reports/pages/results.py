@@ -127,7 +127,7 @@ class ResultsTable(NamedTuple):
 
 
 def page_path(folder: Path) -> Path:
-    """The page that has the tables; the file says where it is, seen from the folder.
+    """Return the path of the page with the tables, which the file names relative to the folder.
 
     Raises `UserError` as `read` does.
     """
@@ -183,7 +183,7 @@ def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -
 
 
 def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
-    """The exhibit of a choice: of several halves of a table the first that has the row."""
+    """Return the exhibit of a choice: of several halves of a table the first that has the row."""
     exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name == choice.exhibit and not exhibit.of]
     return next(
         (exhibit for exhibit in exhibits if any(line.key == choice.line for line in exhibit.lines)), exhibits[0]
@@ -270,7 +270,7 @@ def _might_run(paper: Paper, choice: FigureChoice) -> bool:
 
 
 def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
-    """A sentence that names the report, the machines, ours and the paper's, the days and the repetitions."""
+    """Return a sentence that names the report, the machines, ours and the paper's, the days and the repetitions."""
     records = list({datum.row.record.identity: datum.row.record for datum in used if datum.row}.values())
     details = [provenance.devices(records), provenance.dates(records), f"medians of {provenance.repetitions(records)}"]
     words = f"From [the report]({report}): {'; '.join(filter(None, details))}, end to end without compilation."
@@ -296,7 +296,7 @@ def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
 
 
 def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Datum:
-    """A run of ours as the page tells it.
+    """Return a run of ours as the page tells it.
 
     Headings name its device and its settings, and a note on a figure that no cell shows says nothing.
     """
@@ -380,7 +380,7 @@ def fill(page: Path, folder: Path) -> FilledPage:
 def _filled(
     table: ResultsTable, entries: Mapping[str, GalleryReport], folder: Path, page: Path
 ) -> tuple[str, list[str]]:
-    """A table from its paper's records; as `filled_table`, also where there are no records."""
+    """Return a table from its paper's records; as `filled_table`, also where there are no records."""
     name, paper = table.choice.name, table.paper.name
     if paper not in entries:
         raise UserError(f"{folder / gallery.DATA}: expected a report {paper!r}, which table {name} is from")
@@ -426,5 +426,5 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
 
 
 def differences(page: Path, filled: FilledPage) -> list[str]:
-    """The lines in which a page is not what the records say, and figures outside its tables."""
+    """Return the lines in which a page is not what the records say, and figures outside its tables."""
     return difference(page, filled.before, filled.after) + prose_figures(page, filled.before)

@@ -41,7 +41,7 @@ Pictures = Mapping[str, Sequence[Path]]
 
 
 def tables(field: InstanceRuns) -> dict[str, TextTable]:
-    """The tables of an instance by name: `results`, `targets` where there are several, `tests 1` and on."""
+    """Return the tables of an instance by name: `results`, `targets` where there are several, `tests 1` and on."""
     named = {"results": _results(field)}
     if len(field.targets.all) > 1:
         named["targets"] = _easier_targets(field)
@@ -49,7 +49,7 @@ def tables(field: InstanceRuns) -> dict[str, TextTable]:
 
 
 def _results(field: InstanceRuns) -> TextTable:
-    """A row for each work on each device: costs over its seeds, and how it reached the first target."""
+    """Return a row for each work on each device: costs over its seeds, and how it reached the first target."""
     target = field.targets.first
     columns: dict[str, Callable[[Any], Any]] = {
         "algorithm": lambda row: row.work,
@@ -87,7 +87,7 @@ def _effort(field: InstanceRuns, expected: Callable[[Any, EffortMeasure], str]) 
 
 
 def _tests(of: str, field: InstanceRuns) -> TextTable:
-    """A row for each pair."""
+    """Return a row for each pair."""
     columns: dict[str, Callable[[Any], Any]] = {
         "one": lambda pair: pair.one,
         "other": lambda pair: pair.other,

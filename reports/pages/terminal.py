@@ -94,7 +94,7 @@ def _table(section: ComparedSection) -> TextTable:
 
 
 def _range(times: Summary) -> str:
-    """Word the interval of a median in the unit that `seconds` chooses for the median, or the extremes."""
+    """Return the interval of a median, or the extremes, in the unit that `seconds` chooses for the median."""
     _, scale = time_unit(times.median.value)
     if times.median.low is not None and times.median.high is not None:
         return f"[{number(times.median.low * scale)}, {number(times.median.high * scale)}]"

@@ -158,7 +158,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def ratio_of_ten(power: int) -> str:
-    """Word a power of ten as a speed-up: 0.01x, 1x, 1,000x."""
+    """Return a power of ten as a speed-up: 0.01x, 1x, 1,000x."""
     return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
 
 

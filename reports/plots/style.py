@@ -156,7 +156,7 @@ def logarithmic(axes: Any, which: str, base: int = 10) -> None:
 
 
 def tick_text(value: float) -> str:
-    """Word a tick without an exponent: thousands grouped, and whole ones with k, M, G or T from ten thousand on."""
+    """Return a tick without an exponent: thousands grouped, and whole ones with k, M, G or T from ten thousand on."""
     if value < 10_000 or (value < 1e6 and value % 1000):
         return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
     power = min(int(math.log10(value) + 1e-9) // 3, 4)

@@ -163,7 +163,7 @@ def _curve_style(number: int) -> dict[str, Any]:
 
 
 def _at_least(amount: float, measure: EffortMeasure) -> float:
-    """An amount that a logarithmic axis can show."""
+    """Return an amount that a logarithmic axis can show."""
     return max(amount, LEAST_EVALUATIONS) if measure == "evaluations" else max(amount, 1e-9)
 
 
@@ -194,7 +194,7 @@ def _draw_courses(axes: Any, families: Sequence[SeedFamily], target: Target, mea
 
 
 def cost_bands(family: SeedFamily, measure: EffortMeasure) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The best cost over seeds, from when three quarters of the runs know one to the end of the longest.
+    """Return the best cost over seeds, from when three quarters of the runs know one to the end of the longest.
 
     Returns
     -------

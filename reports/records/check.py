@@ -149,7 +149,7 @@ def check_plain(values: Mapping[str, Any], kind: type, where: str = "") -> None:
 
 
 def short_text(value: Any) -> str:
-    """Word what was found, on one line; a number of very many digits cannot be printed at all."""
+    """Return a value as one line of text; numbers with too many digits are not printed."""
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
         return f"a number of more than {MOST_DIGITS} digits"
     if isinstance(value, list | dict):
@@ -173,7 +173,7 @@ def _is_plain(value: Any, levels: int = MOST_NESTED) -> bool:
 
 
 def _explain(message: str, value: Any, kind: Any, where: str) -> str:
-    """Word an error of msgspec, `Expected ... - at `$.repetitions[0].kernel_s``, by the description of the type."""
+    """Rewrite an error of msgspec, `Expected ... - at `$.repetitions[0].kernel_s``, by the description of the type."""
     place, expected = "", _description(kind)
     part, at = value, where.rstrip(".")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", message.partition("`$")[2]):

@@ -126,7 +126,7 @@ def processor() -> dict[str, int | bool]:
 
 
 def memory_and_gpus() -> dict[str, Any]:
-    """Return `memory_gib`, and with the driver of NVIDIA `gpus` (model names) and `gpu_driver` (version)."""
+    """Return `memory_gib`, and with NVIDIA's driver also `gpus` (model names) and `gpu_driver` (version)."""
     description: dict[str, Any] = {
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
     }

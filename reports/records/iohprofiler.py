@@ -160,7 +160,7 @@ def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
 
 
 def _places(names: Iterable[str]) -> Mapping[str, str]:
-    """A folder's name for each algorithm, no two alike."""
+    """Return a folder's name for each algorithm, no two alike."""
     places: dict[str, str] = {}
     for name in names:
         if name not in places:
@@ -175,5 +175,5 @@ def _size(record: Record) -> int:
 
 
 def _plain(name: str) -> str:
-    """A name that every file system takes."""
+    """Return a name that every file system takes."""
     return re.sub(r"[^A-Za-z0-9.=+-]+", "_", name)[:100].strip("._") or "unnamed"

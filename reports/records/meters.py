@@ -196,7 +196,7 @@ class _Gpu:
 
 
 def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
-    """The GPU of this number or UUID; None without NVML, without its driver, and where the name is another."""
+    """Return the GPU of this number or UUID; None without NVML, without its driver, and where the name is another."""
     if nvml is None:
         try:
             nvml = import_module("pynvml")
@@ -270,7 +270,7 @@ def _whole_number(path: Path) -> int | None:
 
 
 def _load(root: Path) -> float | None:
-    """The load average of the last minute."""
+    """Return the load average of the last minute."""
     try:
         return float(_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):

@@ -22,5 +22,5 @@ def shared_parameters(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def parameters_text(values: Mapping[str, Any]) -> str:
-    """Word parameters for a cell or a sentence, in the order of their names."""
+    """Return parameters as text for a cell or a sentence, in the order of their names."""
     return ", ".join(f"{name} = {value}" for name, value in sorted(values.items()))

@@ -86,12 +86,12 @@ def holm(p_values: pandas.Series) -> pandas.Series:
 
 
 def effect(a12: float) -> str:
-    """Word an effect size with Vargha and Delaney's thresholds."""
+    """Return an effect size as text, by Vargha and Delaney's thresholds."""
     # Rounded, because 1 - 0.44 is not 0.56 in binary.
     apart = round(max(a12, 1 - a12), 12)
     return next((word for least, word in EFFECTS if apart >= least), "negligible")
 
 
 def least_p(one: int, other: int) -> float:
-    """The smallest p that samples of such sizes can have: one is all below the other."""
+    """Return the smallest possible p of samples of these sizes: all values of one are below those of the other."""
     return min(1.0, 2 / math.comb(one + other, one))

@@ -41,7 +41,7 @@ class SeedQuality:
         )
 
     def __str__(self) -> str:
-        """Word it in a sentence without its full stop."""
+        """Return a sentence without its full stop."""
         costs = self.costs
         if costs.minimum == costs.maximum:
             return f"best cost {cost(costs.mean)} with each of {costs.repetitions} seeds{self._to_optimum('it')}"

@@ -59,7 +59,7 @@ def _length(record: Record) -> int:
 
 
 def _search(record: Record) -> tuple[object, ...]:
-    """Everything that decides a run's speed but its length."""
+    """Return all settings that affect a run's speed, except its length."""
     asked = {name: value for name, value in record.parameters.items() if name != LENGTH}
     place = record.backend, record.device, record.ranks, record.environment
     return record.instance_sha256, record.workload, *place, record.execution, asked, record.seed

@@ -13,14 +13,14 @@ NEVER = "not reached"
 
 
 def success(family: SeedFamily, target: Target) -> str:
-    """Word how many runs reached a target, with Wilson's interval in per cent."""
+    """Return the share of runs that reached a target as text, with Wilson's interval in per cent."""
     reached, runs = family.reached(target), len(family.runs)
     rate = success_rate(reached, runs)
     return f"{reached} of {runs} [{100 * (rate.low or 0):.0f}, {100 * (rate.high or 0):.0f}] %"
 
 
 def expected(family: SeedFamily, target: Target, measure: EffortMeasure) -> str:
-    """Word the expected running time to a target with its interval."""
+    """Return the expected running time to a target with its interval."""
     tries = family.tries(target)
     if tries is None:
         return UNKNOWN

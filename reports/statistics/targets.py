@@ -66,7 +66,7 @@ def read_samples(run: Record) -> tuple[list[tuple[Any, ...]], list[str]]:
 
 
 def _history_problem(rows: Sequence[Any] | None, best_cost: float) -> str:
-    """Say why a history cannot be used; empty where it can. Its form was checked when the record was read."""
+    """Return the defect of a history, or an empty text. Its form was checked when the record was read."""
     if rows is None:
         return "no history was recorded"
     if not rows:
@@ -211,7 +211,7 @@ class TargetAttempts:
 
 
 def success_rate(reached: int, runs: int) -> Estimate:
-    """The part of runs that reached a target, with Wilson's 95 % interval.
+    """Return the part of runs that reached a target, with Wilson's 95 % interval.
 
     E. B. Wilson: Probable inference, the law of succession, and statistical inference. Journal of the American
     Statistical Association 22 (158), 1927, pp. 209-212.

@@ -167,7 +167,7 @@ def letters(place: int) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return a list in words: a, b and c."""
+    """Return a list as text: a, b and c."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -155,9 +155,9 @@ class FakeCuda(CudaBackend):
 
     def allocate(self, shape, dtype):
         buffer = host_buffer(max(1, int(np.prod(shape))), dtype)
-        made = Buffer(buffer.handle, (shape,) if isinstance(shape, int) else tuple(shape), dtype)
-        made.address = int(buffer.handle.ctypes.data)
-        return made
+        view = Buffer(buffer.handle, (shape,) if isinstance(shape, int) else tuple(shape), dtype)
+        view.address = int(buffer.handle.ctypes.data)
+        return view
 
     def link(self):
         """Return None: its ranks communicate through the host."""

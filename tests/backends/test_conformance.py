@@ -76,27 +76,27 @@ def atomics(dtype, *bounds):
     def case(backend, team_size):
         values = numbers(dtype, TEAMS * team_size, *bounds)
         everywhere, teams = backend.upload(values[:1].repeat(4)), backend.allocate(4 * TEAMS, dtype)
-        ticket, taken = backend.upload(np.zeros(1, np.uint32)), backend.upload(np.zeros(values.size, np.uint32))
-        backend.launch(kernels.atomics, TEAMS, team_size, backend.upload(values), everywhere, teams, ticket, taken)
+        ticket, tickets = backend.upload(np.zeros(1, np.uint32)), backend.upload(np.zeros(values.size, np.uint32))
+        backend.launch(kernels.atomics, TEAMS, team_size, backend.upload(values), everywhere, teams, ticket, tickets)
         with np.errstate(over="ignore"):
             expected = [updated(values), np.concatenate([updated(row) for row in values.reshape(TEAMS, -1)])]
         expected += [np.array([values.size], np.uint32), np.full(values.size, 2, np.uint32)]
-        return downloads(backend, everywhere, teams, ticket, taken), expected
+        return downloads(backend, everywhere, teams, ticket, tickets), expected
 
     return case
 
 
 def ring(backend, team_size):
     values, rounds = numbers(np.int32, TEAMS * team_size, -1000, 1000), 5
-    found = backend.allocate(values.size, np.int32)
-    backend.launch(kernels.ring, TEAMS, team_size, backend.upload(values), rounds, found)
+    shifted = backend.allocate(values.size, np.int32)
+    backend.launch(kernels.ring, TEAMS, team_size, backend.upload(values), rounds, shifted)
     expected = []
     for row in values.reshape(TEAMS, team_size):
         cells = np.roll(row, -rounds) + sum(range(rounds))
         for left in range(rounds, 0, -1):
             cells[0] += cells[left % team_size]
         expected.append(cells)
-    return downloads(backend, found), [np.concatenate(expected)]
+    return downloads(backend, shifted), [np.concatenate(expected)]
 
 
 def collatz(value, most):
@@ -124,11 +124,11 @@ def window_numbers(window, power, doubled):
 
 def control(backend, team_size):
     doubled, power, windows = team_size != 7, 3 + team_size % 2, 40
-    given = numbers(np.int32, windows * kernels.WINDOW, -300, 300)
-    given[: kernels.WINDOW] = 0
-    ordered, found = backend.allocate(given.size, np.int32), backend.allocate(8 * windows, np.int32)
-    backend.launch(kernels.control, TEAMS, team_size, backend.upload(given), windows, doubled, power, ordered, found)
-    rows = given.reshape(windows, kernels.WINDOW)
+    values = numbers(np.int32, windows * kernels.WINDOW, -300, 300)
+    values[: kernels.WINDOW] = 0
+    ordered, found = backend.allocate(values.size, np.int32), backend.allocate(8 * windows, np.int32)
+    backend.launch(kernels.control, TEAMS, team_size, backend.upload(values), windows, doubled, power, ordered, found)
+    rows = values.reshape(windows, kernels.WINDOW)
     expected = [window_numbers(row, power, doubled) for row in rows.tolist()]
     return downloads(backend, ordered, found), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
 
@@ -146,19 +146,19 @@ def elements(backend, team_size):
     n = 20
     arrays = [numbers(t, n) for t in INTEGERS]
     arrays += [np.random.default_rng(9).random(n).astype(t) for t in (np.float32, np.float64)]
-    given = [backend.allocate(n, a.dtype) for a in arrays]
-    found, expected = [], []
+    buffers = [backend.allocate(n, a.dtype) for a in arrays]
+    results, expected = [], []
     for bound in (1, 0, 1, 0):  # from the third launch on only numbers differ
-        for buffer, host in zip(given, arrays, strict=True):
+        for buffer, host in zip(buffers, arrays, strict=True):
             backend.write(buffer, host)
-        backend.launch(kernels.elements, TEAMS, team_size, *given, *of_all_types(bound), n)
-        found += downloads(backend, *given)
+        backend.launch(kernels.elements, TEAMS, team_size, *buffers, *of_all_types(bound), n)
+        results += downloads(backend, *buffers)
         a, b, c, d, e, f, g, h, x, y = arrays
         s = [v.dtype.type(one) for v, one in zip(arrays, of_all_types(bound), strict=True)]
         with np.errstate(over="ignore"):
             expected += [a + s[0], b + s[1], c ^ s[2], d ^ s[3], e + s[4], f + s[5], g * s[6], h * s[7]]
         expected += [-(np.sqrt(v * by + v) / by) - v.dtype.type(0.5) * v for v, by in ((x, s[8]), (y, s[9]))]
-    return found, expected
+    return results, expected
 
 
 def float_sums(backend, team_size):
@@ -203,17 +203,17 @@ def bits(backend, team_size):
     words = numbers(np.uint64, 60)
     words[:6] = 0, 1, 2**63, 2**64 - 1, 32, 2**32
     words[20:] &= words[:40]
-    found, steps = backend.allocate(words.size, np.uint64), backend.allocate(words.size, np.int32)
-    backend.launch(kernels.bits, TEAMS, team_size, backend.upload(words), words.size, found, steps)
+    results, steps = backend.allocate(words.size, np.uint64), backend.allocate(words.size, np.int32)
+    backend.launch(kernels.bits, TEAMS, team_size, backend.upload(words), words.size, results, steps)
     expected, sums = [], []
-    for given in words.tolist():
+    for value in words.tolist():
         text = 0
-        for b in [b for b in range(64) if given >> b & 1 and b != 5][:9]:
+        for b in [b for b in range(64) if value >> b & 1 and b != 5][:9]:
             text = (text * 67 + b) % 2**64
         expected.append(text)
-        inner = [c for c in range(8) if given >> 8 + c & 1]
-        sums.append(sum(b * 8 + c for b in range(32) if given >> b & 1 for c in inner if c <= b))
-    return downloads(backend, found, steps), [np.array(expected, np.uint64), np.array(sums, np.int32)]
+        inner = [c for c in range(8) if value >> 8 + c & 1]
+        sums.append(sum(b * 8 + c for b in range(32) if value >> b & 1 for c in inner if c <= b))
+    return downloads(backend, results, steps), [np.array(expected, np.uint64), np.array(sums, np.int32)]
 
 
 CASES = {
@@ -245,9 +245,9 @@ def plain(name, team_size, reverse):
 
 def same(found, expected):
     assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one.dtype == other.dtype
-        assert one.tobytes() == np.asarray(other).tobytes(), (one, other)
+    for left, other in zip(found, expected, strict=True):
+        assert left.dtype == other.dtype
+        assert left.tobytes() == np.asarray(other).tobytes(), (left, other)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -373,13 +373,13 @@ def test_bytes_that_the_host_copies_are_counted(backend):
 
 def test_absolute_values_are_signed(backend):
     x = np.array([-3, 5, -5, 2, -9], np.int32)
-    found = backend.allocate(4, np.int32)
-    backend.launch(kernels.nearer, 2, 1, backend.upload(x), backend.upload(x.astype(np.int64) << 40), 5, found)
-    assert backend.download(found).tolist() == [2, 0, 0, 2]
+    results = backend.allocate(4, np.int32)
+    backend.launch(kernels.nearer, 2, 1, backend.upload(x), backend.upload(x.astype(np.int64) << 40), 5, results)
+    assert backend.download(results).tolist() == [2, 0, 0, 2]
 
 
 def test_not_a_number_is_unequal_to_itself(backend):
     x = np.array([1.5, np.nan, np.inf, 0.0])
-    found = backend.allocate(4, np.int32)
-    backend.launch(kernels.unlike_itself, 2, 1, backend.upload(x.astype(np.float32)), backend.upload(x), 4, found)
-    assert backend.download(found).tolist() == [0, 2, 0, 0]
+    results = backend.allocate(4, np.int32)
+    backend.launch(kernels.unlike_itself, 2, 1, backend.upload(x.astype(np.float32)), backend.upload(x), 4, results)
+    assert backend.download(results).tolist() == [0, 2, 0, 0]

@@ -59,9 +59,9 @@ class Gpu(SimpleNamespace):
     def address_of(self, buffer, start=0):
         return 4096 + start * buffer.dtype.itemsize
 
-    def queue_collective(self, one):
-        assert one.on_device
-        one.act()
+    def queue_collective(self, step):
+        assert step.on_device
+        step.act()
 
 
 class Ranks(SimpleNamespace):

@@ -98,9 +98,9 @@ def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cp
 def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
     searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
     conformance = "print(json.dumps({name: told(conforms, name, 7) for name in CASES}))"
-    found, told = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
+    found, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
     assert found == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
-    assert told == dict.fromkeys(CASES, "agrees")
+    assert agreements == dict.fromkeys(CASES, "agrees")
 
 
 # --- PTX ---
@@ -210,7 +210,7 @@ def test_readonly_tables_are_loaded_by_the_read_only_path(ptx, name):
     element = BY_NAME[name]
     text = ptx(program("readonly", element), (9, 0))
     loads = re.findall(r"\bld\.global\S*", text)
-    assert loads and all(one.startswith("ld.global.nc.") for one in loads)
+    assert loads and all(load.startswith("ld.global.nc.") for load in loads)
     assert "ld.global.nc" not in ptx(program("global", element), (9, 0))
 
 
@@ -227,6 +227,6 @@ def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked
     gpu = FakeCuda()
     SEARCHES["tabu published"](gpu)
     SEARCHES["tabu published in global memory"](gpu)
-    readonly, plain = (ptx(one, (9, 0)) for one in gpu.programs if one.kernel.name == "write_fitness")
+    readonly, plain = (ptx(program, (9, 0)) for program in gpu.programs if program.kernel.name == "write_fitness")
     assert "ld.global." in readonly.replace("ld.global.nc.", "")
     assert "ld.global.nc." in readonly and "ld.global.nc." not in plain

@@ -60,10 +60,10 @@ def test_more_cores_than_there_are_is_one_line(cores):
 @pytest.mark.parametrize("name", ["threads", "joblib"])
 def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
     monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
-    made = backends.create(name, "0", cores=2)
-    assert made.workers == made.device.compute_units == made.capabilities.compute_units == 2
-    assert made.device.part == "2 of 3 cores"
-    made.close()
+    backend = backends.create(name, "0", cores=2)
+    assert backend.workers == backend.device.compute_units == backend.capabilities.compute_units == 2
+    assert backend.device.part == "2 of 3 cores"
+    backend.close()
 
 
 def test_a_backend_of_one_core_refuses_a_number_of_cores():

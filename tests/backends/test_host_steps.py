@@ -36,9 +36,9 @@ def crowd(request, monkeypatch):
     """CPU backends with one worker and with more than this machine has cores."""
     monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
     name, cores = request.param
-    made = backends.create(name, "0", cores)
-    yield made
-    made.close()
+    backend = backends.create(name, "0", cores)
+    yield backend
+    backend.close()
 
 
 def recorded(backend, step, steps=1):

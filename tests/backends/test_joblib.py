@@ -31,9 +31,9 @@ on_linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="read
 
 @pytest.fixture
 def joblib_backend():
-    made = backends.create("joblib")
-    yield made
-    made.close()
+    backend = backends.create("joblib")
+    yield backend
+    backend.close()
 
 
 others: set[int] = set()
@@ -43,13 +43,13 @@ others: set[int] = set()
 def remember_others():
     """The process that runs this test may have workers of other tests' backends, which are none of this one's."""
     others.clear()
-    others.update(one.pid for one in psutil.Process().children(recursive=True))
+    others.update(child.pid for child in psutil.Process().children(recursive=True))
 
 
 def workers():
     """The test's workers; the tracker of semaphores, which lives as long as this process, is none."""
-    children = [one for one in psutil.Process().children(recursive=True) if one.pid not in others]
-    return [one for one in children if not any("resource_tracker" in word for word in one.cmdline())]
+    children = [child for child in psutil.Process().children(recursive=True) if child.pid not in others]
+    return [child for child in children if not any("resource_tracker" in word for word in child.cmdline())]
 
 
 def shared_bytes():
@@ -118,14 +118,14 @@ def test_workers_give_back_memory_when_they_open_other_buffers_and_when_they_end
 def test_large_buffers_are_no_leak_of_the_workers(joblib_backend):
     small = grown(joblib_backend, 100)
     values = joblib_backend.allocate(80 * MEGABYTE, np.uint32)
-    at_first = sorted(one.pid for one in workers())
+    at_first = sorted(worker.pid for worker in workers())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Each worker reads and writes a part of every page.
         joblib_backend.launch(kernels.grow, joblib_backend.workers, 1, values, values.size, 3)
         time.sleep(1.1)  # loky looks at most once a second
         joblib_backend.launch(kernels.grow, joblib_backend.workers, 1, small, small.size, 3)
-    assert sorted(one.pid for one in workers()) == at_first
+    assert sorted(worker.pid for worker in workers()) == at_first
 
 
 @on_linux

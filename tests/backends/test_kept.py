@@ -74,10 +74,10 @@ def nothing_idle():
     kept.close_idle()
 
 
-def result(backend, one, value, *more):
+def result(backend, kernel, value, *more):
     """Return a kernel's result for a value."""
     out = backend.upload(np.array([value], np.int32))
-    backend.launch(one, 1, 1, out, *more)
+    backend.launch(kernel, 1, 1, out, *more)
     return int(backend.download(out)[0])
 
 

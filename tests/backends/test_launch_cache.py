@@ -94,7 +94,7 @@ def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend):
     arrays, right = [backend.upload(np.zeros(4, t)) for t in types], [*of_all_types(1), 4]
     for _ in range(3):
         backend.launch(kernels.elements, 1, 1, *arrays, *right)
-    before = [backend.download(one).tolist() for one in arrays]
+    before = [backend.download(array).tolist() for array in arrays]
     for place in range(11):
         huge = {8: 1e39, 9: 10**400}.get(place, 2**64)
         for wrong in (huge, -1 if 4 <= place < 8 else None, "1", [1]):
@@ -103,7 +103,7 @@ def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend):
                 backend.launch(kernels.elements, 1, 1, *arrays, *given)
     with pytest.raises(LaunchRefused, match="a launch needs at least one"):
         backend.launch(kernels.elements, 0, 1, *arrays, *right)
-    assert [backend.download(one).tolist() for one in arrays] == before
+    assert [backend.download(array).tolist() for array in arrays] == before
 
 
 def test_a_constant_of_another_value_or_type_is_another_launch(backend):

@@ -54,9 +54,9 @@ def lanes_of(values: Array[i32]):
 @pytest.fixture
 def few_registers():
     """Return a device with teams of at most 1,024 lanes, and of 100 lanes for any kernel."""
-    made = PythonBackend(PythonBackend.devices()[0])
-    made.most_lanes = lambda executable: 100
-    return made
+    backend = PythonBackend(PythonBackend.devices()[0])
+    backend.most_lanes = lambda executable: 100
+    return backend
 
 
 def test_a_team_that_a_kernel_needs_too_many_registers_for_is_refused_each_time(few_registers):

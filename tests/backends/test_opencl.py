@@ -47,13 +47,13 @@ def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, 
 
 
 def test_gpus_come_first_and_pocl_last(opencl):
-    found = opencl_backend.OpenClBackend.devices()
-    ranks = [(d.kind != "gpu", d.driver.startswith(icd.POCL)) for d in found]
+    devices = opencl_backend.OpenClBackend.devices()
+    ranks = [(d.kind != "gpu", d.driver.startswith(icd.POCL)) for d in devices]
     assert ranks == sorted(ranks)
-    assert [d.index for d in found] == [str(k) for k in range(len(found))]
+    assert [d.index for d in devices] == [str(k) for k in range(len(devices))]
     # Intel's runtime, if installed, is one of the drivers, unless the user chose them.
     if icd.installed_file(icd.LIBRARY, "intel-opencl-rt") and not any(os.environ.get(name) for name in icd.SET_BY_USER):
-        assert [d.kind for d in found if d.driver.startswith(icd.INTEL)] == ["cores"]
+        assert [d.kind for d in devices if d.driver.startswith(icd.INTEL)] == ["cores"]
         assert "OCL_ICD_VENDORS" not in os.environ
 
 

@@ -55,14 +55,14 @@ def kernels(tmp_path, monkeypatch):
 
 
 def printed(capsys, *arguments):
-    code = show.main([str(one) for one in arguments])
+    code = show.main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
     return out
 
 
 def refused(capsys, *arguments):
-    code = show.main([str(one) for one in arguments])
+    code = show.main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
@@ -135,9 +135,9 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_shown_is_told_in_one_line(kernels, capsys, case):
     (kernel, *options), expected = REFUSED[case]
-    told = refused(capsys, f"{kernels}{kernel}", "--as", "numba", *options)
-    assert told.startswith(expected.replace("KERNELS", str(kernels)))
-    assert told.count("\n") == 1
+    error = refused(capsys, f"{kernels}{kernel}", "--as", "numba", *options)
+    assert error.startswith(expected.replace("KERNELS", str(kernels)))
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -152,15 +152,15 @@ def test_a_file_that_does_not_load_is_told_in_one_line(tmp_path, capsys, monkeyp
     monkeypatch.setattr(sys, "path", [*sys.path])
     path = tmp_path / "own.py"
     path.write_text(text)
-    told = refused(capsys, f"{path}:k", "--as", "cuda")
-    assert told.startswith(f"{path}{words}")
-    assert told.count("\n") == 1
+    error = refused(capsys, f"{path}:k", "--as", "cuda")
+    assert error.startswith(f"{path}{words}")
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize("place", ["no/such/folder.py", "core/kernels", ""])
 def test_a_file_that_is_not_there_is_told(capsys, place):
-    told = refused(capsys, f"{place}:k", "--as", "numba")
-    assert told == f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module\n"
+    message = refused(capsys, f"{place}:k", "--as", "numba")
+    assert message == f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module\n"
 
 
 def test_a_module_goes_by_its_dotted_name(capsys):

@@ -55,9 +55,9 @@ def numbers(name):
     if dtype.kind == "f":
         return (draw.standard_normal(COUNT) * 10.0 ** draw.integers(-30, 30, COUNT)).astype(dtype)
     ends = np.iinfo(dtype)
-    found = draw.integers(ends.min, ends.max, COUNT, dtype, endpoint=True)
-    found[:2] = ends.min, ends.max
-    return found
+    drawn = draw.integers(ends.min, ends.max, COUNT, dtype, endpoint=True)
+    drawn[:2] = ends.min, ends.max
+    return drawn
 
 
 def shuffled(values):
@@ -78,13 +78,13 @@ def refusal(backend, place, name):
 def reads_as_numpy(backend, place, name, size):
     """Gather a table's elements and compare; False if it was refused as it should be."""
     values = numbers(name)
-    given, out = placed(backend.load(Given(values, COUNT)), place), backend.allocate(COUNT, values.dtype)
+    bundle, out = placed(backend.load(Given(values, COUNT)), place), backend.allocate(COUNT, values.dtype)
     words = refusal(backend, place, name)
     if words is not None:
         with pytest.raises(LaunchRefused, match=words):
-            backend.launch(gather, TEAMS, size, out, given)
+            backend.launch(gather, TEAMS, size, out, bundle)
         return False
-    backend.launch(gather, TEAMS, size, out, given)
+    backend.launch(gather, TEAMS, size, out, bundle)
     assert backend.download(out).tobytes() == shuffled(values).tobytes()
     return True
 
@@ -103,21 +103,21 @@ def test_a_table_written_again_is_read_anew(backend, place):
     if refusal(backend, place, "u16"):
         pytest.skip(f"no {place} tables on {backend.name}")
     size, out = min(7, backend.capabilities.max_team_size), backend.allocate(COUNT, np.uint16)
-    given = placed(backend.load(Given(np.zeros(COUNT, np.uint16), COUNT)), place)
+    bundle = placed(backend.load(Given(np.zeros(COUNT, np.uint16), COUNT)), place)
     with backend.record() as sequence:
-        backend.launch(gather, TEAMS, size, out, given)
+        backend.launch(gather, TEAMS, size, out, bundle)
     for values in (numbers("u16"), numbers("u16") ^ 7):
-        backend.write(given.table, values)
+        backend.write(bundle.table, values)
         sequence.replay(2)
         assert (backend.download(out) == shuffled(values)).all()
 
 
 def test_a_table_shorter_than_its_kind_is_refused(cpu):
     out = cpu.allocate(COUNT, np.int32)
-    given = placed(cpu.load(Given(np.zeros(500, np.int32), 499)), "shared")
-    given.table = cpu.upload(np.zeros(499, np.int32))
+    bundle = placed(cpu.load(Given(np.zeros(500, np.int32), 499)), "shared")
+    bundle.table = cpu.upload(np.zeros(499, np.int32))
     with pytest.raises(LaunchRefused, match=r"gather: table given\.table has 500 elements; 499 given"):
-        cpu.launch(gather, 1, 1, out, given)
+        cpu.launch(gather, 1, 1, out, bundle)
 
 
 def test_a_readonly_table_of_another_size_is_read_whole(backend):
@@ -133,10 +133,10 @@ def test_a_shared_table_that_does_not_fit_is_refused(backend):
     if room > 1 << 26:
         pytest.skip(f"{backend.name} has shared memory for all")
     count = room // 4 + 4
-    out, given = backend.allocate(COUNT, np.uint32), backend.load(Given(np.zeros(count, np.uint32), COUNT))
+    out, bundle = backend.allocate(COUNT, np.uint32), backend.load(Given(np.zeros(count, np.uint32), COUNT))
     with pytest.raises(LaunchRefused, match=f"gather needs {4 * count} bytes of shared memory; a team has {room}"):
-        backend.launch(gather, 1, 1, out, placed(given, "shared"))
-    backend.launch(unread, 1, 1, out, placed(given, "shared"))
+        backend.launch(gather, 1, 1, out, placed(bundle, "shared"))
+    backend.launch(unread, 1, 1, out, placed(bundle, "shared"))
 
 
 # --- OpenCL ---

@@ -22,7 +22,7 @@ def main():
     offsets = clock_offsets.measure_clock_offsets(ranks.world, HOSTS, lambda: time.time() + ahead)
     ranks.assemble()
     step_s = 0.003 if ranks.rank else 0.001
-    found = compute_rates.measure_compute_rates(ranks.world, lambda: time.sleep(step_s), 10, HOSTS)
+    paces = compute_rates.measure_compute_rates(ranks.world, lambda: time.sleep(step_s), 10, HOSTS)
     if everyone is None:
         return
     links = [link for links in everyone for link in links]
@@ -32,9 +32,9 @@ def main():
     assert {one.ranks for one in reduced} == {2, 3}
     assert all(0 < one.low_s <= one.seconds <= one.high_s and one.calls >= 5 for one in reduced)
     assert [round(offset) for offset in offsets] == [0, 3600, 0]
-    assert [(one.ranks, one.hosts) for one in found] == [(1, 1), (2, 2), (3, 2)]
+    assert [(pace.ranks, pace.hosts) for pace in paces] == [(1, 1), (2, 2), (3, 2)]
     # Ranks that synchronise after every step are as slow as the slowest. On a virtual machine a sleep may end early.
-    alone, *several = found
+    alone, *several = paces
     assert alone.unit_s >= 0.5e-4 and all(one.unit_s >= 2e-4 for one in several)
     assert all(alone.steps > one.steps >= 21 for one in several)
     print("measured")

@@ -63,17 +63,17 @@ def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it_and_hold_windows_open
 
 
 @pytest.mark.parametrize(
-    ("guilty", "told"),
+    ("guilty", "message"),
     [
         ([0, 1, 2], "error: city 101 of 100"),
         pytest.param([1], "error (rank 1): city 101 of 100", marks=pytest.mark.slow),
     ],
     ids=["all", "another"],
 )
-def test_a_mistake_that_ranks_see_is_told_once_beside_one_banner(guilty, told, program, mpirun):
+def test_a_mistake_that_ranks_see_is_told_once_beside_one_banner(guilty, message, program, mpirun):
     done = mpirun(3, program(MISTAKE.format(guilty=guilty)))
     assert done.returncode == 2
-    assert without_banner(done.stderr) == [told]
+    assert without_banner(done.stderr) == [message]
     assert "MPI_ABORT" not in done.stderr
     assert len([line for line in done.stderr.splitlines() if RULE.fullmatch(line)]) <= 2
 

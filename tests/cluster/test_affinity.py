@@ -65,10 +65,10 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
         ):
             assign_cores(places)
         return
-    found = assign_cores(places)
-    assert [len(one) for one in found] == [place.wanted for place in places]
-    assert all(set(one) <= set(chain(*place.allowed)) for one, place in zip(found, places, strict=True))
-    taken = [(place.host, core) for one, place in zip(found, places, strict=True) for core in one]
+    assigned = assign_cores(places)
+    assert [len(one) for one in assigned] == [place.wanted for place in places]
+    assert all(set(one) <= set(chain(*place.allowed)) for one, place in zip(assigned, places, strict=True))
+    taken = [(place.host, core) for one, place in zip(assigned, places, strict=True) for core in one]
     assert len(taken) == len(set(taken))
 
 

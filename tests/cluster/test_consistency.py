@@ -10,7 +10,7 @@ ALIKE = {"program": "climb", "--seed": "1"}
 
 
 @pytest.mark.parametrize(
-    ("everyone", "told"),
+    ("everyone", "message"),
     [
         ([ALIKE] * 3, ""),
         ([ALIKE, ALIKE | {"--seed": "2"}], "--seed: found 1 on rank 0 and 2 on rank 1"),
@@ -20,8 +20,8 @@ ALIKE = {"program": "climb", "--seed": "1"}
     ],
     ids=["none", "an option", "the first of two", "many ranks", "a fact that others have not"],
 )
-def test_the_first_difference_is_named_with_both_values_and_their_ranks(everyone, told):
-    assert first_difference(everyone) == (told and f"{told}, expected the same")
+def test_the_first_difference_is_named_with_both_values_and_their_ranks(everyone, message):
+    assert first_difference(everyone) == (message and f"{message}, expected the same")
 
 
 def test_a_process_alone_agrees_with_itself():
@@ -40,9 +40,9 @@ class One:
         return self.found[0][self.rank][0]
 
     def gather(self, item):
-        found = self.found.pop(0)
-        assert found[self.rank] == item
-        return found if self.rank == 0 else None
+        items = self.found.pop(0)
+        assert items[self.rank] == item
+        return items if self.rank == 0 else None
 
     def bcast(self, item):
         return item

@@ -31,7 +31,7 @@ WORDS = "expected a host's name, slots=N and max_slots=N"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a\nb slots=four\n", f":2: found 'slots=four', {SLOTS}"),
         ("a slots=65536\n", f":1: found 'slots=65536', {SLOTS}"),
@@ -48,11 +48,11 @@ WORDS = "expected a host's name, slots=N and max_slots=N"
         (b"\xff\xfe\n", ": found bytes that are no UTF-8 text, expected a list of hosts"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text, told, written):
+def test_a_mistake_is_told_with_its_line(text, message, written):
     path = written(text)
     with pytest.raises(HostFileError) as caught:
         read_host_file(path)
-    assert str(caught.value) == f"{path}{told}"
+    assert str(caught.value) == f"{path}{message}"
     assert caught.value.exit_code == 2
 
 

@@ -95,7 +95,7 @@ def test_programs_are_named_as_users_name_them(words, started):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "the program to start: found none, expected"),
         (["--walks"], "the program to start: found --walks, which no option of `launch` is, expected"),
@@ -104,10 +104,10 @@ def test_programs_are_named_as_users_name_them(words, started):
         (["missing.py"], "missing.py: found no such file, expected a program"),
     ],
 )
-def test_what_is_no_program_is_refused(words, told):
+def test_what_is_no_program_is_refused(words, message):
     with pytest.raises(UserError) as caught:
         program_words(words)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.0", "1" * 10, "9" * 5000, "\u0663", "", " 1", "1\n"])

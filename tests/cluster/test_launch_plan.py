@@ -123,7 +123,7 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
 
 
 @pytest.mark.parametrize(
-    ("asked", "here", "told"),
+    ("asked", "here", "message"),
     [
         (on(TWO, 9, per_host=4), HERE, "-n 9: found room for 8, expected --per-host 5 or more"),
         (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for the ranks on each"),
@@ -133,6 +133,6 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
         (LaunchRequest(2, fault_tolerant=True), ALLOCATED, "--fault-tolerant: found srun"),
     ],
 )
-def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, told):
-    with pytest.raises(UserError, match=f"^{told}"):
+def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, message):
+    with pytest.raises(UserError, match=f"^{message}"):
         plan_launch(asked, PPP, here)

@@ -101,10 +101,10 @@ def test_the_systems_table_tells_which_connection_gets_no_answer():
         state.format("0100A8C0:BE25", "01", "0000000A", 0, 13),
         state.format("00000000:0000", "0A", "0000000A", 0, 14),
     ]
-    found = lost_hosts.connections("\n".join([heading, *rows]))
-    assert {inode: one.is_lost for inode, one in found.items()} == {11: True, 12: False, 13: True}
+    by_inode = lost_hosts.connections("\n".join([heading, *rows]))
+    assert {inode: one.is_lost for inode, one in by_inode.items()} == {11: True, 12: False, 13: True}
     if sys.byteorder == "little":
-        assert lost_hosts.format_address(found[11].address) == "10.77.0.2"
+        assert lost_hosts.format_address(by_inode[11].address) == "10.77.0.2"
         assert lost_hosts.format_address("B80D01200000000067452301EFCDAB89") == "2001:db8::123:4567:89ab:cdef"
 
 

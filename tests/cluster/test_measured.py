@@ -63,7 +63,7 @@ def test_the_model_gets_medians_within_a_host_and_between_hosts():
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (["version"], 1, "version: found 1, expected 2; run `check` again"),
         (["links"], 3, "links: found 3, expected `array`"),
@@ -79,7 +79,7 @@ def test_the_model_gets_medians_within_a_host_and_between_hosts():
         (["reductions", 1], {}, "reductions[1]: found no `ranks`, expected one"),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_line(file, place, value, told):
+def test_a_damaged_file_is_refused_in_one_line(file, place, value, message):
     content = json.loads(file.read_text())
     *way, last = place
     functools.reduce(operator.getitem, way, content)[last] = value
@@ -87,13 +87,13 @@ def test_a_damaged_file_is_refused_in_one_line(file, place, value, told):
     with pytest.raises(MeasuredFileError) as caught:
         read_measurement(file)
     assert str(caught.value).startswith(f"{file}")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"\xff\xfe", "no JSON"),
         (b'{"version": 2,\n"links": [}', "found no JSON .*byte 25"),
@@ -102,10 +102,10 @@ def test_a_damaged_file_is_refused_in_one_line(file, place, value, told):
         (None, "no such file or directory, expected a file of `python -m cluster check"),
     ],
 )
-def test_what_is_no_such_file_is_refused(tmp_path, content, told):
+def test_what_is_no_such_file_is_refused(tmp_path, content, message):
     if content is not None:
         (tmp_path / "other").write_bytes(content)
-    with pytest.raises(MeasuredFileError, match=told):
+    with pytest.raises(MeasuredFileError, match=message):
         read_measurement(tmp_path / "other")
 
 
@@ -138,7 +138,7 @@ def test_nothing_is_said_of_equal_ranks():
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         (
             [ranked(3, "b", rate=5e5, alone=5e5)],
@@ -153,10 +153,10 @@ def test_nothing_is_said_of_equal_ranks():
         ([ranked(3, "b", versions=SAME | {"numpy": "1.26"})], "numpy: found 1.26 on rank 3 (b), elsewhere 2.1.0"),
     ],
 )
-def test_what_is_doubtful_is_said_in_a_line(changed, told):
+def test_what_is_doubtful_is_said_in_a_line(changed, message):
     ranks = {one.rank: one for one in (*GOOD, *changed)}
     (line,) = said(ranks.values())
-    assert line.startswith(told)
+    assert line.startswith(message)
 
 
 def test_throttled_devices_are_named():

@@ -96,14 +96,14 @@ def check(links, reductions=(), paces=(), hosts="aabb"):
 
 def test_a_check_becomes_a_network_of_medians():
     latencies = ((0, 1, True, 1e-6), (0, 2, False, 4e-5), (1, 3, False, 6e-5), (0, 3, False, 5e-5))
-    links = [Link(*one, 1e-9) for one in latencies]
+    links = [Link(*latency, 1e-9) for latency in latencies]
     known = ((1, 1, 1.0, 0.95, 1.05), (2, 1, 1.1, 1.06, 1.2), (4, 2, 1.5, 1.3, 1.9), (8, 4, 2.0, 1.0, 3.0))
     paces = [Pace(*one, 9) for one in known]
-    found = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
-    assert found.cores_per_host == 2 and found.cores.alpha_s == 1e-6 and found.hosts.alpha_s == 5e-5
-    assert found.measured[0].seconds == 1e-4
+    network = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
+    assert network.cores_per_host == 2 and network.cores.alpha_s == 1e-6 and network.hosts.alpha_s == 5e-5
+    assert network.measured[0].seconds == 1e-4
     # Over several hosts too, ranks wait for the slowest on any host. With eight ranks this is not certain.
-    assert [found.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
+    assert [network.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
 
 
 def test_a_check_of_one_rank_says_nothing_of_messages():
@@ -136,10 +136,10 @@ def test_trees_go_through_every_host_and_between_them_twice():
     assert finish_time_s(HOSTS, 14, 8, 1) == finish_time_s(by_doubling, 14, 8, 1)
 
 
-def everybody_has_all(every, ranks):
+def everybody_has_all(messages, ranks):
     """Return True if the messages bring every rank's word to all ranks; sets of ranks replace sums."""
     known = [{rank} for rank in range(ranks)]
-    for source, target, _ in every:
+    for source, target, _ in messages:
         before = [set(one) for one in known]
         for one, other in zip(source.tolist(), target.tolist(), strict=True):
             known[other] |= before[one]
@@ -186,13 +186,13 @@ def test_crowding_grows_with_the_ranks_of_a_host():
 
 @pytest.mark.parametrize("ranks", [2, 7, 16])
 def test_neighbours_are_shared_and_a_word_is_reduced_in_every_iteration(ranks):
-    found = iteration(Work("neighbourhood", 1000.0), SPEED, NETWORK, ranks)
-    assert found.compute_s == pytest.approx(ceil(1000 / ranks) * 1e-6)
-    assert found.serial_s == 5e-6
+    times = iteration(Work("neighbourhood", 1000.0), SPEED, NETWORK, ranks)
+    assert times.compute_s == pytest.approx(ceil(1000 / ranks) * 1e-6)
+    assert times.serial_s == 5e-6
     word = 1e-6 + reduction_s(NETWORK, ranks, 8)
-    samples = (found.compute_s + found.serial_s + word) / run_time.SAMPLE_INTERVAL_S
-    told = samples * (1e-6 + reduction_s(NETWORK, ranks, 8 * (3 + ranks)))
-    assert found.communication_s == pytest.approx(word + told)
+    samples = (times.compute_s + times.serial_s + word) / run_time.SAMPLE_INTERVAL_S
+    comparison_s = samples * (1e-6 + reduction_s(NETWORK, ranks, 8 * (3 + ranks)))
+    assert times.communication_s == pytest.approx(word + comparison_s)
 
 
 @pytest.mark.parametrize("way", [way for way in run_time.PARTITION_SCHEMES])
@@ -202,9 +202,9 @@ def test_one_rank_has_all_the_work_and_nobody_to_talk_to(way):
 
 
 def test_whole_walks_are_shared_and_ranks_meet_after_batches_alone():
-    found = iteration(Work("walks", 1000.0, shares=10), SPEED, NETWORK, 4)
-    assert found.compute_s == pytest.approx(3 / 10 * 1e-3)
-    assert found.communication_s < 1e-2 * reduction_s(NETWORK, 4, 8)
+    times = iteration(Work("walks", 1000.0, shares=10), SPEED, NETWORK, 4)
+    assert times.compute_s == pytest.approx(3 / 10 * 1e-3)
+    assert times.communication_s < 1e-2 * reduction_s(NETWORK, 4, 8)
     more = iteration(Work("walks", 1000.0, shares=10), SPEED, NETWORK, 16)
     assert more.compute_s == pytest.approx(1e-4), "the eleventh rank has no walk"
 
@@ -217,10 +217,10 @@ def test_ants_hand_on_their_deposits_and_weights():
 
 
 def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
-    found = iteration(Work("subtrees", 1e6, least=100.0), SPEED, NETWORK, 8)
-    assert found.compute_s == pytest.approx(1e6 / 8 * 1e-6 + 100e-6)
+    times = iteration(Work("subtrees", 1e6, least=100.0), SPEED, NETWORK, 8)
+    assert times.compute_s == pytest.approx(1e6 / 8 * 1e-6 + 100e-6)
     asked = log(1e6 / 800) * 4 * ALPHA
-    assert found.communication_s == pytest.approx(asked + 1e-6 + reduction_s(NETWORK, 8, 24))
+    assert times.communication_s == pytest.approx(asked + 1e-6 + reduction_s(NETWORK, 8, 24))
 
 
 def simulated_pipeline(ranks, pieces, piece_s, message_s):

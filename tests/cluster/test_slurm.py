@@ -166,7 +166,7 @@ def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, job):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--time", "soon", "ppp"), "argument --time: expected a time such as 01:00:00 or 2-12:00:00, found 'soon'"),
         (("--partition", "a\nb", "ppp"), "expected one word of letters, digits and _.,:@+=/-, found 'a\\nb'"),
@@ -177,10 +177,10 @@ def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, job):
         (("nothing",), "the program to start: found 'nothing', expected"),
     ],
 )
-def test_what_slurm_would_refuse_is_refused_before(words, told, called):
+def test_what_slurm_would_refuse_is_refused_before(words, message, called):
     code, out, err = called(slurm.main, *words)
     assert (code, out) == (2, "")
-    assert told in err and len(err.splitlines()) == 1
+    assert message in err and len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_nothing_but_the_program_runs_and_its_arguments_arrive(text, job, tmp_pa
     asked = [line for line in script.split("\n\ncd ")[0].split("\n")[1:] if line]
     assert all(DIRECTIVE.fullmatch(line) for line in asked), asked
     name = asked[0].removeprefix("#SBATCH --job-name=")
-    told = f"{name}: its time was over and its state is kept; the job is queued again\n"
-    assert job.run(script) == (143, told, "")
+    message = f"{name}: its time was over and its state is kept; the job is queued again\n"
+    assert job.run(script) == (143, message, "")
     assert job.noted() == ["-m", "cluster", "launch", *words, "--resume"]
     assert everything(tmp_path / "all") == before
 

@@ -21,9 +21,9 @@ PLAIN = re.compile(r"^(cd|export|\.|sbatch) ")
 """Commands of the shell, and of a batch system."""
 INTO_FILE = re.compile(r" > \S+$")
 
-BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
-COMMANDS = {command: str(one) for one in BLOCKS for command in pages.commands(one)}
-COMMANDS |= {one: page.name for page in pages.pages() for one in pages.inline_commands(page)}
+BLOCKS = [block for page in pages.pages() for block in pages.blocks(page) if block.language in SHELL]
+COMMANDS = {command: str(block) for block in BLOCKS for command in pages.commands(block)}
+COMMANDS |= {command: page.name for page in pages.pages() for command in pages.inline_commands(page)}
 SHOWN = [(block, *pair) for block in BLOCKS if block.language == "console" for pair in pages.shown(block)]
 
 
@@ -128,7 +128,7 @@ def test_a_page_shows_what_comes_out(block, command, expected, monkeypatch):
 
 
 def test_batch_scripts_are_bash():
-    commands = [INTO_FILE.sub("", one) for one in COMMANDS if one.startswith("python -m cluster slurm ")]
+    commands = [INTO_FILE.sub("", command) for command in COMMANDS if command.startswith("python -m cluster slurm ")]
     assert commands
     for command in commands:
         written = pages.printed(command)

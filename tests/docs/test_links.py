@@ -19,18 +19,18 @@ PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *OTHERS]
 def targets(page):
     """Return the targets of a page's links and directives."""
     text = page.read_text(encoding="utf-8")
-    found = [one["to"] for one in DIRECTIVE.finditer(text)]
-    found += [one["to"] or one["picture"] or one["page"] for one in LINK.finditer(FENCE.sub("", text))]
-    return [one for one in found if not OUTSIDE.match(one)]
+    places = [one["to"] for one in DIRECTIVE.finditer(text)]
+    places += [one["to"] or one["picture"] or one["page"] for one in LINK.finditer(FENCE.sub("", text))]
+    return [place for place in places if not OUTSIDE.match(place)]
 
 
 def anchors(page):
     """Return the anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", one.lower()).strip().replace(" ", "-") for one in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(one.relative_to(pages.ROOT)) for one in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(pages.ROOT)) for page in PAGES])
 def test_no_link_is_dead(page):
     for target in targets(page):
         name, _, anchor = target.partition("#")
@@ -41,7 +41,7 @@ def test_no_link_is_dead(page):
 
 
 def test_what_a_page_quotes_of_the_gallery_is_there():
-    quoted = [one for one in pages.blocks(pages.ROOT / "docs" / "reports.md") if one.language == "text"]
+    quoted = [block for block in pages.blocks(pages.ROOT / "docs" / "reports.md") if block.language == "text"]
     report = (pages.ROOT / "reports" / "gallery" / "oneil2011.md").read_text(encoding="utf-8")
     assert quoted
     for block in quoted:

@@ -16,8 +16,11 @@ from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
 
-PROGRAMS = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
-MARKED = [pytest.param(one, marks=[pytest.mark.slow] * ("workers=" in one.text), id=str(one)) for one in PROGRAMS]
+PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
+MARKED = [
+    pytest.param(program, marks=[pytest.mark.slow] * ("workers=" in program.text), id=str(program))
+    for program in PROGRAMS
+]
 """Programs; those that start processes are slow."""
 MOST_LINES = 40
 """Largest number of lines of the README's problem."""
@@ -43,7 +46,7 @@ def test_a_program_of_a_page_is_whole(block, tmp_path):
 
 
 def test_the_readme_s_problem_is_the_example():
-    (program,) = (one for one in PROGRAMS if one.page.name == "README.md")
+    (program,) = (program for program in PROGRAMS if program.page.name == "README.md")
     text = (pages.ROOT / "examples" / "partition.py").read_text()
     assert text.endswith(program.text)
     assert len([line for line in program.text.splitlines() if line.strip()]) <= MOST_LINES
@@ -53,7 +56,7 @@ def test_the_readme_s_problem_is_the_example():
 def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
     """Run the commands, with a processor in place of the GPU."""
     (block,) = (
-        one for one in pages.blocks(pages.ROOT / "README.md") if "partition.py" in one.text and not one.language
+        block for block in pages.blocks(pages.ROOT / "README.md") if "partition.py" in block.text and not block.language
     )
     commands = pages.commands(block)
     assert len(commands) == 4
@@ -61,7 +64,7 @@ def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
     paths = os.pathsep.join([str(pages.ROOT), os.environ.get("PYTHONPATH", "")])
     for command in commands:
         words = [example if one == "examples/partition.py" else one for one in shlex.split(command)]
-        words = ["cpu" if one == "cuda" else one for one in words]
+        words = ["cpu" if word == "cuda" else word for word in words]
         subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, check=True)
     assert len(load(tmp_path / "runs.jsonl")) == 11
     report = (tmp_path / "reports" / "out" / "compare-partition.md").read_text()
@@ -104,16 +107,16 @@ def search(problem, name):
 
 def test_tabu_search_finds_the_optima_of_the_examples(partition, tardiness):
     heaps = min(partition.cost(np.array(one)) for one in itertools.product((0, 1), repeat=8))
-    order = min(tardiness.cost(np.array(one)) for one in itertools.permutations(range(7)))
+    order = min(tardiness.cost(np.array(permutation)) for permutation in itertools.permutations(range(7)))
     assert search(partition, "flip2") == heaps
     assert search(tardiness, "insert") == search(tardiness, "exchange2") == order
 
 
 def test_the_evaluations_of_the_timetable_make_equal_moves_to_the_optimum(timetable):
-    found = [outcome(timetable, "assign", evaluation=one) for one in ("value", "delta", "counts")]
-    assert len({one.hash for one in found}) == 1
+    outcomes = [outcome(timetable, "assign", evaluation=one) for one in ("value", "delta", "counts")]
+    assert len({outcome.hash for outcome in outcomes}) == 1
     best = min(timetable.cost(np.array(one)) for one in itertools.product(range(3), repeat=7))
-    assert {one.cost for one in found} == {best}
+    assert {outcome.cost for outcome in outcomes} == {best}
 
 
 @pytest.mark.parametrize("name", ["python", "cpu", pytest.param("opencl", marks=pytest.mark.slow)])

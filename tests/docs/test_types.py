@@ -40,7 +40,7 @@ def mypy(tmp_path_factory):
 def test_programs_of_pages_and_examples_have_no_error(mypy, tmp_path):
     for path in EXAMPLES:
         shutil.copy(path, tmp_path)
-    blocks = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
+    blocks = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
     for block in blocks:
         (tmp_path / f"{block.page.stem}_{block.line}.py").write_text(block.text)
     assert blocks and EXAMPLES
@@ -54,5 +54,5 @@ def test_wrong_programs_have_errors(mypy, tmp_path):
         (tmp_path / f"wrong{number}.py").write_text(PROBLEM.replace(line, wrong))
     said = mypy(tmp_path)
     for number, (_, wrong, error) in enumerate(FAULTS):
-        lines = [one for one in said.splitlines() if one.startswith(f"wrong{number}.py")]
-        assert any(error in one for one in lines), (wrong, said)
+        lines = [line for line in said.splitlines() if line.startswith(f"wrong{number}.py")]
+        assert any(error in line for line in lines), (wrong, said)

@@ -79,7 +79,7 @@ def package(tmp_path, monkeypatch):
 
     def write(name, code):
         path = folder / f"{name.replace('.', '/')}.py"
-        for parent in [one for one in path.parents if one.is_relative_to(folder) and one != folder]:
+        for parent in [parent for parent in path.parents if parent.is_relative_to(folder) and parent != folder]:
             parent.mkdir(parents=True, exist_ok=True)
             (parent / "__init__.py").touch()
         path.write_text(code)

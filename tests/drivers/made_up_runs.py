@@ -97,7 +97,7 @@ def run_of(case, **changes):
     records = [record_of(case, seed) | changes for seed in case.seeds]
     backend = case.configuration.backend
     if backend == "unequal":
-        records += [one | {"hash": "ffff", "repetitions": one["repetitions"][:1]} for one in records]
-    lines = [] if backend in SILENT else [json.dumps(one) + "\n" for one in records]
+        records += [record | {"hash": "ffff", "repetitions": record["repetitions"][:1]} for record in records]
+    lines = [] if backend in SILENT else [json.dumps(record) + "\n" for record in records]
     code, said = ENDS.get(backend, (0, ""))
     return [sys.executable, "-IS", "-c", WRITE, str(case.records), "".join(lines), said, str(code)]

@@ -34,15 +34,15 @@ def next_handles():
     from mpi4py import MPI
 
     window = MPI.Win.Create(None, comm=MPI.COMM_WORLD)
-    made = {
+    handles = {
         "operations": MPI.Op.Create(lambda given, result, kind: None),
         "datatypes": MPI.BYTE.Create_contiguous(3),
         "groups": MPI.COMM_WORLD.Get_group(),
         "communicators": MPI.COMM_WORLD.Dup(),
         "windows": window,
     }
-    numbers = {name: one.py2f() for name, one in made.items()}
-    for one in made.values():
+    numbers = {name: one.py2f() for name, one in handles.items()}
+    for one in handles.values():
         one.Free()
     return numbers
 
@@ -66,13 +66,13 @@ def main():
     begin = next_handles()
     # Exit handlers run in reverse order of registration.
     atexit.register(lambda: print(json.dumps({"begin": begin, "end": next_handles()}), flush=True))
-    found = {}
+    results = {}
     for name, act in WORK.items():
         hashes = [act().hash for _ in range(BEFORE)]
         before = held()
         hashes += [act().hash for _ in range(BETWEEN)]
-        found[name] = {"hashes": hashes, "before": before, "after": held()}
-    print(json.dumps(found), flush=True)
+        results[name] = {"hashes": hashes, "before": before, "after": held()}
+    print(json.dumps(results), flush=True)
 
 
 if __name__ == "__main__":

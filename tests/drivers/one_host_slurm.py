@@ -93,9 +93,9 @@ def found(name):
 
 
 def free_port():
-    with socket.socket() as made:
-        made.bind(("", 0))
-        return made.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        return listener.getsockname()[1]
 
 
 def queue():

@@ -42,7 +42,7 @@ def test_a_wrong_one_ends_with_a_line_that_names_its_function(drive, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "told"),
+    ("text", "name", "message"),
     [
         (TWO, "", r"two\.py: expected one class of problems, found 2, One, Two: expected \S+two\.py:CLASS"),
         (TWO, ":Three", r"two\.py: found no problem 'Three', expected one that the file defines: One, Two"),
@@ -51,19 +51,19 @@ def test_a_wrong_one_ends_with_a_line_that_names_its_function(drive, tmp_path):
         ("import of_no_name", "", r"two\.py: ModuleNotFoundError: No module named 'of_no_name'"),
     ],
 )
-def test_a_file_without_the_problem_is_a_users_mistake(text, name, told, tmp_path):
+def test_a_file_without_the_problem_is_a_users_mistake(text, name, message, tmp_path):
     path = tmp_path / "two.py"
     path.write_text(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         check.main([f"{path}{name}"])
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [([], "expected FILE.py"), (["--n", "3"], "found --n"), (["nowhere.py"], "nowhere.py: no such file")],
 )
-def test_a_command_line_without_a_file_is_one_too(words, told):
-    with pytest.raises(UserError, match=told):
+def test_a_command_line_without_a_file_is_one_too(words, message):
+    with pytest.raises(UserError, match=message):
         check.main(words)
 
 

@@ -24,17 +24,17 @@ def test_two_ranks_are_measured_shown_and_written(mpirun, tmp_path):
     lines = done.stdout.splitlines()
     assert lines[0].startswith("2 ranks on 1 host, ") and lines[-1] == f"wrote {file}"
     assert [line.split()[0] for line in lines[1:] if line.startswith(("on one host", "2 ranks"))] == ["on", "2"]
-    found = measurement_file.read_measurement(file)
-    assert [(link.source, link.target, link.same_host) for link in found.links] == [(0, 1, True)]
-    assert found.within_host.alpha_s < 0.1 and found.between_hosts is None
-    assert {(one.ranks, one.hosts) for one in found.reductions} == {(2, 1)}
-    assert [one.rank for one in found.ranks] == [0, 1] and found.hosts == 1
-    first = found.ranks[0]
+    measured = measurement_file.read_measurement(file)
+    assert [(link.source, link.target, link.same_host) for link in measured.links] == [(0, 1, True)]
+    assert measured.within_host.alpha_s < 0.1 and measured.between_hosts is None
+    assert {(reduction.ranks, reduction.hosts) for reduction in measured.reductions} == {(2, 1)}
+    assert [rank.rank for rank in measured.ranks] == [0, 1] and measured.hosts == 1
+    first = measured.ranks[0]
     assert (first.backend, first.cores, first.unit, first.kernel) == ("cpu", 1, "neighbours", "ppp 73-73 flip2")
-    assert all(1e3 < rate < 1e10 for one in found.ranks for rate in (one.rate_alone, one.rate))
-    assert [one.clock_offset_s for one in found.ranks] == [0.0, 0.0]
+    assert all(1e3 < rate < 1e10 for rank in measured.ranks for rate in (rank.rate_alone, rank.rate))
+    assert [rank.clock_offset_s for rank in measured.ranks] == [0.0, 0.0]
     assert set(first.versions) == {"python", "numpy", "mpi4py", "mpi", "sources"}
-    assert found.mpi == first.versions["mpi"] and len(first.versions["sources"]) == 12
+    assert measured.mpi == first.versions["mpi"] and len(first.versions["sources"]) == 12
 
 
 def test_a_rank_alone_is_told_how_to_start_several(mpirun):
@@ -44,10 +44,10 @@ def test_a_rank_alone_is_told_how_to_start_several(mpirun):
 @pytest.mark.slow
 def test_too_few_cores_and_a_wrong_folder_are_told_before_anything_is_measured(mpirun):
     refused(mpirun(resources.count_cores() + 1, *CHECK, "--pin-cores"), "error: --pin-cores: found")
-    told = "cluster.json: cannot write there: there is no folder"
-    refused(mpirun(2, *CHECK, "--output", "/nowhere/cluster.json"), told)
+    message = "cluster.json: cannot write there: there is no folder"
+    refused(mpirun(2, *CHECK, "--output", "/nowhere/cluster.json"), message)
 
 
-def refused(done, told):
+def refused(done, message):
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count(told) == 1
+    assert done.stderr.count(message) == 1

@@ -158,7 +158,7 @@ def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time
     ]
     found = calibrate(records, "gpu", network)
     assert found.unshared_s == pytest.approx(meeting_s, rel=0.01)
-    assert all(abs(one.error.value) < 0.01 for one in pages.validate_runs(records, records, network))
+    assert all(abs(run.error.value) < 0.01 for run in pages.validate_runs(records, records, network))
 
 
 def test_an_own_problem_is_a_local_search():
@@ -166,12 +166,12 @@ def test_an_own_problem_is_a_local_search():
 
 
 def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
-    found = calibrate(cores, "core", MYRI)
-    sizes = [run.size for run in found.runs]
-    assert found.alone_s(sizes[1]) == pytest.approx(core_s("401-417"))
+    calibrated = calibrate(cores, "core", MYRI)
+    sizes = [run.size for run in calibrated.runs]
+    assert calibrated.alone_s(sizes[1]) == pytest.approx(core_s("401-417"))
     between = (sizes[0] * sizes[1]) ** 0.5
-    assert found.alone_s(between) == pytest.approx((core_s("73-73") * core_s("401-417")) ** 0.5)
-    assert found.alone_s(2 * sizes[-1]) == pytest.approx(2 * core_s("1301-1317"))
+    assert calibrated.alone_s(between) == pytest.approx((core_s("73-73") * core_s("401-417")) ** 0.5)
+    assert calibrated.alone_s(2 * sizes[-1]) == pytest.approx(2 * core_s("1301-1317"))
 
 
 # --- the report ---
@@ -238,7 +238,7 @@ def test_clusters_of_the_paper_have_the_cores_that_their_headings_say():
 
 
 def test_a_machine_is_predicted_if_it_is_as_modelled_and_told_if_it_is_not(drive, file, cores):
-    several = [made(one, truth(one, ranks, MYRI), ranks) for one in ROWS for ranks in (2, 8, 32)]
+    several = [made(row, truth(row, ranks, MYRI), ranks) for row in ROWS for ranks in (2, 8, 32)]
     wrong = made("401-417", 2 * truth("401-417", 8, MYRI), 8)
     for name, runs, options, expected_code, said in (
         ("as modelled", several, ("--within", 2), 0, "9 of 9 runs are at most 2 % off"),

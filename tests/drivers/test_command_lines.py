@@ -183,7 +183,7 @@ def ended(odd_files, monkeypatch, capfd):
 def test_a_wrong_command_line_is_one_line_and_exit_code_2(ended, odd_files, driver, line, expected):
     before = sorted(odd_files.rglob("*"))
     code, said = ended(driver, line)
-    errors = [one for one in said.splitlines() if "error:" in one]
+    errors = [line for line in said.splitlines() if "error:" in line]
     assert (code, len(errors)) == (2, 1), said
     assert expected in errors[0]
     assert "Traceback" not in said

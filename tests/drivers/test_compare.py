@@ -132,10 +132,10 @@ def weak(tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments):
-        given, real = [], Case.command
+        placed, real = [], Case.command
 
         def command(case):
-            given.append((case.configuration.backend, case.configuration.ranks, real(case)))
+            placed.append((case.configuration.backend, case.configuration.ranks, real(case)))
             options = workload_options(case.workload, case.arguments)
             return run_of(
                 case,
@@ -146,7 +146,7 @@ def weak(tmp_path, monkeypatch, undrawn):
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
         with made_up_suite(device("cpu"), device("threads"), command=command):
-            return main([*arguments, *fixed]), given
+            return main([*arguments, *fixed]), placed
 
     return run
 
@@ -168,7 +168,7 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     assert weak(*arguments, "1", "2") == (0, [])
     assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
     records = load(tmp_path / "compare-ihc-weak.jsonl")
-    assert [one.details["weak_scaling_ranks"] for one in records] == [1, 1, 2, 4]
+    assert [record.details["weak_scaling_ranks"] for record in records] == [1, 1, 2, 4]
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 
@@ -179,7 +179,7 @@ def test_what_is_left_open_grows_from_what_one_rank_does(weak):
         assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
 
 
-@pytest.mark.parametrize("workload", [one.name for one in all_workloads() if not one.scaled])
+@pytest.mark.parametrize("workload", [workload.name for workload in all_workloads() if not workload.scaled])
 def test_one_problem_cannot_grow(weak, workload):
     with pytest.raises(UserError, match=f"--weak: found {workload}, a single problem .* expected one of ihc, aco, qap"):
         weak(workload, "--ranks", "2")
@@ -191,7 +191,9 @@ def test_one_rank_alone_is_no_scaling(weak, ranks):
         weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)
 
 
-@pytest.mark.parametrize("declared", [one for one in all_workloads() if one.scaled], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "declared", [workload for workload in all_workloads() if workload.scaled], ids=lambda one: one.name
+)
 def test_what_grows_is_an_option_that_decides_the_work(declared):
     options = {one.name: how for one, how in declared.options.declared()}
     assert options[declared.scaled].decides in ("work", "search")

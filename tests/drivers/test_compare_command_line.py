@@ -69,10 +69,10 @@ def refused(monkeypatch, capsys):
     return run
 
 
-@pytest.mark.parametrize(("line", "told"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_line_and_starts_nothing(line, told, refused, tmp_path):
+@pytest.mark.parametrize(("line", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line_and_starts_nothing(line, message, refused, tmp_path):
     (error,) = refused(*line.split(), "--out", tmp_path / "new").splitlines()
-    assert error.startswith(f"error: {told}")
+    assert error.startswith(f"error: {message}")
     assert not (tmp_path / "new").exists()
 
 

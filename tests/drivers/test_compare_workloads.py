@@ -81,6 +81,6 @@ def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
     assert "## Time to target" in report
     assert "(compare-qap-1-targets.svg)" in report
     records = load(tmp_path / "compare-qap.jsonl")
-    assert all(one.repetitions[0].history[-1][3] == one.best_cost for one in records)
-    best = min(one.best_cost for one in records)
+    assert all(record.repetitions[0].history[-1][3] == record.best_cost for record in records)
+    best = min(record.best_cost for record in records)
     assert f"({best:,}) [95 % CI]" in report

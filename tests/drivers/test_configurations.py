@@ -83,11 +83,11 @@ def test_runs_with_other_numbers_of_cores_are_other_runs_of_equal_work(drive, tm
         code, _, _ = drive(*SMALL, "--backend", "threads", *cores, "--record", path)
         assert code == 0
     runs = merge(load(path))
-    assert [one.device for one in runs] == ["0", "1 of 3 cores", "2 of 3 cores"]
-    assert [one.details.get("cores_per_rank") for one in runs] == [None, 1, 2]
-    assert len({one.identity for one in runs}) == 3
-    assert len({one.hash for one in runs}) == 1
-    assert [processors(one) for one in runs[1:]] == ["cores:1", "cores:2"]
+    assert [run.device for run in runs] == ["0", "1 of 3 cores", "2 of 3 cores"]
+    assert [run.details.get("cores_per_rank") for run in runs] == [None, 1, 2]
+    assert len({run.identity for run in runs}) == 3
+    assert len({run.hash for run in runs}) == 1
+    assert [processors(run) for run in runs[1:]] == ["cores:1", "cores:2"]
     assert runs[2].details["device_name"].endswith(", 2 of 3 cores")
     assert "2 of 3 cores" in drive(*SMALL, "--cores", "2")[1]  # auto takes cores
 

@@ -81,7 +81,7 @@ def test_runs_find_the_optimum_and_are_recorded(parity, capsys):
     said = capsys.readouterr().out
     assert "parity:10: best cost 0 in iteration" in said and "confirmed by the scorer" in said
     records = load("runs.jsonl")
-    assert [one.seed for one in records] == [0, 1, 2]
+    assert [record.seed for record in records] == [0, 1, 2]
     record = records[0]
     assert (record.workload, record.instance, record.best_cost, record.verified) == ("parity", "parity:10", 0, True)
     assert record.parameters["n"] == 10 and record.parameters["neighbourhood"] == "flip1"
@@ -176,8 +176,8 @@ def test_the_program_compares_devices_and_ranks(parity, tmp_path, monkeypatch):
     words = ("compare", "--n", 10, "--backends", "cpu", "threads", "--ranks", 2, "--repeats", 1, "--iterations", 20)
     assert run(parity, *words, "--oversubscribe", "--out", "out") == 0
     records = load("out/compare-parity.jsonl")
-    assert {(one.backend, one.ranks) for one in records} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
-    assert len({one.hash for one in records}) == 1
+    assert {(record.backend, record.ranks) for record in records} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
+    assert len({record.hash for record in records}) == 1
     assert "parity:10" in (tmp_path / "out/compare-parity.md").read_text(encoding="utf-8")
 
 

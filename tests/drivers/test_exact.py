@@ -24,14 +24,14 @@ def random_matrix(n, seed, most=100):
 
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
-    (found,) = lines(tmp_path / "r.jsonl")
-    assert found["parameters"] == {"count": True}
+    (record,) = lines(tmp_path / "r.jsonl")
+    assert record["parameters"] == {"count": True}
     settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "native", "unrolled": None}
-    assert (found["execution"], found["best_index"]) == (settings, 0)
-    details = found["details"]
+    assert (record["execution"], record["best_index"]) == (settings, 0)
+    details = record["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
-    assert found["evaluations"] == sum(details["nodes_per_depth"]) > 0
-    assert details["root_bound"] <= found["best_cost"] <= details["start_cost"]
+    assert record["evaluations"] == sum(details["nodes_per_depth"]) > 0
+    assert details["root_bound"] <= record["best_cost"] <= details["start_cost"]
 
 
 @pytest.mark.parametrize(

@@ -142,29 +142,29 @@ def case_of(tmp_path, *arguments, seeds=(0,)):
 def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
     arguments = ("--climbers", "9", "--instance", "kroA100")
-    one = case_of(tmp_path, *arguments, seeds=(1,))
-    command = one.on(Configuration("opencl", "1", "a card", kind="gpu")).command()
+    case = case_of(tmp_path, *arguments, seeds=(1,))
+    command = case.on(Configuration("opencl", "1", "a card", kind="gpu")).command()
     assert command[1:] == [
         *("-m", "drivers.ihc", *arguments, "--seed", "1", "--backend", "opencl", "--device", "1"),
         *("--repeats", "3", "--record", str(tmp_path / "r.jsonl"), "--no-progress"),
     ]
-    on_cores = one.on(Configuration("cpu", "0", "a core", 4)).command()
+    on_cores = case.on(Configuration("cpu", "0", "a core", 4)).command()
     assert on_cores[:5] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE"]
     assert "--bind-to" not in on_cores
-    on_all = one.on(Configuration("threads", "0", "cores", 4, "cores")).command()
+    on_all = case.on(Configuration("threads", "0", "cores", 4, "cores")).command()
     assert on_all[3:7] == ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     [
         (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
         (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
         ([*BANNERS, "", "Killed"], "Killed"),
     ],
 )
-def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
-    assert find_error_line(said) == told
+def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, message):
+    assert find_error_line(said) == message
 
 
 @pytest.mark.parametrize(

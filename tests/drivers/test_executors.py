@@ -97,7 +97,7 @@ def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path
     """In the plan's file, or in a case's own file that an interrupted plan left."""
     plan, case = tmp_path / "plan.jsonl", make_case("cpu")
     times = [{"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": s, "total_s": s} for s in (1.0, 2.0, 3.0)]
-    lines = [json.dumps(record_of(case, 0) | {"repetitions": [one]}) + "\n" for one in times]
+    lines = [json.dumps(record_of(case, 0) | {"repetitions": [time]}) + "\n" for time in times]
     plan.write_text(lines[0])
     left = RemoteTask(case).own
     left.parent.mkdir()
@@ -232,7 +232,7 @@ def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "told"),
+    ("name", "settings", "message"),
     [
         ("slurm", {"cluster": "local", "colour": "red"}, "colour"),
         ("slurm", {"cluster": "nowhere"}, "nowhere"),
@@ -241,8 +241,8 @@ def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(
         ("local", {"colour": "red"}, "--executor-settings colour: expected of local: nothing"),
     ],
 )
-def test_unknown_or_missing_settings_are_mistakes_of_the_user(name, settings, told):
-    with pytest.raises(UserError, match=told):
+def test_unknown_or_missing_settings_are_mistakes_of_the_user(name, settings, message):
+    with pytest.raises(UserError, match=message):
         make_executor(name, settings)
 
 

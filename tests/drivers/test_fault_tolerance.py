@@ -49,9 +49,9 @@ def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, d
     assert f"note: lost rank {who}; the other 2 continue" in done.stderr
     assert hashes(done.stdout) == hashes(plain) != []
     (line,) = record.read_text().splitlines()
-    told = json.loads(line)
-    (sample,) = told["repetitions"]
-    assert told["ranks"] == 3 and sample["conditions"]["lost_ranks"] == [who]
+    recorded = json.loads(line)
+    (sample,) = recorded["repetitions"]
+    assert recorded["ranks"] == 3 and sample["conditions"]["lost_ranks"] == [who]
     assert sample.get("rank_s") is None
 
 

@@ -67,7 +67,7 @@ def held(tmp_path):
 def told(started):
     """Climbers, instance and repetitions of runs on one core."""
     cases = [one for one in started if one.configuration.backend == "cpu"]
-    return [(one.asked.get("climbers"), one.task.problem.name, one.repeats) for one in cases]
+    return [(case.asked.get("climbers"), case.task.problem.name, case.repeats) for case in cases]
 
 
 def test_each_table_gets_a_row_then_all_rows_then_ten_repetitions_then_the_full_scale(fill):
@@ -100,10 +100,10 @@ def test_records_of_another_commit_and_host_count_while_the_sources_are_the_same
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for one in lines:
         one["environment"] |= {"commit": "earlier", "host": "elsewhere"}
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert fill() == (0, [])
     lines[0]["environment"]["cpu_model"] = "another processor"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert len({str(one.configuration) for one in fill()[1]}) == 1
 
 
@@ -182,7 +182,7 @@ def test_repetitions_of_a_later_process_are_a_group_of_their_own(tmp_path):
     for repeats in ("2", "3"):
         assert ihc([*words, "--repeats", repeats]) == 0
     (record,) = load(path)
-    assert [one.group for one in record.repetitions] == [None, None, 2]
+    assert [repetition.group for repetition in record.repetitions] == [None, None, 2]
 
 
 @pytest.mark.slow

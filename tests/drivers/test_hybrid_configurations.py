@@ -110,10 +110,10 @@ def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
     records = load(tmp_path / f"compare-{name}-hybrid.jsonl")
-    ran = [(one.backend, one.ranks, one.details.get("cores_per_rank")) for one in records]
+    ran = [(record.backend, record.ranks, record.details.get("cores_per_rank")) for record in records]
     assert ran[:2] == [("cpu", 1, None), ("threads", 2, 2)]
-    assert len({one.hash for one in records}) == 1
-    assert all(one.verified for one in records)
+    assert len({record.hash for record in records}) == 1
+    assert all(record.verified for record in records)
     report = (tmp_path / f"compare-{name}-hybrid.md").read_text()
     assert ("## Ranks and threads" in report) == (name != "ppp")
 

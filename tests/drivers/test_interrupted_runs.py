@@ -73,24 +73,24 @@ def stopped(program, how, condition, environment):
 def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     program, how, seed, arguments, tmp_path, environment, monkeypatch, undrawn
 ):
-    given, name = arguments[program]
+    options, name = arguments[program]
     records, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.md"
 
     def several():
         time.sleep(random.Random(seed).uniform(0.0, 0.02))
         return records.exists() and records.read_bytes().count(b"\n") >= 3
 
-    endless = [sys.executable, "-m", program.__name__, *given, "--repeats", "1000000"]
+    endless = [sys.executable, "-m", program.__name__, *options, "--repeats", "1000000"]
     code, output, error = stopped(endless, how, several, environment)
     if how == "Ctrl-C":
         assert code == 130
         assert "the same command continues" in output
         assert error.splitlines()[-1] == "interrupted"
-    kept = [one for record in load(records) for one in record.repetitions]
+    kept = [repetition for record in load(records) for repetition in record.repetitions]
     assert len(kept) >= 3
     assert not report.exists()
     monkeypatch.setattr("backends.survey", lambda: [device("python", "core")])
-    assert program.main([*given, "--repeats", str(len(kept) + 2)]) == 0
+    assert program.main([*options, "--repeats", str(len(kept) + 2)]) == 0
     (whole,) = merge(load(records))
     assert list(whole.repetitions[:-2]) == kept
     assert len(whole.repetitions) == len(kept) + 2

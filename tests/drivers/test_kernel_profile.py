@@ -73,11 +73,11 @@ def test_kernels_have_the_names_of_the_language_and_the_self_test_is_left_out():
 
 
 def test_what_no_launch_has_is_not_counted_as_nothing_and_lowers_no_other():
-    found = kernels_of(WRITTEN)
-    assert found["clear"].load_efficiency is None and found["clear"].warp_efficiency == (0.25,) * 3
-    assert found["wave"] == kernel_profile.KernelProfile("wave", 1, None, (1.0,) * 3, None)
-    found = kernels_of(csv_of(("tiles_", 0, 32, 1), ("tiles_", 80, 32, 1)))
-    assert found["tiles"].load_efficiency == (0.8, 0.8, 0.8) and found["tiles"].launches == 2
+    kernels = kernels_of(WRITTEN)
+    assert kernels["clear"].load_efficiency is None and kernels["clear"].warp_efficiency == (0.25,) * 3
+    assert kernels["wave"] == kernel_profile.KernelProfile("wave", 1, None, (1.0,) * 3, None)
+    kernels = kernels_of(csv_of(("tiles_", 0, 32, 1), ("tiles_", 80, 32, 1)))
+    assert kernels["tiles"].load_efficiency == (0.8, 0.8, 0.8) and kernels["tiles"].launches == 2
 
 
 def test_the_programs_own_output_among_the_rows_is_no_row():
@@ -120,11 +120,11 @@ def stand_in(tmp_path, monkeypatch):
     """Replace `ncu` by a program that stores its arguments, writes a log and exits with a given code."""
 
     def put(written=WRITTEN, code=0, says=""):
-        told = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}
+        behaviour = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}
         program = tmp_path / "bin" / "ncu"
         program.parent.mkdir(exist_ok=True)
         program.write_text(
-            f"#!{sys.executable}\nimport json, sys\ntold = json.loads({json.dumps(told)!r})\n"
+            f"#!{sys.executable}\nimport json, sys\ntold = json.loads({json.dumps(behaviour)!r})\n"
             "json.dump(sys.argv[1:], open(told['notes'], 'w'))\n"
             "open(sys.argv[sys.argv.index('--log-file') + 1], 'w').write(told['written'])\n"
             "print(told['says'], file=sys.stderr)\nsys.exit(told['code'])\n"
@@ -138,10 +138,10 @@ def stand_in(tmp_path, monkeypatch):
 
 def test_the_table_has_every_kernel_and_the_papers_bounds(stand_in, capsys):
     stand_in()
-    found = kernel_profile.run_profiled("lcs", ["half:3000:seed=1", "--profile"], backend="cuda")
-    assert found["arguments"] == "python -m drivers.lcs half:3000:seed=1"
-    assert [kernel["kernel"] for kernel in found["kernels"]] == ["clear", "tiles", "wave"]
-    assert json.loads(json.dumps(found))["kernels"][1]["load_efficiency"] == [0.5, 0.75, 1.0]
+    profile = kernel_profile.run_profiled("lcs", ["half:3000:seed=1", "--profile"], backend="cuda")
+    assert profile["arguments"] == "python -m drivers.lcs half:3000:seed=1"
+    assert [kernel["kernel"] for kernel in profile["kernels"]] == ["clear", "tiles", "wave"]
+    assert json.loads(json.dumps(profile))["kernels"][1]["load_efficiency"] == [0.5, 0.75, 1.0]
     clear, tiles, wave, least, average = kernel_profile.table("lcs", list(kernels_of(WRITTEN).values())).rows
     assert tiles == ["tiles", "3", "50.0 / 75.0 / 100.0 %", "50.0 / 75.0 / 100.0 %", "1.00 / 402.00 / 1203.00"]
     assert clear[2] == "no global load" and wave[4] == "not counted"
@@ -159,17 +159,17 @@ def test_the_papers_sizes_are_those_that_its_text_names():
 
 
 @pytest.mark.parametrize(
-    ("code", "written", "says", "told"),
+    ("code", "written", "says", "message"),
     [
         (9, "==PROF== Connected\n==ERROR== refused\n==PROF== Ended\n", "", "ended with code 9: ==ERROR== refused"),
         (2, "", "Usage\nerror: cuda: no device", "ended with code 2: error: cuda: no device"),
         (0, "==WARNING== Nothing was profiled.\n", "", "saw no kernel: ==WARNING== Nothing was profiled."),
     ],
 )
-def test_a_profiler_that_fails_is_quoted_in_one_line(stand_in, capsys, code, written, says, told):
+def test_a_profiler_that_fails_is_quoted_in_one_line(stand_in, capsys, code, written, says, message):
     stand_in(written, code, says)
     assert kernel_profile.run_profiled("lcs", ["--profile"], backend="cuda", sized=False) is None
-    assert capsys.readouterr().out.splitlines()[1:] == [f"no profile: ncu {told}"]
+    assert capsys.readouterr().out.splitlines()[1:] == [f"no profile: ncu {message}"]
 
 
 @pytest.mark.parametrize(("ranks", "said"), [(1, "ncu is not on PATH"), (2, "found 2 ranks, expected one")])
@@ -198,12 +198,12 @@ def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, 
     said = capsys.readouterr().out
     assert said.startswith(f"profiling: python -m drivers.{workload} ")
     assert said.index("Nsight Compute, python -m") < said.index(" of the result, confirmed by ")
-    given = arguments()
+    words = arguments()
     size = () if sized else kernel_profile.PAPER_SIZES[workload]
-    assert given[given.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]
-    assert "--csv" in given and given[given.index("--launch-count") + 1] == str(kernel_profile.MOST_LAUNCHES)
+    assert words[words.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]
+    assert "--csv" in words and words[words.index("--launch-count") + 1] == str(kernel_profile.MOST_LAUNCHES)
     own = [*small, "--no-progress", *size, "--backend", "cuda", "--repeats", "1"]
-    assert given[given.index(f"drivers.{workload}") + 1 :] == own
+    assert words[words.index(f"drivers.{workload}") + 1 :] == own
     (found,) = [json.loads(line) for line in record.read_text().splitlines()]
     assert [kernel["kernel"] for kernel in found["details"]["profile"]["kernels"]] == ["clear", "tiles", "wave"]
 

@@ -93,10 +93,12 @@ class Killed:
         """Kill the launcher, which starts no more ranks once it is suspended, and all ranks."""
         launcher = psutil.Process(pid)
         launcher.suspend()
-        every = [*launcher.children(recursive=True), launcher]
-        for one in every:
+        processes = [*launcher.children(recursive=True), launcher]
+        for one in processes:
             one.kill()
-        assert soon(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in every))
+        assert soon(
+            lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+        )
 
     def until(self, kills, ways, expected):
         """Run and kill until ``kills`` kills have hit, and then until all started work is done."""
@@ -122,9 +124,9 @@ def killed(drive, environment, tmp_path):
         given = [*work.split(), "--backend", "cpu", "--record", record]
         assert drive(*given, driver=driver_of(driver))[0] == 0
         # Open MPI leaves its own files behind where it is killed.
-        one = Killed(tmp_path, driver, work, environment | {"TMPDIR": str(tmp_path)})
-        one.until(kills, ways, json.loads(record.read_text())["hash"])
-        return one.kills
+        job = Killed(tmp_path, driver, work, environment | {"TMPDIR": str(tmp_path)})
+        job.until(kills, ways, json.loads(record.read_text())["hash"])
+        return job.kills
 
     return run
 

@@ -22,12 +22,12 @@ OF_A_FILE = "knap\nn 3\nc 11\nz 16\ntime 0.00\n1,6,5,1\n2,10,6,0\n3,9,7,1\n-----
 
 
 def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
-    taken = tmp_path / "taken.txt"
-    code, said, error = drive(*SMALL, *QUIET, "--output", taken)
+    output = tmp_path / "taken.txt"
+    code, said, error = drive(*SMALL, *QUIET, "--output", output)
     assert (code, error) == (0, "")
     instance = generate("paper", 20, 500, seed=1)
     chosen = np.zeros(20, bool)
-    chosen[[int(line) for line in taken.read_text().splitlines()]] = True
+    chosen[[int(line) for line in output.read_text().splitlines()]] = True
     weight, value = instance.weight_and_value(chosen)
     assert (value, weight <= 500) == (instance.best_value(), True)
     assert said.startswith(
@@ -40,7 +40,7 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "chosen", "told"),
+    ("value", "chosen", "message"),
     [
         (20, [0, 1, 2], "the scorer finds value 25 and weight 18; the file says value 16; NumPy finds value 16"),
         (25, [0, 1, 2], "the scorer finds weight 18; the file says value 16; NumPy finds value 16"),
@@ -49,14 +49,14 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
         (16, None, "no selection was found"),
     ],
 )
-def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, chosen, told):
+def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, chosen, message):
     selection = None if chosen is None else np.isin(range(3), chosen)
     found = Selection(value, 11, selection, True, 36, 0, 0, 1)
     monkeypatch.setattr(KnapsackSearch, "run", lambda self, **ways: found)
     file = tmp_path / "knap.csv"
     file.write_text(OF_A_FILE)
     code, said, _ = drive("--instance", file, *QUIET)
-    assert code == 1 and said.endswith(f", NOT CONFIRMED: {told}\n")
+    assert code == 1 and said.endswith(f", NOT CONFIRMED: {message}\n")
 
 
 def test_a_file_with_a_known_optimum_confirms_it(drive, tmp_path):

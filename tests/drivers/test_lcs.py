@@ -44,9 +44,9 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
 
 
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
-    given, record = ["random:600:other=500", *QUICK, "--record", tmp_path / "r.jsonl"], tmp_path / "r.jsonl"
-    drive(*given)
-    drive(*given, "--no-trace", "--device-memory", "64K")
+    arguments, record = ["random:600:other=500", *QUICK, "--record", tmp_path / "r.jsonl"], tmp_path / "r.jsonl"
+    drive(*arguments)
+    drive(*arguments, "--no-trace", "--device-memory", "64K")
     traced, alone = lines(record)
     for found, trace, room in ((traced, True, None), (alone, False, 65536)):
         assert found["parameters"] == {"trace": trace}

@@ -61,18 +61,18 @@ def test_few_functions_run_before_the_search_is_made():
 
 
 def test_objects_reach_the_search_untouched(assignment, monkeypatch):
-    made = []
+    calls = []
     init = LocalSearch.__init__
 
     def noting(self, backend, ranks, problem, algorithm, neighbourhoods, **more):
-        made.append((problem, algorithm, neighbourhoods))
+        calls.append((problem, algorithm, neighbourhoods))
         init(self, backend, ranks, problem, algorithm, neighbourhoods, **more)
 
     monkeypatch.setattr(LocalSearch, "__init__", noting)
     algorithm = ok.IteratedLocalSearch(first=True)  # no option of a program makes it
     neighbourhood = assignment.neighbourhood("exchange2")
     ok.minimize(assignment, algorithm, neighbourhood, backend="cpu", iterations=3)
-    ((problem, given, (first,)),) = made
+    ((problem, given, (first,)),) = calls
     assert problem is assignment and given is algorithm and first is neighbourhood
 
 
@@ -96,10 +96,10 @@ def test_algorithms_in_records_have_the_options_of_programs():
 
 
 def test_a_result_is_short_and_several_are_a_line_each(assignment):
-    found = ok.minimize(assignment, backend="cpu", iterations=20, seeds=[4, 5])
-    assert repr(found[0]).startswith(f"Result({assignment.name!r}, cost={found[0].cost}, ")
-    assert repr(found[0]).endswith("backend='cpu')") and "array" not in repr(found[0])
-    assert repr(found).splitlines() == ["Results(", *(f"    {one!r}," for one in found), ")"]
+    results = ok.minimize(assignment, backend="cpu", iterations=20, seeds=[4, 5])
+    assert repr(results[0]).startswith(f"Result({assignment.name!r}, cost={results[0].cost}, ")
+    assert repr(results[0]).endswith("backend='cpu')") and "array" not in repr(results[0])
+    assert repr(results).splitlines() == ["Results(", *(f"    {result!r}," for result in results), ")"]
 
 
 def test_one_seed_gives_a_result_and_several_give_results(assignment):
@@ -114,7 +114,7 @@ def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_progr
     keywords = inspect.signature(ok.minimize).parameters
     positional = {"problem", "algorithm", "neighbourhood", "seeds"}
     assert SearchKeywords.__annotations__.keys() | positional == keywords.keys()
-    options = {one.name: one.default for one in dataclasses.fields(CustomProblemOptions)}
+    options = {field.name: field.default for field in dataclasses.fields(CustomProblemOptions)}
     shared = keywords.keys() & options.keys() - {"algorithm", "seed"}
     assert len(shared) > 20 and {name: keywords[name].default for name in shared} == {
         name: options[name] for name in shared
@@ -125,7 +125,7 @@ def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
     file = tmp_path / "state"
     with caplog.at_level(logging.INFO, "onekernel"):
         ok.minimize(assignment, backend="cpu", iterations=5, checkpoint=file, resume=True)
-    assert [one.getMessage() for one in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         f"{file}: found no checkpoint, so the run starts from the beginning"
     ]
     assert capsys.readouterr() == ("", "")

@@ -55,16 +55,16 @@ def test_what_is_no_problem_is_refused(tmp_path):
 
 def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    found = compare(
+    comparison = compare(
         problem_class(10), ok.TabuSearch(tenure=2), backends=["cpu", "threads"], ranks=[2], oversubscribe=True,
         out=tmp_path, repeats=1, iterations=20,
     )  # fmt: skip
-    assert found.complete and found.report.is_file() and found.records.is_file()
-    assert {(run.backend, run.ranks) for run in found.runs} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
-    assert {run.best_cost for run in found.runs} == {-6} and len({run.hash for run in found.runs}) == 1
-    assert {run.parameters["tenure"] for run in found.runs} == {2}
-    assert "equal work" in str(found)
-    axes = found.plot()
+    assert comparison.complete and comparison.report.is_file() and comparison.records.is_file()
+    assert {(run.backend, run.ranks) for run in comparison.runs} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
+    assert {run.best_cost for run in comparison.runs} == {-6} and len({run.hash for run in comparison.runs}) == 1
+    assert {run.parameters["tenure"] for run in comparison.runs} == {2}
+    assert "equal work" in str(comparison)
+    axes = comparison.plot()
     assert len(axes.patches) == 3 and "lightest on lightest:10" in axes.get_title()
     pyplot.close(axes.figure)
 

@@ -74,12 +74,12 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
     ways = {"evaluation": ["linear"], "data-memory": ["readonly", "shared"], "shape": ["tuned"]}
     ways |= dict.fromkeys(("select", "generate"), ["host"])
-    given = [(f"--{name}", value) for name, values in ways.items() for value in values]
-    for way in given:
+    options = [(f"--{name}", value) for name, values in ways.items() for value in values]
+    for way in options:
         drive(*SMALL, *way, "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
     assert len({record["hash"] for record in records}) == 1
-    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(given)
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(options)
 
 
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
@@ -327,7 +327,9 @@ def test_comparisons_are_of_the_papers_search():
 
 
 def test_every_published_table_of_tours_names_its_search():
-    exhibits = [one for paper in papers_of_workload("tsp") for one in paper.exhibits if "tsp" in one.workloads()]
+    exhibits = [
+        exhibit for paper in papers_of_workload("tsp") for exhibit in paper.exhibits if "tsp" in exhibit.workloads()
+    ]
     tables = [exhibit for exhibit in exhibits if not exhibit.of]
     assert len(tables) >= 2
     for exhibit in tables:

@@ -89,7 +89,7 @@ def test_bench_and_compare_sort_it_by_its_kind():
         ["abacus 2"],
     ]
     (on_cores,) = cases.placements("cores", places, options)
-    assert [(one.backend, one.device) for one in on_cores] == [("cpu", "0"), ("abacus", "1"), ("threads", "0")]
+    assert [(core.backend, core.device) for core in on_cores] == [("cpu", "0"), ("abacus", "1"), ("threads", "0")]
     assert cases.placements("one core", places, options) == [on_cores[:1]]
     chosen, not_run = plan_configurations(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]

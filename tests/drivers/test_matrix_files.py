@@ -50,13 +50,13 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize(("content", "told"), ARRAYS.values(), ids=ARRAYS)
-def test_an_array_that_is_none_is_refused_in_one_line(tmp_path, content, told):
+@pytest.mark.parametrize(("content", "message"), ARRAYS.values(), ids=ARRAYS)
+def test_an_array_that_is_none_is_refused_in_one_line(tmp_path, content, message):
     path = tmp_path / "m.npy"
     path.write_bytes(content)
     with warnings.catch_warnings(action="error"), pytest.raises(InstanceError) as raised:
         load_matrix(str(path), symmetric=False)
-    assert str(raised.value).startswith(f"{path}: found {told}") and str(raised.value).isprintable()
+    assert str(raised.value).startswith(f"{path}: found {message}") and str(raised.value).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_array_of_any_layout_and_number_is_read(tmp_path, array, version):
 def test_a_driver_ends_with_code_2_and_one_line(drive, tmp_path):
     (tmp_path / "m.npy").write_bytes(npz(MATRIX))
     os.mkfifo(tmp_path / "pipe.npy")
-    for name, told in (("m.npy", "an archive of arrays"), ("pipe.npy", "a pipe"), ("", "a folder")):
+    for name, message in (("m.npy", "an archive of arrays"), ("pipe.npy", "a pipe"), ("", "a folder")):
         code, said, error = drive("--matrix", tmp_path / name)
         assert (code, said) == (2, "") and error.count("\n") == 1
-        assert f"found {told}" in error and str(tmp_path) in error
+        assert f"found {message}" in error and str(tmp_path) in error

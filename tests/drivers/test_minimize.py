@@ -20,27 +20,27 @@ def assignment():
 
 
 def test_a_result_says_what_a_program_prints(assignment, capsys):
-    found = ok.minimize(assignment, ok.TabuSearch(), backend="cpu", iterations=200, seed=3)
+    result = ok.minimize(assignment, ok.TabuSearch(), backend="cpu", iterations=200, seed=3)
     assert capsys.readouterr() == ("", "")
     qap(["--instance", assignment.name, "--backend", "cpu", "--iterations", "200", "--seed", "3"])
     said = capsys.readouterr().out
-    assert f"best cost {found.cost}" in said and f"hash {found.hash}" in said
-    assert f"best cost {found.cost}" in str(found) and "confirmed by the scorer" in str(found)
-    assert found.confirmed is True and assignment.cost(found.solution) == found.cost
-    assert found.evaluations == 200 * 28 and found.unit == "neighbours"
-    assert (found.seed, found.backend, found.ranks, found.interrupted) == (3, "cpu", 1, False)
-    assert found.seconds > 0 and found.history is None
+    assert f"best cost {result.cost}" in said and f"hash {result.hash}" in said
+    assert f"best cost {result.cost}" in str(result) and "confirmed by the scorer" in str(result)
+    assert result.confirmed is True and assignment.cost(result.solution) == result.cost
+    assert result.evaluations == 200 * 28 and result.unit == "neighbours"
+    assert (result.seed, result.backend, result.ranks, result.interrupted) == (3, "cpu", 1, False)
+    assert result.seconds > 0 and result.history is None
 
 
 def test_several_seeds_give_several_results(assignment):
-    found = ok.minimize(assignment, backend="cpu", iterations=20, seeds=range(3), history=True)
-    assert [run.seed for run in found] == [0, 1, 2] and len(found) == 3
-    assert found.cost == min(found.costs) and found.confirmed
-    assert np.array_equal(found.solution, found.best.solution)
-    assert found.evaluations == sum(run.evaluations for run in found)
+    results = ok.minimize(assignment, backend="cpu", iterations=20, seeds=range(3), history=True)
+    assert [run.seed for run in results] == [0, 1, 2] and len(results) == 3
+    assert results.cost == min(results.costs) and results.confirmed
+    assert np.array_equal(results.solution, results.best.solution)
+    assert results.evaluations == sum(run.evaluations for run in results)
     alone = [ok.minimize(assignment, backend="cpu", iterations=20, seed=seed) for seed in range(3)]
-    assert [run.hash for run in alone] == [run.hash for run in found]
-    assert found.hash != found[0].hash and found[1:].costs == found.costs[1:]
+    assert [run.hash for run in alone] == [run.hash for run in results]
+    assert results.hash != results[0].hash and results[1:].costs == results.costs[1:]
 
 
 def test_a_record_is_that_of_the_program(assignment, tmp_path):
@@ -71,19 +71,22 @@ def test_every_algorithm_runs(assignment):
 
 
 def test_any_workload_runs_by_name_and_of_values_the_largest_is_the_best():
-    found = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
-    assert found.confirmed and found.unit == "moves" and sorted(found.solution) == list(range(20))
-    found = ok.run("knapsack", items=8, capacity=1000, seeds=range(3), backend="cpu")
-    assert len({*found.costs}) > 1 and found.cost == max(found.costs)
+    result = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
+    assert result.confirmed and result.unit == "moves" and sorted(result.solution) == list(range(20))
+    result = ok.run("knapsack", items=8, capacity=1000, seeds=range(3), backend="cpu")
+    assert len({*result.costs}) > 1 and result.cost == max(result.costs)
 
 
 def test_a_callback_is_told_and_ends_the_search(assignment):
-    told = []
-    found = ok.minimize(
-        assignment, backend="cpu", iterations=10**9, callback=lambda progress: told.append(progress) or len(told) == 2
+    reports = []
+    result = ok.minimize(
+        assignment,
+        backend="cpu",
+        iterations=10**9,
+        callback=lambda progress: reports.append(progress) or len(reports) == 2,
     )
-    assert found.interrupted and found.confirmed and len(told) == 2
-    assert told[0].done < told[1].done < 10**9 and told[1].cost >= found.cost
+    assert result.interrupted and result.confirmed and len(reports) == 2
+    assert reports[0].done < reports[1].done < 10**9 and reports[1].cost >= result.cost
 
 
 def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
@@ -124,12 +127,12 @@ def test_what_is_wrong_is_one_line(assignment, options, why):
 
 def test_a_plot_holds_the_history(assignment):
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    found = ok.minimize(assignment, backend="cpu", iterations=50, seeds=[4, 5], history=True)
-    over_evaluations, over_seconds = found.plot()
+    results = ok.minimize(assignment, backend="cpu", iterations=50, seeds=[4, 5], history=True)
+    over_evaluations, over_seconds = results.plot()
     lines = [line for line in over_evaluations.lines if len(line.get_xdata()) > 2]
-    assert [line.get_ydata()[len(run.history) - 1] for line, run in zip(lines, found, strict=True)] == found.costs
+    assert [line.get_ydata()[len(run.history) - 1] for line, run in zip(lines, results, strict=True)] == results.costs
     assert {text.get_text() for text in over_seconds.get_legend().get_texts()} >= {"seed 4", "seed 5"}
-    assert found[0].plot()[0].get_xlabel() == "neighbours"
+    assert results[0].plot()[0].get_xlabel() == "neighbours"
     pyplot.close("all")
     with pytest.raises(UserError, match="expected a run with history=True"):
         ok.minimize(assignment, backend="cpu", iterations=5).plot()
@@ -150,7 +153,7 @@ def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
     with pytest.raises(ok.Unconfirmed):
         ok.minimize(problem, seeds=[1, 2], **options)
     records = load(file)
-    assert [(one.seed, one.verified) for one in records] == [(0, False), (1, False)]
+    assert [(record.seed, record.verified) for record in records] == [(0, False), (1, False)]
     assert records[0].best_cost == e.value.claimed
     again = pickle.loads(pickle.dumps(e.value))
     assert (str(again), again.claimed, again.cost) == (str(e.value), e.value.claimed, e.value.cost)
@@ -191,6 +194,8 @@ def test_every_rank_is_given_the_result(mpirun, tmp_path, assignment):
     run = mpirun(2, tmp_path / "script.py")
     alone = ok.minimize(assignment, backend="cpu", iterations=50)
     assert run.returncode == 0, run.stderr
-    found, unconfirmed = (sorted(one for one in run.stdout.splitlines() if one.startswith(word)) for word in ("f", "u"))
+    found, unconfirmed = (
+        sorted(line for line in run.stdout.splitlines() if line.startswith(word)) for word in ("f", "u")
+    )
     assert found == [f"found {alone.cost} {alone.hash} 2"] * 2
     assert len(unconfirmed) == 2 and len(set(unconfirmed)) == 1

@@ -38,19 +38,19 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
         assert done.stdout.count(words) == len(names)
     assert f"on {ranks} ranks, the first: cpu (" in done.stdout
     for name in names:
-        one = alone(name)
+        single = alone(name)
         (several,) = lines(tmp_path / f"{name}.jsonl")
         assert several["ranks"] == ranks
-        assert {key: several[key] for key in EQUAL} == {key: one[key] for key in EQUAL}, name
+        assert {key: several[key] for key in EQUAL} == {key: single[key] for key in EQUAL}, name
         assert 0 < several["repetitions"][0]["communication_share"] < 1
-        if one["workload"] in SAME_WORK:
-            assert several["evaluations"] == one["evaluations"], name
+        if single["workload"] in SAME_WORK:
+            assert several["evaluations"] == single["evaluations"], name
         for key in ("curve", "tour", "optimal_tours"):
-            assert several["details"].get(key) == one["details"].get(key), name
+            assert several["details"].get(key) == single["details"].get(key), name
 
 
 @pytest.mark.parametrize(
-    ("driver", "arguments", "told"),
+    ("driver", "arguments", "message"),
     [
         ("lcs", "--text AB BA --peers", "--peers on 2 ranks: expected one"),
         pytest.param("lcs", "none.fa none.fa", "none.fa: found no such file", marks=slow),
@@ -59,8 +59,8 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
         ),
     ],
 )
-def test_a_mistake_is_said_once(mpirun, driver, arguments, told):
+def test_a_mistake_is_said_once(mpirun, driver, arguments, message):
     done = mpirun(2, "-m", f"drivers.{driver}", "--distribute", "always", *arguments.split(), "--backend", "cpu")
     assert done.returncode == 2
-    assert done.stderr.count(f"error: {told}") == 1
+    assert done.stderr.count(f"error: {message}") == 1
     assert "Traceback" not in done.stderr

@@ -83,10 +83,10 @@ def test_what_is_not_given_has_the_default_of_its_field():
     ],
 )
 def test_each_kind_of_option_becomes_a_value_of_its_type(line, name, value):
-    found = read(*line.split())
-    assert getattr(found, name) == value
-    others = {one.name for one in fields(found)} - {name}
-    assert all(getattr(found, one) == getattr(CakeOptions(), one) for one in others)
+    options = read(*line.split())
+    assert getattr(options, name) == value
+    others = {field.name for field in fields(options)} - {name}
+    assert all(getattr(options, other) == getattr(CakeOptions(), other) for other in others)
 
 
 def test_the_name_of_a_file_to_write_is_told_from_other_texts():
@@ -126,13 +126,13 @@ def test_options_are_left_out_by_name():
 
 def test_the_help_shows_options_in_their_groups_with_their_defaults():
     blocks = cake_parser().format_help().split("\n\n")
-    baking = next(one for one in blocks if one.startswith("baking:"))
+    baking = next(block for block in blocks if block.startswith("baking:"))
     assert "in an oven" in baking + blocks[blocks.index(baking) + 1]
     shown = "\n".join(blocks[blocks.index(baking) : blocks.index(baking) + 2])
     for flag in ("--layers N", "how many (2)", "--oven-heat {low,high}", "--sugar", "--glaze, --no-glaze"):
         assert flag in shown, flag
     assert "--kitchen" not in shown and "--no-sugar" not in shown
-    (checks,) = [one for one in blocks if one.startswith(f"{CHECKS.title}:")]
+    (checks,) = [block for block in blocks if block.startswith(f"{CHECKS.title}:")]
     assert "--class" in checks and "--peers" in checks
 
 
@@ -188,14 +188,14 @@ def test_every_option_of_a_workload_is_explained_and_says_what_it_decides(worklo
     options = kind()
     flags = [option_flag(one) for one, _ in kind.declared()]
     assert len(set(flags)) == len(flags)
-    for one, declared in kind.declared():
-        assert declared.help.strip(), one.name
-        assert declared.decides in get_args(OptionEffect), one.name
-        assert declared.choices is None or one.default in (None, *declared.choices), one.name
-        assert not isinstance(getattr(options, one.name), OutputFile), one.name
+    for field, declared in kind.declared():
+        assert declared.help.strip(), field.name
+        assert declared.decides in get_args(OptionEffect), field.name
+        assert declared.choices is None or field.default in (None, *declared.choices), field.name
+        assert not isinstance(getattr(options, field.name), OutputFile), field.name
     outputs = [one for one, declared in kind.declared() if declared.type is OUTPUT_FILE]
-    assert "record" in {one.name for one in outputs}
-    assert all(one.metadata["option"].decides == "nothing" for one in outputs)
+    assert "record" in {output.name for output in outputs}
+    assert all(output.metadata["option"].decides == "nothing" for output in outputs)
 
 
 @pytest.mark.parametrize("workload", list(all_workloads()), ids=lambda workload: workload.name)
@@ -206,16 +206,16 @@ def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workl
     said = capsys.readouterr().out
     assert said.startswith(f"usage: python -m drivers.{workload.name} ") and "What it is for." in said
     explained = said.split("What it is for.")[1]
-    for one, _ in workload.options.declared():
-        declared = one.metadata["option"]
-        written = f"{declared.short}, {option_flag(one)}" if declared.short else option_flag(one)
-        assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, one.name
+    for field, _ in workload.options.declared():
+        declared = field.metadata["option"]
+        written = f"{declared.short}, {option_flag(field)}" if declared.short else option_flag(field)
+        assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, field.name
 
 
 @pytest.mark.parametrize(("word", "meant"), [("--iteratons=5", " (did you mean --iterations?)"), ("--nonsense", "")])
 def test_an_unknown_option_is_one_line_which_names_what_may_be_meant(word, meant, capsys):
     with pytest.raises(SystemExit) as end:
-        workload_main.driver(next(one for one in all_workloads() if one.name == "qap"), "")([word])
+        workload_main.driver(next(workload for workload in all_workloads() if workload.name == "qap"), "")([word])
     assert end.value.code == 2
     said = capsys.readouterr().err
     assert said == f"python -m drivers.qap: error: unrecognized arguments: {word}{meant} (--help lists all options)\n"

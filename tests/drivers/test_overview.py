@@ -126,9 +126,9 @@ def test_overview_end_to_end(tmp_path, monkeypatch):
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
     assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
     records = load(tmp_path / "overview.jsonl")
-    assert {(one.workload, one.backend, one.ranks) for one in records} == {
+    assert {(record.workload, record.backend, record.ranks) for record in records} == {
         (name, backend, ranks)
         for name in ("ihc", "knapsack")
         for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
     }
-    assert all(one.verified for one in records)
+    assert all(record.verified for record in records)

@@ -23,10 +23,10 @@ SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1",
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    made = Clock()
+    stopped = Clock()
     for module in (deciding, repetitions):
-        monkeypatch.setattr(module, "time", made)
-    monkeypatch.setattr(Clock, "running", made, raising=False)
+        monkeypatch.setattr(module, "time", stopped)
+    monkeypatch.setattr(Clock, "running", stopped, raising=False)
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ def sharing(workload, together, alone, **options):
 
 def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(capsys):
     alone = search(2e-4)
-    one = sharing(STEPWISE, search(1e-4, 1e-3), alone)
-    one.before()
-    assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
-    assert one.verdict.all_ranks_s > one.verdict.one_rank_s
+    check = sharing(STEPWISE, search(1e-4, 1e-3), alone)
+    check.before()
+    assert check.works and check.verdict is not None and check.run.search is alone and check.run.ranks.size == 1
+    assert check.verdict.all_ranks_s > check.verdict.one_rank_s
     assert capsys.readouterr().err == (
         "note: none is too small for 2 ranks here: an iteration takes all ranks 1.1 ms, rank 0 alone 200 µs; rank 0 "
         "does all the work (--distribute always distributes it)\n"
@@ -82,18 +82,18 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
 
 def test_ranks_that_hardly_meet_in_long_iterations_or_are_faster_all_the_same_share(capsys):
     for together, alone in ((search(1e-3, 1e-5), None), (search(1e-4, 2e-4), search(1e-3))):
-        one = sharing(STEPWISE, together, alone)
-        one.before()
-        assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
+        check = sharing(STEPWISE, together, alone)
+        check.before()
+        assert check.verdict is None and check.run is check.shared and capsys.readouterr().err == ""
 
 
 def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
     long, short = search(1e-5, 1e-3), search(1e-6, 1e-5)
     sharing(STEPWISE, long, search(1e-4)).before()
     assert set(long.iterations) == {1, 4, 16, 64}
-    one = sharing(STEPWISE, short, search(1e-7), iterations=20)
-    one.before()
-    assert set(short.iterations) == {1, 4, 16, 20} and one.verdict.iterations == 20
+    check = sharing(STEPWISE, short, search(1e-7), iterations=20)
+    check.before()
+    assert set(short.iterations) == {1, 4, 16, 20} and check.verdict.iterations == 20
     slow = search(1.0, 1e-3)
     sharing(STEPWISE, slow, search(2.0)).before()
     assert slow.iterations == [1, 1]
@@ -102,12 +102,12 @@ def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
 @pytest.mark.parametrize(("options", "ranks"), [({"distribute": "always"}, 2), ({}, 1)])
 def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
     together = search(1e-4, 1e-3)
-    one = sharing(STEPWISE, together, search(1e-5), **options)
-    one.ranks.size = ranks
-    one = ParallelBenefitCheck(STEPWISE, one.shared, one.make_alone)
-    one.before()
-    assert not one.after_first(1e-3, 0.9)
-    assert one.verdict is None and together.iterations == []
+    check = sharing(STEPWISE, together, search(1e-5), **options)
+    check.ranks.size = ranks
+    check = ParallelBenefitCheck(STEPWISE, check.shared, check.make_alone)
+    check.before()
+    assert not check.after_first(1e-3, 0.9)
+    assert check.verdict is None and together.iterations == []
 
 
 class Disturbed:
@@ -126,23 +126,23 @@ class Disturbed:
 def test_a_single_noisy_round_decides_nothing():
     """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks together come before the rounds."""
     together = Disturbed(search(2e-4, 4e-4), (9,))
-    one = sharing(STEPWISE, together, search(1e-3))
-    one.before()
-    assert together.made == 10 and one.verdict is None
+    check = sharing(STEPWISE, together, search(1e-3))
+    check.before()
+    assert together.made == 10 and check.verdict is None
 
 
 def test_unlike_devices_and_ranks_one_of_which_has_no_room_for_all_of_it_share():
     def too_large():
         raise MemoryError
 
-    one = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
-    one.ranks.other = ("gpu", "a card")
-    one.before()
-    assert one.verdict is None
-    one = sharing(STEPWISE, search(1e-4, 1e-3), None)
-    one.make_alone = too_large
-    one.before()
-    assert one.verdict is None
+    check = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
+    check.ranks.other = ("gpu", "a card")
+    check.before()
+    assert check.verdict is None
+    check = sharing(STEPWISE, search(1e-4, 1e-3), None)
+    check.make_alone = too_large
+    check.before()
+    assert check.verdict is None
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_unlike_devices_and_ranks_one_of_which_has_no_room_for_all_of_it_share()
     ids=["short", "long", "long, and both are together nearly all the time"],
 )
 def test_a_run_without_iterations_is_judged_by_its_first_repetition(seconds, share, rehearsed):
-    one = sharing(WHOLE, search(1e-4, 2e-3), search(1e-4))
-    one.before()
-    assert one.verdict is None
-    assert one.after_first(seconds, share) is rehearsed
-    assert (one.verdict is not None) is rehearsed
-    assert not one.after_first(seconds, 0.9), "a run is judged once"
+    check = sharing(WHOLE, search(1e-4, 2e-3), search(1e-4))
+    check.before()
+    assert check.verdict is None
+    assert check.after_first(seconds, share) is rehearsed
+    assert (check.verdict is not None) is rehearsed
+    assert not check.after_first(seconds, 0.9), "a run is judged once"
 
 
 def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(capsys):
@@ -176,27 +176,27 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     assert (always.returncode, auto.returncode) == (0, 0), auto.stderr
     assert "note:" not in always.stderr
     assert auto.stderr.count("is too small for 2 ranks here: all ranks take ") == 1
-    (one,), (other,) = load(str(left)), load(str(shared))
-    assert one.hash == other.hash
-    assert one.ranks == other.ranks == 2 and len(one.repetitions) == 3
-    assert other.execution["distribute"] == "always" and "distribute" not in one.execution
-    assert all(sample.rank_s[0] > 0 == sample.rank_s[1] for sample in one.repetitions)
-    assert one.details["single_rank"]["all_ranks_s"] > 0 and "single_rank" not in other.details
+    (first,), (other,) = load(str(left)), load(str(shared))
+    assert first.hash == other.hash
+    assert first.ranks == other.ranks == 2 and len(first.repetitions) == 3
+    assert other.execution["distribute"] == "always" and "distribute" not in first.execution
+    assert all(sample.rank_s[0] > 0 == sample.rank_s[1] for sample in first.repetitions)
+    assert first.details["single_rank"]["all_ranks_s"] > 0 and "single_rank" not in other.details
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "message"),
     [
         ("ihc", {"climbers": 1}, "note: 1 climbers for 3 ranks: 2 of them have no work\n"),
         ("ihc", {"climbers": 3}, ""),
         ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
     ],
 )
-def test_ranks_without_work_are_told(name, given, told, capsys):
+def test_ranks_without_work_are_told(name, given, message, capsys):
     workload = get_workload(name)
     ranks = SimpleNamespace(rank=0, size=3)
     settings = SimpleNamespace(by_walks=given.get("level") == "algorithm")
     search = SimpleNamespace(plan=SimpleNamespace(settings=settings))
     run = PreparedRun(workload.options(distribute="always", **given), None, "", search, ranks)
     ParallelBenefitCheck(workload, run, None).before()
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == message

@@ -179,7 +179,7 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         pytest.param("print('it expired')", "failed: no answer; its last line: it expired", marks=pytest.mark.slow),
         pytest.param("sys.exit('no memory left')", "failed: ended with code 1: no memory left", marks=pytest.mark.slow),
@@ -190,14 +190,14 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
     ],
     ids=["nothing left", "exit code", "too few cities", "no numbers", "no tour", "too slow"],
 )  # fmt: skip
-def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch, code, told):
+def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch, code, message):
     stand_ins.program("concorde", code)
     stand_ins.package("elkai", ELKAI)
     if "sleep" in code:
         monkeypatch.setattr(measurement, "LIMIT_S", 0.5)
         stand_ins.package("elkai", "import time; time.sleep(60)")
     rows = measured(instance(5))
-    assert rows["concorde"].failure.startswith(told)
+    assert rows["concorde"].failure.startswith(message)
     assert rows["concorde"].cost is None
     assert rows["LKH"].failure.startswith("not found: build it from ")
     assert rows["ortools"].failure == "not found: pip install ortools"
@@ -303,14 +303,14 @@ def test_the_packages_themselves_prove_the_best_solution_of_a_table(workload, ma
 
 @pytest.mark.slow
 def test_a_knapsack_that_breaks_is_too_heavy_or_not_proved_says_so(stand_ins):
-    for code, cost, told in (
+    for code, cost, message in (
         ("raise ImportError('no such symbol')", None, "failed: ended with code 1: ImportError: no such symbol"),
         (KNAPSACK_SOLVER.replace("<= capacity", "<= 2 * capacity"), None, "failed: a selection of weight "),
         (KNAPSACK_SOLVER.replace("return True", "return False"), 2, ""),
     ):
         stand_ins.package("ortools", code, module="algorithms.python.knapsack_solver")
         row = measured(Knapsack("three", [1, 2, 2], [1, 2, 2], 2), "knapsack")["ortools"]
-        assert row.failure.startswith(told) and (row.cost, row.proved) == (cost, False)
+        assert row.failure.startswith(message) and (row.cost, row.proved) == (cost, False)
 
 
 @pytest.mark.slow
@@ -340,14 +340,14 @@ def test_repetitions_take_turns_and_a_solver_that_failed_runs_no_more(stand_ins,
 def test_scipy_assigns_facilities():
     numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
     given = QapInstance("five", *numbers)
-    every = [
+    costs = [
         int((numbers[0] * numbers[1][np.ix_(places, places)]).sum()) for places in itertools.permutations(range(5))
     ]
-    rows = measured(Qap(given), "qap", repeats=2, cost=max(every))
+    rows = measured(Qap(given), "qap", repeats=2, cost=max(costs))
     assert list(rows) == ["scipy faq", "scipy 2opt"]
     for row in rows.values():
         assert row.failure == "" and row.version and not row.proved
-        assert row.cost in every and row.cost < np.median(every)
+        assert row.cost in costs and row.cost < np.median(costs)
         assert row.time_to_cost_s == row.solve_s > 0
 
 

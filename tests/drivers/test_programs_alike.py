@@ -106,12 +106,12 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cel
     for way in (*whole, small, [*small, "--spill", tmp_path]):
         code, _, _ = drive(*TABLES[driver].split(), *CPU, *way, "--record", record, driver=driver_of(driver))
         assert code == 0
-    found = lines(record)
-    assert len({(run["hash"], run["best_cost"], run["verified"]) for run in found}) == 1
-    assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False] * len(whole) + [True, True]
-    assert [run["execution"]["tiling"] for run in found] == [*(way[1] for way in whole), "auto", "auto"]
-    assert found[0]["details"]["cells"] == found[0]["evaluations"] == cells
-    assert found[0]["evaluation_unit"] == "cells"
+    runs = lines(record)
+    assert len({(run["hash"], run["best_cost"], run["verified"]) for run in runs}) == 1
+    assert [run["details"]["streamed_bytes"] > 0 for run in runs] == [False] * len(whole) + [True, True]
+    assert [run["execution"]["tiling"] for run in runs] == [*(way[1] for way in whole), "auto", "auto"]
+    assert runs[0]["details"]["cells"] == runs[0]["evaluations"] == cells
+    assert runs[0]["evaluation_unit"] == "cells"
     assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
 
 
@@ -167,15 +167,15 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(
-    ("driver", "arguments", "told"),
-    [(driver, arguments, told) for driver, rows in MISTAKES.items() for arguments, told in rows.items()],
+    ("driver", "arguments", "message"),
+    [(driver, arguments, message) for driver, rows in MISTAKES.items() for arguments, message in rows.items()],
     ids=[f"{driver} {arguments}" for driver, rows in MISTAKES.items() for arguments in rows],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(drive, tmp_path, monkeypatch, driver, arguments, told):
+def test_a_mistake_is_one_line_and_exit_code_2(drive, tmp_path, monkeypatch, driver, arguments, message):
     monkeypatch.chdir(tmp_path)
     code, _, error = drive(*arguments.split(), *CPU, driver=driver_of(driver))
     assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith("error: ") and told in error
+    assert error.startswith("error: ") and message in error
 
 
 BROKEN = [
@@ -188,13 +188,13 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "text", "told"), BROKEN)
-def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, told):
+@pytest.mark.parametrize(("driver", "text", "message"), BROKEN)
+def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, message):
     path = tmp_path / "m.txt"
     path.write_text(text)
     code, said, error = drive("--matrix", path, *CPU, driver=driver_of(driver))
     assert (code, said) == (2, "")
-    assert error.startswith(f"error: {path}{told}") and error.count("\n") == 1
+    assert error.startswith(f"error: {path}{message}") and error.count("\n") == 1
 
 
 # --- who speaks against a result ---
@@ -210,18 +210,18 @@ def verdict(drive, tmp_path, monkeypatch):
         monkeypatch.setattr("drivers.workload.matrix_files.optima.optimum", lambda digest: optimum)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
-        given = arguments.split()
+        words = arguments.split()
         if driver != "lcs":
-            given = ["--matrix", square, *given]
-        code, said, error = drive(*given, *CPU, "--record", record, driver=driver_of(driver))
-        (found,) = lines(record)
+            words = ["--matrix", square, *words]
+        code, said, error = drive(*words, *CPU, "--record", record, driver=driver_of(driver))
+        (recorded,) = lines(record)
         said = said.partition(" of the result, ")[2].splitlines()[0]
         right = said.startswith("confirmed by ")
-        assert (code, found["verified"]) == ((0, True) if right else (1, False))
+        assert (code, recorded["verified"]) == ((0, True) if right else (1, False))
         assert ("1 of 1 results NOT CONFIRMED; recorded and saved anyway" in error) == (not right)
         assert (
             not right
-            or said == f"confirmed by {' and by '.join(map(verifier_with_article, found['details']['verified_by']))}"
+            or said == f"confirmed by {' and by '.join(map(verifier_with_article, recorded['details']['verified_by']))}"
         )
         return said.removeprefix("NOT CONFIRMED: ")
 
@@ -296,10 +296,10 @@ def test_a_wrong_proof_is_not_confirmed(verdict, package):
 
 @pytest.mark.parametrize("driver", ["aco", "exact", "heldkarp", "lcs", "qap"])
 def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path, driver):
-    record, driver, given = tmp_path / "r.jsonl", driver_of(driver), [*QUICK[driver].split(), "--no-progress"]
-    drive(*given, "--record", record, driver=driver)
+    record, driver, words = tmp_path / "r.jsonl", driver_of(driver), [*QUICK[driver].split(), "--no-progress"]
+    drive(*words, "--record", record, driver=driver)
     (first,) = lines(record)
-    _, said, _ = drive(*given, "--record", record, "--repeats", "3", driver=driver)
+    _, said, _ = drive(*words, "--record", record, "--repeats", "3", driver=driver)
     assert "1 of 3 repetitions are in" in said
     assert said.count("confirmed by the scorer") == 2
     (whole,) = lines(record)
@@ -324,9 +324,9 @@ BARS = [
 @pytest.mark.parametrize(("driver", "arguments", "shown"), BARS, ids=[f"{row[0]} {row[1]}" for row in BARS])
 def test_a_bar_is_shown_and_changes_nothing(drive, driver, arguments, shown):
     pytest.importorskip("rich", reason="rich is not installed")
-    given = [*arguments.split(), "--backend", "cpu"]
-    code, said, error = drive(*given, "--progress", driver=driver_of(driver))
-    _, quiet, _ = drive(*given, "--no-progress", driver=driver_of(driver))
+    words = [*arguments.split(), "--backend", "cpu"]
+    code, said, error = drive(*words, "--progress", driver=driver_of(driver))
+    _, quiet, _ = drive(*words, "--no-progress", driver=driver_of(driver))
     assert code == 0
     best = re.search(r"length (\d+)", said)
     assert re.search(shown.format(best=best and best[1]), error, re.S)
@@ -342,9 +342,9 @@ def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
 
 def test_a_bar_shows_speed_best_and_bound():
     shown = []
-    told = progress_callback(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
-    told(Progress(100, None, 50, 0.5, 100))
-    told(Progress(250, 300, 40, 1.0, 250, 35))
+    callback = progress_callback(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
+    callback(Progress(100, None, 50, 0.5, 100))
+    callback(Progress(250, 300, 40, 1.0, 250, 35))
     assert shown == [(100, None, "200 nodes/s, best length 50"), (250, 300, "250 nodes/s, best length 40, bound 35")]
 
 
@@ -402,7 +402,7 @@ def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, argume
 
 
 def test_a_solver_may_disagree(beside):
-    code, said, error, found = beside(
+    code, said, error, recorded = beside(
         "lcs", "--text ABCBDAB BDCABA", {"rapidfuzz.distance": RAPIDFUZZ.replace("row[-1]", "5")}
     )
     assert code == 1
@@ -410,8 +410,8 @@ def test_a_solver_may_disagree(beside):
     assert [line.partition(" of the result, ")[2] for line in said[:2]] == [
         "NOT CONFIRMED: rapidfuzz finds length 5"
     ] * 2
-    assert not found["verified"] and found["details"]["reference_solvers"][0]["cost"] == 5
-    assert found["details"]["verified_by"] == ["scorer", "plain Python"]
+    assert not recorded["verified"] and recorded["details"]["reference_solvers"][0]["cost"] == 5
+    assert recorded["details"]["verified_by"] == ["scorer", "plain Python"]
 
 
 def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(beside):
@@ -424,8 +424,8 @@ def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(besid
 
 def test_solvers_need_a_repetition_to_stand_beside(drive, package, tmp_path):
     package("rapidfuzz.distance", RAPIDFUZZ)
-    given = ["--text", "ABCBDAB", "BDCABA", *CPU, "--record", tmp_path / "r.jsonl"]
-    drive(*given, driver=driver_of("lcs"))
-    code, said, _ = drive(*given, "--peers", driver=driver_of("lcs"))
+    words = ["--text", "ABCBDAB", "BDCABA", *CPU, "--record", tmp_path / "r.jsonl"]
+    drive(*words, driver=driver_of("lcs"))
+    code, said, _ = drive(*words, "--peers", driver=driver_of("lcs"))
     assert code == 0 and said.splitlines()[0].startswith("1 of 1 repetitions are in ")
     assert said.endswith("nothing to compare the reference solvers with: all repetitions are recorded\n")

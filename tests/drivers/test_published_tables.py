@@ -54,7 +54,7 @@ def test_cells_that_do_not_fit_the_host_are_refused_in_one_line_with_their_bytes
     assert drive(*asked, *HERE, "--mapping", "published", "--no-trace", driver=driver)[0] == 0
     code, said, error = drive(*asked, *HERE, "--mapping", "published", driver=driver)
     assert (code, said) == (2, "")
-    told = (
+    message = (
         f"{cell_bytes} bytes of cells do not fit the host's memory; give --spill DIR ({cell_bytes - 1} bytes are there)"
     )
-    assert error == f"error: {told}\n"
+    assert error == f"error: {message}\n"

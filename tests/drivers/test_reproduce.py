@@ -115,7 +115,7 @@ def test_a_second_group_of_the_baseline_is_part_of_the_plan_and_made_up_for_afte
     assert [one.repeats for one in started if one.configuration.backend == "cpu"] == [2, 2, 4, 4]
     capsys.readouterr()
     records = load(out / "made-up.jsonl")
-    cut = [one.with_repetitions(one.repetitions[:2], verified=True).to_line() for one in records]
+    cut = [record.with_repetitions(record.repetitions[:2], verified=True).to_line() for record in records]
     (out / "made-up.jsonl").write_text("".join(dict.fromkeys(cut)))
     reproduce(*standard, "--dry-run", parts=parts)
     assert "4 runs, 2 recorded already" in counted()
@@ -147,7 +147,7 @@ def rewritten(folder, change):
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     for one in lines:
         change(one)
-    records.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_is_run_again(reproduce, out):
@@ -286,7 +286,7 @@ MISTAKES = {
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=list(MISTAKES))
 def test_a_users_mistake_is_one_line_and_nothing_is_started(tmp_path, out, arguments, message):
     path, started = str(written(tmp_path, HILLS)), []
-    given = [path if one == "PAPER" else one for one in arguments]
+    given = [path if argument == "PAPER" else argument for argument in arguments]
     with pytest.raises(UserError) as refusal, made_up_suite(*MACHINE, started=started):
         main([*given, "--out", str(out)])
     assert str(refusal.value).startswith(message)
@@ -324,7 +324,7 @@ def test_the_list_of_all_papers_names_every_exhibit_of_each(capsys):
     with made_up_suite(*MACHINE):
         assert main(["--list", "--scale", "quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    expected = [(paper.name, *one.name.split()) for paper in map(paper_of, names()) for one in paper.exhibits]
+    expected = [(paper.name, *exhibit.name.split()) for paper in map(paper_of, names()) for exhibit in paper.exhibits]
     assert [tuple(line.split()[:3]) for line in lines] == expected
 
 

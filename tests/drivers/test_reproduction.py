@@ -230,9 +230,9 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
         series("peers", kinds=["core"], options={"peers": True}),
         table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
     ]
-    (one,) = planned(parts, here(CORE)).needed.values()
-    assert one.arguments == ("--instance", "random:9", "--verify")
-    assert one.peers
+    (run,) = planned(parts, here(CORE)).needed.values()
+    assert run.arguments == ("--instance", "random:9", "--verify")
+    assert run.peers
 
 
 # --- figures of one row, and two lengths ---
@@ -260,7 +260,7 @@ def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(pla
 
     def instances(*wanted):
         chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
-        exhibits = [one for one in paper.exhibits if one.name in wanted]
+        exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name in wanted]
         plan = plan_reproduction(paper, exhibits, here(CORE), chosen)
         return {one.task.problem.name for one in plan.needed.values()}
 
@@ -354,6 +354,6 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
         plan = plan_reproduction(
             changed, changed.exhibits, here(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
         )
-        (one,) = plan.needed.values()
-        assert one.arguments[:2] == ("--scan", "full")
-        assert one.arguments[2:4] == ("--instance", SECOND)
+        (run,) = plan.needed.values()
+        assert run.arguments[:2] == ("--scan", "full")
+        assert run.arguments[2:4] == ("--instance", SECOND)

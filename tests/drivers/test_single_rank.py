@@ -63,21 +63,21 @@ def pauses_soon(monkeypatch):
 @pytest.mark.parametrize("given", [PPP, ANTS], ids=["tabu search", "ants"])
 def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, tmp_path, capsys):
     expected = repeated(given, 1, [], tmp_path / "one.jsonl")
-    one = repeated(given, 2, [ALONE, ALONE, None], tmp_path / "two.jsonl", repeats=2)
-    assert (one.hash, one.best_cost) == (expected.hash, expected.best_cost)
-    said = one.details["single_rank"]
+    record = repeated(given, 2, [ALONE, ALONE, None], tmp_path / "two.jsonl", repeats=2)
+    assert (record.hash, record.best_cost) == (expected.hash, expected.best_cost)
+    said = record.details["single_rank"]
     assert said["all_ranks_s"] == 2.0 and said["shared_after_s"] > 0
-    assert len(one.repetitions) == 2
-    assert all(seconds > 0 for sample in one.repetitions for seconds in sample.rank_s)
+    assert len(record.repetitions) == 2
+    assert all(seconds > 0 for sample in record.repetitions for seconds in sample.rank_s)
     assert "s alone, all 2 ranks continue" in capsys.readouterr().err
 
 
 def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_path, capsys):
     expected = repeated(PPP, 1, [], tmp_path / "one.jsonl")
-    one = repeated(PPP, 2, repeat(ALONE), tmp_path / "two.jsonl")
-    assert one.hash == expected.hash
-    assert "shared_after_s" not in one.details["single_rank"]
-    assert one.repetitions[0].rank_s[1] == 0
+    record = repeated(PPP, 2, repeat(ALONE), tmp_path / "two.jsonl")
+    assert record.hash == expected.hash
+    assert "shared_after_s" not in record.details["single_rank"]
+    assert record.repetitions[0].rank_s[1] == 0
     assert capsys.readouterr().err.count("note:") == 1
 
 
@@ -86,10 +86,10 @@ def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_pat
 
 @pytest.fixture
 def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(single_rank, "time", made)
+    stopped = Clock()
+    monkeypatch.setattr(single_rank, "time", stopped)
     monkeypatch.setattr(single_rank, "FIRST_PAUSE_S", 5.0)
-    return made
+    return stopped
 
 
 class Asked:

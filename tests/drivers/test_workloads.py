@@ -45,28 +45,28 @@ def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
 
 @every
 def test_a_declaration_bears_its_module_s_name_and_known_words(name):
-    one = workload_of(name)
-    assert registry.get_workload(name) is one
-    assert one.name == name
-    assert one.unit in UNITS
-    assert one.hash_scope in HASH_SCOPES
-    assert one.title and "\n" not in one.title and not one.title.endswith(".")
-    assert one.doing and issubclass(one.options, Options)
+    workload = workload_of(name)
+    assert registry.get_workload(name) is workload
+    assert workload.name == name
+    assert workload.unit in UNITS
+    assert workload.hash_scope in HASH_SCOPES
+    assert workload.title and "\n" not in workload.title and not workload.title.endswith(".")
+    assert workload.doing and issubclass(workload.options, Options)
 
 
 @every
 def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_alone(name):
-    one = workload_of(name)
-    assert one.standard
-    options = workload_main.parse_options(one, "", one.standard)
-    for other, declared in one.options.declared():
+    workload = workload_of(name)
+    assert workload.standard
+    options = workload_main.parse_options(workload, "", workload.standard)
+    for other, declared in workload.options.declared():
         if getattr(options, other.name) != other.default:
             assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
 
 
 @every
 def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
-    one, record = workload_of(name), tmp_path / "r.jsonl"
+    workload, record = workload_of(name), tmp_path / "r.jsonl"
     words = [*QUICK[name].split(), "--no-progress", "--repeats", "2", "--record", record]
     code, said, error = drive(*words, driver=driver_of(name))
     assert (code, error) == (0, "")
@@ -74,10 +74,10 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
-    unit = "perturbations" if name == "tsp" else one.unit
-    assert (line["unit"], line["covered"]) == (unit, HASH_SCOPES[one.hash_scope])
+    unit = "perturbations" if name == "tsp" else workload.unit
+    assert (line["unit"], line["covered"]) == (unit, HASH_SCOPES[workload.hash_scope])
     (kept,) = map(json.loads, record.read_text().splitlines())
-    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, unit, one.hash_scope)
+    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, unit, workload.hash_scope)
     assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
@@ -86,10 +86,12 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
         line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
     )
     assert kept["details"]["instance_source"]
-    options = workload_main.parse_options(one, "", QUICK[name].split())
+    options = workload_main.parse_options(workload, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
     assert options.deciding("way").keys() <= kept["execution"].keys()
-    elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}
+    elsewhere = {
+        other.name for other, declared in workload.options.declared() if declared.decides in ("place", "nothing")
+    }
     assert not elsewhere & kept["parameters"].keys()
     assert not kept["parameters"].keys() & kept["execution"].keys()
 
@@ -106,6 +108,6 @@ def test_a_search_has_the_hash_of_its_driver(drive, name):
     driver, *arguments = kind.command.split()
     code, said, error = drive(*arguments, "--backend", "cpu", driver=driver_of(driver))
     assert code == 0, error
-    found = kind.made(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
-    assert re.search(r"hash ([0-9a-f]{16}) of", said)[1] == found.hash
-    assert re.search(rf"\b{found.cost}\b", said)
+    outcome = kind.made(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
+    assert re.search(r"hash ([0-9a-f]{16}) of", said)[1] == outcome.hash
+    assert re.search(rf"\b{outcome.cost}\b", said)

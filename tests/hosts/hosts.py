@@ -90,7 +90,9 @@ class Hosts:
         self.count = count
         self.folder = Path(tempfile.mkdtemp(prefix="onekernel-hosts-"))
         places = {self.folder, ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.home(), *shared}
-        self.shared = sorted({one.resolve() for one in places if any(one.resolve().is_relative_to(own) for own in OWN)})
+        self.shared = sorted(
+            {place.resolve() for place in places if any(place.resolve().is_relative_to(own) for own in OWN)}
+        )
         self.controls: list[socket.socket] = []
         self.processes: list[subprocess.Popen[bytes]] = []
         self.numbers: list[int] = []

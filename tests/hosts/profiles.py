@@ -79,7 +79,7 @@ def profile(name: str) -> Profile:
         There is none of that name.
 
     """
-    found = PROFILES.get("grid3" if name == "grid" else name)
-    if found is None:
+    chosen = PROFILES.get("grid3" if name == "grid" else name)
+    if chosen is None:
         raise ValueError(f"network {name!r}: expected one of {', '.join(PROFILES)}, grid")
-    return found
+    return chosen

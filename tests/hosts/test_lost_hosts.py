@@ -106,8 +106,8 @@ def test_records_of_earlier_repetitions_are_in_the_file(hosts, tmp_path):
     ends_well(job, 1, "host2 has")
     records = [json.loads(line) for line in path.read_text().splitlines()]
     # A repetition is printed before it is recorded.
-    told = job.said[0].read_text().count("best cost")
-    assert len(records) >= told - 1 > 2 and len({record["hash"] for record in records}) == 1
+    reported = job.said[0].read_text().count("best cost")
+    assert len(records) >= reported - 1 > 2 and len({record["hash"] for record in records}) == 1
 
 
 def test_an_outage_of_some_seconds_is_survived(hosts, tmp_path):

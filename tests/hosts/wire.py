@@ -34,9 +34,9 @@ def compiled() -> Path:
     folder = platformdirs.user_cache_path("onekernel", ensure_exists=True)
     program = folder / f"wire-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
     if not program.exists():
-        made = program.with_suffix(f".{os.getpid()}")
-        subprocess.run(["gcc", *FLAGS, "-o", made, SOURCE], check=True)
-        made.replace(program)
+        temporary = program.with_suffix(f".{os.getpid()}")
+        subprocess.run(["gcc", *FLAGS, "-o", temporary, SOURCE], check=True)
+        temporary.replace(program)
     return program
 
 

@@ -131,10 +131,10 @@ def is_golden(tmp_path):
     """A function that compares a text with the golden file of a name."""
 
     def compare(text, name):
-        found = tmp_path / f"found-{name}"
-        found.write_text(text, encoding="utf-8")
+        written = tmp_path / f"found-{name}"
+        written.write_text(text, encoding="utf-8")
         assert text == (GOLDEN / name).read_text(encoding="utf-8"), (
-            f"if the change is meant: cp {found} {GOLDEN / name}"
+            f"if the change is meant: cp {written} {GOLDEN / name}"
         )
 
     return compare

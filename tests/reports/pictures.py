@@ -30,8 +30,8 @@ def _without_ticks(figure):
         if not axes.axison:
             continue
         shared = {
-            "horizontal": [one.xaxis for one in axes.get_shared_x_axes().get_siblings(axes)],
-            "vertical": [one.yaxis for one in axes.get_shared_y_axes().get_siblings(axes)],
+            "horizontal": [sibling.xaxis for sibling in axes.get_shared_x_axes().get_siblings(axes)],
+            "vertical": [sibling.yaxis for sibling in axes.get_shared_y_axes().get_siblings(axes)],
         }
         for name, alike in shared.items():
             labels = [text for axis in alike for text in _tick_texts(axis) if text.get_text()]
@@ -47,29 +47,29 @@ def _of_two_kinds(figure):
 
 
 def _overlapping(figure):
-    every = [(text, _box(text, figure)) for text in _texts(figure)]
-    for text, box in every:
+    boxes = [(text, _box(text, figure)) for text in _texts(figure)]
+    for text, box in boxes:
         if not all(figure.bbox.padded(SLACK).contains(*corner) for corner in box.vertices):
             yield f"{text.get_text()!r} is cut off"
-    for (one, box), (other, its) in combinations(every, 2):
+    for (one, box), (other, its) in combinations(boxes, 2):
         if box.intersects_path(its, filled=True):
             yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
 
 
 def _texts(figure):
     """All texts that are seen."""
-    found = []
+    texts = []
     if figure._suptitle is not None:
-        found.append(figure._suptitle)
+        texts.append(figure._suptitle)
     for legend in figure.legends:
-        found += legend.get_texts()
+        texts += legend.get_texts()
     for axes in figure.axes:
         if not axes.axison:
             continue
-        found += [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
-        found += [*_tick_texts(axes.xaxis), *_tick_texts(axes.yaxis)]
-        found += axes.get_legend().get_texts() if axes.get_legend() else []
-    return [text for text in found if text.get_visible() and text.get_text().strip()]
+        texts += [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        texts += [*_tick_texts(axes.xaxis), *_tick_texts(axes.yaxis)]
+        texts += axes.get_legend().get_texts() if axes.get_legend() else []
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
 def _tick_texts(axis):

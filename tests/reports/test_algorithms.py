@@ -46,11 +46,11 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
     (field,) = group_by_instance(records)
     places = [(work, place) for place in ("cpu", "threads") for work in ("tabu", "ils")]
     assert list(zip(field.rows["work"], field.rows["place"], strict=True)) == places
-    found = by_question(field)
-    assert list(found) == ["final costs", "seconds"]
-    (costs,) = found["final costs"]
+    by_kind = by_question(field)
+    assert list(by_kind) == ["final costs", "seconds"]
+    (costs,) = by_kind["final costs"]
     assert (costs.one, costs.other, costs.verdict) == ("tabu", "ils", "tabu is better")
-    pairs = [(one.one, one.other) for one in found["seconds"]]
+    pairs = [(one.one, one.other) for one in by_kind["seconds"]]
     assert pairs == [("tabu, cpu", "ils, cpu"), ("tabu, threads", "ils, threads")]
 
 
@@ -69,7 +69,7 @@ def test_runs_that_the_clock_ended_may_differ_and_are_tested_by_device(seeds_of)
 def test_unequal_budgets_are_told_and_costs_are_compared_after_equal_ones_too(seeds_of):
     few = seeds_of(BAD, ended=(9.0, 400), parameters=ILS)
     (field,) = group_by_instance([*seeds_of(GOOD, ended=(9.0, 1000), parameters=TABU), *few])
-    assert any("unequal numbers of evaluations, at most tabu 1,000, ils 400" in one for one in field.cautions())
+    assert any("unequal numbers of evaluations, at most tabu 1,000, ils 400" in caution for caution in field.cautions())
     tests = field.tests["best costs after 400 moves, as many as the shortest run made"]
     # After 195 evaluations at the latest every run has its best cost.
     assert list(tests["a12"]) == [1.0]
@@ -88,9 +88,9 @@ def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
     stopped = {"parameters": ILS | {"target": 250}}
     (field,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
     assert list(by_question(field)) == ["seconds"]
-    assert any("ils: stopped at a target cost" in one for one in field.cautions())
+    assert any("ils: stopped at a target cost" in caution for caution in field.cautions())
     (asked,) = group_by_instance([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
-    assert any("stopped at the cost 250, above the target" in one for one in asked.cautions())
+    assert any("stopped at the cost 250, above the target" in caution for caution in asked.cautions())
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):

@@ -21,8 +21,8 @@ def warned(make_record):
     return find
 
 
-def said_of(found, begin):
-    return {label: figure for (text, label), figure in found.items() if text.startswith(begin)}
+def said_of(cautions, begin):
+    return {label: figure for (text, label), figure in cautions.items() if text.startswith(begin)}
 
 
 def under(started_at="2026-11-22T10:00:00Z", **conditions):
@@ -91,12 +91,12 @@ def test_what_only_some_repetitions_met_is_counted(make_record, warned):
         {"throttled": False, "resume_count": 2},
         {"lost_ranks": [1]},
     )
-    samples = tuple(Repetition(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
-    found = warned(make_record(backend="cuda", repetitions=samples))
+    samples = tuple(Repetition(0.0, 0.0, 1.0, 1.0, conditions=condition) for condition in conditions)
+    cautions = warned(make_record(backend="cuda", repetitions=samples))
     throttled = {"cuda": "in 1 of 3 repetitions (power limit, temperature)"}
-    assert said_of(found, "the GPU's clock was throttled") == throttled
-    assert said_of(found, "resumed from a checkpoint") == {"cuda": "1 of 3 repetitions"}
-    assert said_of(found, "ranks were killed") == {"cuda": "1 of 3 repetitions"}
+    assert said_of(cautions, "the GPU's clock was throttled") == throttled
+    assert said_of(cautions, "resumed from a checkpoint") == {"cuda": "1 of 3 repetitions"}
+    assert said_of(cautions, "ranks were killed") == {"cuda": "1 of 3 repetitions"}
 
 
 def test_a_clock_below_another_rows_on_the_same_machine_is_said(make_record, warned):
@@ -128,11 +128,11 @@ def test_notes_of_rows_have_marks_too(make_record):
 def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, warned):
     busy = make_record([20.0, 30.0, 35.0] * 2, under(load_1min=3.0))
     gpu = make_record(times=[0.02] * 6, backend="cuda")
-    found = warned(busy, gpu)
-    assert said_of(found, "its baseline: spread above 10 %") == {"cuda": "50 %"}
-    (load,) = said_of(found, "its baseline: load of other programs").values()
+    cautions = warned(busy, gpu)
+    assert said_of(cautions, "its baseline: spread above 10 %") == {"cuda": "50 %"}
+    (load,) = said_of(cautions, "its baseline: load of other programs").values()
     assert load == "3.00 (1 ours, 2 cores)"
-    assert said_of(found, "spread above 10 %") == {"cpu": "50 %"}
+    assert said_of(cautions, "spread above 10 %") == {"cpu": "50 %"}
     row = compare([busy, gpu]).rows[1]
     assert not any("load" in text for text in ratio_doubts(row))
     assert any("load" in text for text in ratio_doubts(row, [busy, gpu]))
@@ -145,10 +145,10 @@ def test_an_interval_that_excludes_what_is_known_elsewhere_is_marked(make_record
     known = {"other_medians": [{"seconds": elsewhere, "where": "a quiet host"}]}
     core = make_record(times=[29.0, 30.0, 30.5, 27.5], details=known)
     gpu = make_record(times=[0.02] * 6, backend="cuda")
-    found = warned(core, gpu)
+    cautions = warned(core, gpu)
     text = "the interval excludes the median of a quiet host"
-    assert said_of(found, text) == ({"cpu": "17.5 s"} if marked else {})
-    assert said_of(found, f"its baseline: {text}") == ({"cuda": "17.5 s"} if marked else {})
+    assert said_of(cautions, text) == ({"cpu": "17.5 s"} if marked else {})
+    assert said_of(cautions, f"its baseline: {text}") == ({"cuda": "17.5 s"} if marked else {})
 
 
 def test_less_than_a_second_of_one_core_is_short(make_record):

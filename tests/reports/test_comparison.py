@@ -52,10 +52,10 @@ def test_simulated_runs_are_labelled(make_record):
 
 
 def test_machines_get_letters_and_a_foreign_baseline_is_said(make_record):
-    here, there = {"cpu_model": "x", "cores": 2}, {"cpu_model": "y", "cores": 8}
-    records = [make_record(environment=here), make_record(backend="cuda", environment=there, times=[0.5])]
+    first, there = {"cpu_model": "x", "cores": 2}, {"cpu_model": "y", "cores": 8}
+    records = [make_record(environment=first), make_record(backend="cuda", environment=there, times=[0.5])]
     comparison = compare(records)
-    assert comparison.machines == {"A": here, "B": there}
+    assert comparison.machines == {"A": first, "B": there}
     assert comparison.rows[1].speedup.value == 2.0
     assert comparison.rows[1].labels == ("its baseline ran on machine A",)
     own = compare([*records, make_record(environment=there, times=[3.0])])

@@ -51,8 +51,8 @@ def test_any_name_comes_back_as_it_was(make_record):
 def test_the_table_goes_to_standard_output_or_to_a_file(tmp_path, make_record, reports):
     append(tmp_path / "a.jsonl", make_record())
     append(tmp_path / "b.jsonl", make_record(backend="cuda"))
-    code, shown, told = reports("csv", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
-    assert (code, told) == (0, "")
+    code, shown, message = reports("csv", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert (code, message) == (0, "")
     assert [row["backend"] for row in read(shown)] == ["cpu", "cuda"]
     out = tmp_path / "new" / "runs.csv"
     assert reports("csv", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--out", out) == (0, f"{out}\n", "")

@@ -16,14 +16,14 @@ from tests.conftest import ROOT
 
 
 def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
-    found = environment()
-    assert found == environment()
-    assert json.loads(json.dumps(found)) == found
-    assert found["packages"]["numpy"] == np.__version__
-    assert "onekernel-no-such-package" not in found["packages"]
-    assert 1 <= found["cores"] <= os.cpu_count()
+    described = environment()
+    assert described == environment()
+    assert json.loads(json.dumps(described)) == described
+    assert described["packages"]["numpy"] == np.__version__
+    assert "onekernel-no-such-package" not in described["packages"]
+    assert 1 <= described["cores"] <= os.cpu_count()
     assert environment(host_count=3)["host_count"] == 3
-    assert found["host"] == socket.gethostname()
+    assert described["host"] == socket.gethostname()
 
 
 def lscpu(options=""):
@@ -54,11 +54,11 @@ def made_system(folder, monkeypatch, *, threads_per_core=2, cores_of_socket=4, s
 
 def test_hardware_threads_are_told_from_physical_cores(monkeypatch, tmp_path):
     made_system(tmp_path, monkeypatch, clocks=[("base_frequency", 2500000), ("cpuinfo_max_freq", 3700000)])
-    found = processor() | {"virtual": False, "cores": 16}
-    assert found["sockets"] == 2 and found["physical_cores"] == 8 and found["hardware_threads"] == 16
+    described = processor() | {"virtual": False, "cores": 16}
+    assert described["sockets"] == 2 and described["physical_cores"] == 8 and described["hardware_threads"] == 16
     words = "16 hardware threads of 8 cores in 2 sockets at 2.50 GHz (at most 3.70 GHz)"
-    assert formatting.cores(found) == words
-    assert formatting.cores(found | {"cores": 6}) == f"6 of {words}"
+    assert formatting.cores(described) == words
+    assert formatting.cores(described | {"cores": 6}) == f"6 of {words}"
 
 
 def test_cores_are_worded_as_far_as_they_are_recorded():
@@ -76,9 +76,9 @@ def test_gpus_and_their_driver_are_those_of_the_kernel_module(monkeypatch, tmp_p
         (tmp_path / "gpus" / place / "information").write_text("Model: \t\t NVIDIA H200\nIRQ:   1\n")
     (tmp_path / "version").write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release\n")
     monkeypatch.setattr("reports.records.environment.NVIDIA", tmp_path)
-    found = memory_and_gpus()
-    assert found == {"memory_gib": found["memory_gib"], "gpus": ["NVIDIA H200"] * 2, "gpu_driver": "580.65.06"}
-    assert "2 NVIDIA H200 (driver 580.65.06)" in formatting.machine(found)
+    described = memory_and_gpus()
+    assert described == {"memory_gib": described["memory_gib"], "gpus": ["NVIDIA H200"] * 2, "gpu_driver": "580.65.06"}
+    assert "2 NVIDIA H200 (driver 580.65.06)" in formatting.machine(described)
 
 
 def test_threads_and_cores_are_those_of_lscpu():

@@ -66,12 +66,12 @@ DECLARED = [(name, one, declared) for name in NAMES for one, declared in get_wor
 
 
 def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
-    for workload, one, declared in DECLARED:
+    for workload, name, declared in DECLARED:
         if declared.decides != "way":
             continue
-        values = [value for value in declared.choices or () if value != "auto" or one.name != "scan"]
-        for value in [*values, *(() if values else (one.default, 3))]:
-            assert explain_setting(one.name, value), f"{workload}: {one.name} = {value!r}"
+        values = [value for value in declared.choices or () if value != "auto" or name.name != "scan"]
+        for value in [*values, *(() if values else (name.default, 3))]:
+            assert explain_setting(name.name, value), f"{workload}: {name.name} = {value!r}"
 
 
 def test_every_evaluation_of_the_problems_has_words():

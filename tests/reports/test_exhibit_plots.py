@@ -33,10 +33,10 @@ def curves(figure, filled):
 
 def test_speedups_of_one_machine_of_the_paper_stand_beside_ours_without_the_baseline(qap):
     runs = [qap("tai30a"), qap("tai60a"), qap("tai30a", "cuda", 0.5), qap("tai60a", "cuda", 0.1)]
-    found = curves(*drawn("luong2013", "table", "2", runs))
-    assert list(found) == ["paper, M2050: GPU", "paper, M2050: GPUTex", "ours, native mapping: cuda"]
-    assert found["ours, native mapping: cuda"] == pytest.approx({"tai30a": 2.0, "tai60a": 10.0})
-    assert found["paper, M2050: GPUTex"]["tai100a"] == 18.6
+    drawn_curves = curves(*drawn("luong2013", "table", "2", runs))
+    assert list(drawn_curves) == ["paper, M2050: GPU", "paper, M2050: GPUTex", "ours, native mapping: cuda"]
+    assert drawn_curves["ours, native mapping: cuda"] == pytest.approx({"tai30a": 2.0, "tai60a": 10.0})
+    assert drawn_curves["paper, M2050: GPUTex"]["tai100a"] == 18.6
 
 
 def test_a_panel_for_whoever_measured_where_times_do_not_compare(ants):
@@ -71,9 +71,9 @@ def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
     spread = structs.replace(
         spread, repetitions=(*spread.repetitions[:2], structs.replace(spread.repetitions[2], kernel_s=1.5, total_s=1.5))
     )
-    found = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
-    assert [curve.name for curve in found[0].curves][-1] == "ours, native mapping: cuda*"
-    assert remarks(found)[-1].startswith("(* its time of one core is doubtful")
+    drawn_panels = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
+    assert [curve.name for curve in drawn_panels[0].curves][-1] == "ours, native mapping: cuda*"
+    assert remarks(drawn_panels)[-1].startswith("(* its time of one core is doubtful")
 
 
 def test_lines_over_numbers_join_what_has_values_between(ants):

@@ -208,10 +208,10 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
 )
 def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
     ppp = {"workload": "ppp", "instance": "73-73", **changes, "parameters": FLIPS | changes.get("parameters", {})}
-    found = filled("luong2013", "10", [make_run(**ppp)])
-    (datum,) = found.ours
+    exhibit = filled("luong2013", "10", [make_run(**ppp)])
+    (datum,) = exhibit.ours
     assert datum.notes == (note,)
-    marked = make_table(found)
+    marked = make_table(exhibit)
     assert marked.notes == (("a", note),)
     assert any(cell.endswith(" [a]") for row in marked.table.rows for cell in row)
 

@@ -74,9 +74,9 @@ def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections
 
 
 def test_the_terminal_reads_as_it_did(sections, is_golden):
-    told = [line for number, one in enumerate(sections) for line in lines(one, titled=True, explained=not number)]
-    assert max(map(len, told)) <= 80
-    is_golden("\n".join(told) + "\n", "compare-tsp.txt")
+    printed = [line for number, one in enumerate(sections) for line in lines(one, titled=True, explained=not number)]
+    assert max(map(len, printed)) <= 80
+    is_golden("\n".join(printed) + "\n", "compare-tsp.txt")
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,10 @@ def rows_of(text, heading):
 
 
 def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
-    bare = [replace(run, repetitions=tuple(replace(one, history=None) for one in run.repetitions)) for run in searched]
+    bare = [
+        replace(run, repetitions=tuple(replace(repetition, history=None) for repetition in run.repetitions))
+        for run in searched
+    ]
     for records in (searched[:1], bare):
         (section,) = comparison.compare_records(records)
         assert section.to_targets is None
@@ -124,7 +127,9 @@ def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
 
 
 def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
-    broken = replace(searched[5], repetitions=tuple(replace(one, history=[]) for one in searched[5].repetitions))
+    broken = replace(
+        searched[5], repetitions=tuple(replace(repetition, history=[]) for repetition in searched[5].repetitions)
+    )
     (section,) = comparison.compare_records([*searched[:5], broken, *searched[6:]])
     text = comparison.render([section])
     assert "threads, seed 1, repetition 1: its history is empty: left out." in text
@@ -157,4 +162,4 @@ def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
     second = at(1, 2.5, instance="other", instance_sha256="cd" * 32)
     _, beside = comparison.compare_sections([InstanceSection([first]), InstanceSection([second])])
     (alone,) = comparison.compare_sections([InstanceSection([]), InstanceSection([second])])
-    assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
+    assert [any("load" in caution.text for caution in section.cautions) for section in (beside, alone)] == [False, True]

@@ -117,15 +117,15 @@ def test_figures_that_a_page_shows_as_printed_are_those_of_its_records(gallery, 
     (gallery / "gallery.toml").write_text(DATA + '\n[[printed]]\npage = "../page.md"\nrecords = "printed.jsonl"\n')
     page, records = tmp_path / "page.md", gallery / "printed.jsonl"
     page.write_text("# Page\n\n```text\ncuda is 4.00x as fast as one core: 500 ms against 2.00 s.\n...\n```\n")
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    assert code == 1 and f"{records}: no records" in told
+    code, _, err = reports("gallery", "--folder", gallery, "--check")
+    assert code == 1 and f"{records}: no records" in err
     lines = (gallery / "overview.jsonl").read_text().splitlines(keepends=True)
     records.write_text("".join(line for line in lines if '"workload": "ihc"' in line))
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    assert code == 0, told
+    code, _, err = reports("gallery", "--folder", gallery, "--check")
+    assert code == 0, err
     page.write_text(page.read_text().replace("4.00x", "5.00x"))
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    assert code == 1 and "5.00x" in told
+    code, _, err = reports("gallery", "--folder", gallery, "--check")
+    assert code == 1 and "5.00x" in err
     page.write_text("# Page\n")
     assert reports("gallery", "--folder", gallery, "--check")[0] == 2
 
@@ -135,13 +135,13 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
     page.write_text(page.read_text().replace("×100 ", "×200 "))
     (gallery / "overview.svg").unlink()
     code, _, told = reports("gallery", "--folder", gallery, "--check")
-    found = told.splitlines()
+    differing = told.splitlines()
     assert code == 1
-    assert any(line.startswith("---") and str(page) in line for line in found)
-    assert any(line.startswith("-|") and "×200 " in line for line in found)
-    assert any(line.startswith("+|") and "×100 " in line for line in found)
-    assert f"{gallery / 'overview.svg'}: missing; `python -m reports gallery` makes it" in found
-    assert not any("index.md" in line for line in found)
+    assert any(line.startswith("---") and str(page) in line for line in differing)
+    assert any(line.startswith("-|") and "×200 " in line for line in differing)
+    assert any(line.startswith("+|") and "×100 " in line for line in differing)
+    assert f"{gallery / 'overview.svg'}: missing; `python -m reports gallery` makes it" in differing
+    assert not any("index.md" in line for line in differing)
 
 
 def test_damaged_records_are_one_error(gallery, reports):
@@ -164,9 +164,9 @@ def test_a_report_without_records_is_named_with_its_command_and_the_others_are_m
 
 def test_a_workload_whose_runs_did_different_work_is_refused_and_the_others_are_shown(gallery):
     records = load(gallery / "overview.jsonl")
-    made = overview_of([*records[:3], replace(records[3], hash="ffff")])
-    assert [(line.workload, line.comparison is None) for line in made.lines] == [("ihc", False), ("lcs", True)]
-    assert "unequal work" in made.lines[1].refused
+    overview = overview_of([*records[:3], replace(records[3], hash="ffff")])
+    assert [(line.workload, line.comparison is None) for line in overview.lines] == [("ihc", False), ("lcs", True)]
+    assert "unequal work" in overview.lines[1].refused
 
 
 def test_records_tell_where_and_when_they_were_made(make_record):
@@ -208,7 +208,7 @@ def test_a_mistake_in_the_list_of_reports_is_told(tmp_path, old, new, message):
 
 def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
     records = [one for path in (ROOT / "reports/gallery").glob("*.jsonl") for one in load(path)]
-    sources = {one.details.get("instance_source", "") for one in records}
+    sources = {record.details.get("instance_source", "") for record in records}
     assert sources and [source for source in sources if source.startswith("file /")] == []
 
 

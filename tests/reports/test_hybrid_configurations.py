@@ -63,9 +63,9 @@ def test_only_rows_of_equally_many_cores_that_were_asked_for_stand_together(mixe
 
 def test_threads_of_ranks_count_where_speed_ups_and_cores_are_compared(mixed):
     section = mixed(*FOUR)
-    assert not [one for one in section.cautions if "speed-up above" in one.text]
+    assert not [caution for caution in section.cautions if "speed-up above" in caution.text]
     too_fast = mixed((4, 4, [1.0] * 6))
-    (one,) = [one for one in too_fast.cautions if "speed-up above" in one.text]
+    (one,) = [caution for caution in too_fast.cautions if "speed-up above" in caution.text]
     assert list(one.figures.values()) == ["32.0x on 16"]
 
 
@@ -74,5 +74,5 @@ def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mi
     table = tables(section)["mixed 1"]
     assert table.caption.endswith(": 8 workers for 4 cores, divided among ranks")
     assert [row[4] for row in table.rows] == ["100 %", "50 %", "25 %"]
-    oversubscribed = [one.text for one in section.cautions if "oversubscribed" in one.text]
+    oversubscribed = [caution.text for caution in section.cautions if "oversubscribed" in caution.text]
     assert oversubscribed == ["oversubscribed: 2 ranks of 4 cores on 4 cores", "oversubscribed: 8 ranks on 4 cores"]

@@ -26,7 +26,7 @@ def run(make_record):
 
 def read(folder):
     """Algorithm, function, dimension and the courses of its runs, split where iohinspector does: at evaluation 1."""
-    found = {}
+    by_key = {}
     for path in sorted(folder.glob("**/*.json")):
         content = json.loads(path.read_text())
         assert {"version", "suite", "function_id", "maximization", "attributes"} <= set(content)
@@ -47,8 +47,8 @@ def read(folder):
                 assert (described["best"]["evals"], described["best"]["y"]) in course
                 assert set(described["best"]) == {"evals", "y", "x"}
             key = content["algorithm"]["name"], content["function_name"], scenario["dimension"]
-            found[key] = courses
-    return found
+            by_key[key] = courses
+    return by_key
 
 
 def test_a_history_is_the_best_cost_over_evaluations(tmp_path, run):
@@ -125,9 +125,9 @@ def test_values_of_knapsack_are_maximised(tmp_path, run):
 def test_files_are_named_on_standard_output_and_missing_histories_on_standard_error(tmp_path, run, reports):
     append(tmp_path / "a.jsonl", run())
     append(tmp_path / "a.jsonl", run(seed=1, history=None))
-    code, said, told = reports("ioh", tmp_path / "a.jsonl", "--out", tmp_path / "out")
+    code, said, message = reports("ioh", tmp_path / "a.jsonl", "--out", tmp_path / "out")
     assert (code, said) == (0, f"{tmp_path}/out/ihc/IOHprofiler_f1_kroA100.json\n")
-    assert told.startswith("note: ihc on kroA100, seed 1,") and told.count("\n") == 1
+    assert message.startswith("note: ihc on kroA100, seed 1,") and message.count("\n") == 1
 
 
 def test_runs_of_unequal_results_are_refused(tmp_path, run):

@@ -14,11 +14,11 @@ SIDE_BY_SIDE = (2, 3, 4, 6, 7, 10, 11)
 
 
 def table(published, number, neighbourhood=None):
-    found = [
+    tables = [
         one for one in published.chosen("table", str(number)) if neighbourhood in (None, one.options["neighbourhood"])
     ]
-    assert len(found) == 1
-    return found[0]
+    assert len(tables) == 1
+    return tables[0]
 
 
 def column(table, machine, heading):
@@ -40,12 +40,12 @@ def lines_of(table):
 
 
 def test_tables_2_to_11_are_whole(published):
-    numbers = [one.number for one in published.exhibits if one.kind == "table"]
+    numbers = [exhibit.number for exhibit in published.exhibits if exhibit.kind == "table"]
     assert numbers == ["2", "3", "4", "5", "6", "7", "8", "9", "9", "10", "11"]
-    for one in published.exhibits:
-        assert {len(line.figures) for line in lines_of(one)} == {len(one.columns)}
-        assert {c.machine for c in one.columns} <= set(published.machines)
-        assert one.section.startswith("6.")
+    for exhibit in published.exhibits:
+        assert {len(line.figures) for line in lines_of(exhibit)} == {len(exhibit.columns)}
+        assert {c.machine for c in exhibit.columns} <= set(published.machines)
+        assert exhibit.section.startswith("6.")
 
 
 def test_every_figure_is_one_of_the_papers_text(published, paper):
@@ -53,8 +53,8 @@ def test_every_figure_is_one_of_the_papers_text(published, paper):
     printed = re.findall(rf"(?m)^{PAIR}$", tables)
     ours = [
         "×".join(map(str, figure))
-        for one in published.exhibits
-        for line in lines_of(one)
+        for exhibit in published.exhibits
+        for line in lines_of(exhibit)
         for figure in line.figures
         if len(figure) == 2
     ]
@@ -65,12 +65,12 @@ def test_every_figure_is_one_of_the_papers_text(published, paper):
 @pytest.mark.parametrize("number", SIDE_BY_SIDE)
 def test_figures_stand_in_the_order_of_the_text(published, paper, number):
     after = paper[paper.index(f"TABLE {number}\n") :]
-    one = table(published, number)
+    exhibit = table(published, number)
     # The text has the machines one after the other, and of each the lines with its two columns side by side.
     order = [
         "×".join(map(str, figure))
-        for left in range(0, len(one.columns), 2)
-        for line in lines_of(one)
+        for left in range(0, len(exhibit.columns), 2)
+        for line in lines_of(exhibit)
         for figure in line.figures[left : left + 2]
         if figure
     ]
@@ -105,13 +105,13 @@ def one_core(figure):
 
 def test_seconds_times_speedup_is_the_same_time_of_one_core_but_for_known_disagreements(published):
     times = defaultdict(list)
-    for one in published.exhibits:
-        for line in lines_of(one):
-            for col, figure in zip(one.columns, line.figures, strict=True):
-                work = (one.workload, *one.options.values(), line.label, published.machines[col.machine].name)
+    for exhibit in published.exhibits:
+        for line in lines_of(exhibit):
+            for col, figure in zip(exhibit.columns, line.figures, strict=True):
+                work = (exhibit.workload, *exhibit.options.values(), line.label, published.machines[col.machine].name)
                 if figure:
-                    times[work].append((int(one.number), *one_core(exact(figure))))
-    found = set()
+                    times[work].append((int(exhibit.number), *one_core(exact(figure))))
+    differing = set()
     for (*_, instance, machine), intervals in times.items():
         tables = {
             number
@@ -120,13 +120,13 @@ def test_seconds_times_speedup_is_the_same_time_of_one_core_but_for_known_disagr
             for number in (one[0], other[0])
         }
         if tables:
-            found.add((tuple(map(str, sorted(tables))), instance, machine))
+            differing.add((tuple(map(str, sorted(tables))), instance, machine))
     listed = set()
-    for one in published.disagreements:
-        cpu, instance = re.fullmatch(r"seconds times .* of the (.*) on (\S+)", one.says).groups()
+    for exhibit in published.disagreements:
+        cpu, instance = re.fullmatch(r"seconds times .* of the (.*) on (\S+)", exhibit.says).groups()
         (machine,) = [machine.name for machine in published.machines.values() if machine.name.endswith(cpu)]
-        listed.add((one.exhibits, instance, machine))
-    assert found == listed
+        listed.add((exhibit.exhibits, instance, machine))
+    assert differing == listed
     assert len(listed) == len(published.disagreements)
     assert sum(len(intervals) for intervals in times.values()) > 500
 

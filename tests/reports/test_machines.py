@@ -40,11 +40,11 @@ def test_records_of_several_commits_on_the_same_hardware_are_of_one_machine(on):
 def test_other_hardware_is_another_machine(on, other):
     records = [on(physical_cores=8, gpus=["NVIDIA H200"]), on(**other), on()]
     machines = letter_machines(records)
-    assert [machine_letter(one, machines) for one in records] == ["A", "B", "A"]
+    assert [machine_letter(record, machines) for record in records] == ["A", "B", "A"]
 
 
 def test_gpus_that_are_not_recorded_are_those_that_ran(on):
     records = [on(), on("NVIDIA H200"), on("H200"), on("NVIDIA H100"), on(gpus=["NVIDIA H100"])]
     machines = letter_machines(records)
-    assert [machine_letter(one, machines) for one in records] == ["A", "A", "A", "B", "B"]
+    assert [machine_letter(record, machines) for record in records] == ["A", "A", "A", "B", "B"]
     assert "NVIDIA H200" in machine(machines["A"])

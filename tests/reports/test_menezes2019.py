@@ -15,11 +15,11 @@ def table(published, number):
 
 def by_place(published):
     """Seconds by instance, strategy and colony size."""
-    one = table(published, "II")
+    exhibit = table(published, "II")
     return {
         (line.key, column.parameters["strategy"], column.parameters["ants"]): Decimal(str(figure[0]))
-        for line in one.lines
-        for column, figure in zip(one.columns, line.figures, strict=True)
+        for line in exhibit.lines
+        for column, figure in zip(exhibit.columns, line.figures, strict=True)
     }
 
 
@@ -61,7 +61,7 @@ def test_quoted_ratios_are_those_of_table_2_and_of_the_text(published, paper):
 
 def test_disagreements_are_as_listed(published):
     seconds = by_place(published)
-    abstract, similar, conclusion = (one.finding for one in published.disagreements)
+    abstract, similar, conclusion = (disagreement.finding for disagreement in published.disagreements)
     cells = [(line.key, ants) for line in table(published, "II").lines for ants in SIZES]
     fastest = [min(STRATEGIES, key=lambda strategy: seconds[name, strategy, ants]) for name, ants in cells]
     assert fastest == ["fine-deposit"] * 36 and "all 36 cells" in abstract

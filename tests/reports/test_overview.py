@@ -81,31 +81,34 @@ def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, make_record, fa
 
 def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_record):
     busy = make_record([20.0, 30.0, 35.0], BUSY, environment=VM)
-    made = of_climbs(busy, make_record([0.02], backend="cuda", environment=VM))
-    text = render(made)
+    overview = of_climbs(busy, make_record([0.02], backend="cuda", environment=VM))
+    text = render(overview)
     assert "| 30.0 s*, 1.00x* | 20.0 ms, 1,500x* |" in text
     assert "its baseline: spread above 10 % of the median (from the shortest to the longest time): ihc 50 %" in text
     assert "load of other programs" in text and "**Disturbed: load 12.0 (1 ours, 16 cores)**" in text
-    drawn = draw(made, tmp_path, NAME)[0].read_text()
+    drawn = draw(overview, tmp_path, NAME)[0].read_text()
     assert ">1,500x*<" in drawn and "doubtful: the notes below the table say why" in drawn
-    assert "\n\ndisturbed: load 12.0 (1 ours, 16 cores)\nnote: " in plain_text(made)
+    assert "\n\ndisturbed: load 12.0 (1 ours, 16 cores)\nnote: " in plain_text(overview)
 
 
 def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp_path, make_record):
     def line(name, one_core, *backends):
         of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}
-        runs = [make_record(times=[one_core], **of), *(make_record(times=[0.1], backend=one, **of) for one in backends)]
+        runs = [
+            make_record(times=[one_core], **of),
+            *(make_record(times=[0.1], backend=backend, **of) for backend in backends),
+        ]
         return OverviewRow(name, "", compare(runs))
 
-    made = Overview((line("ihc", 2.0, "cuda", "opencl"), line("ppp", 3.0, "cuda"), line("tsp", 1.0, "cuda")))
-    made = replace(made, lines=(*made.lines, line("lcs", 0.005, "cuda")))
-    part = select_part(made)
-    assert ([one.workload for one in part.lines], part.devices) == (["ihc", "ppp", "tsp"], ("cpu", "cuda"))
+    overview = Overview((line("ihc", 2.0, "cuda", "opencl"), line("ppp", 3.0, "cuda"), line("tsp", 1.0, "cuda")))
+    overview = replace(overview, lines=(*overview.lines, line("lcs", 0.005, "cuda")))
+    part = select_part(overview)
+    assert ([line.workload for line in part.lines], part.devices) == (["ihc", "ppp", "tsp"], ("cpu", "cuda"))
     assert part.left_out == ("lcs (less than 1 s on one core)", "opencl (most of the workloads did not run there)")
-    text = render(made, "overview.svg")
+    text = render(overview, "overview.svg")
     assert f"In the table and not in the picture: {'; '.join(part.left_out)}." in text
     assert "| 5.00 ms, 1.00x | 100 ms, 0.0500x* |" in text
-    assert "lcs" not in draw(made, tmp_path, NAME)[0].read_text()
+    assert "lcs" not in draw(overview, tmp_path, NAME)[0].read_text()
 
 
 def test_answers_that_are_equal_prove_no_equal_work(make_record):

@@ -140,15 +140,15 @@ def test_all_papers_are_read_and_every_workload_has_its_paper():
 @pytest.mark.parametrize("name", names())
 def test_every_series_of_a_paper_is_used_and_every_table_has_both_mappings(name):
     paper = load(name)
-    exhibits = [one for one in paper.exhibits if not one.of and not one.never_ours]
-    used = {series.name for one in exhibits for series in one.series}
+    exhibits = [exhibit for exhibit in paper.exhibits if not exhibit.of and not exhibit.never_ours]
+    used = {series.name for exhibit in exhibits for series in exhibit.series}
     text = (FOLDER / f"{name}.toml").read_text()
     assert all(f"[series.{one}]" in text for one in used)
     assert text.count("[series.") == len(used)
-    for one in exhibits:
-        if one.kind == "table" and one.number not in ("I", "A"):
-            assert any(series.published for series in one.series), one.name
-            assert any(not series.published for series in one.series), one.name
+    for exhibit in exhibits:
+        if exhibit.kind == "table" and exhibit.number not in ("I", "A"):
+            assert any(series.published for series in exhibit.series), exhibit.name
+            assert any(not series.published for series in exhibit.series), exhibit.name
 
 
 @pytest.mark.parametrize("name", names())
@@ -156,11 +156,11 @@ def test_what_a_paper_runs_is_an_option_of_its_driver(name):
     from drivers.workload.registry import get_workload
 
     paper = load(name)
-    for one in paper.exhibits:
-        for workload in one.workloads() if not one.of else ():
+    for exhibit in paper.exhibits:
+        for workload in exhibit.workloads() if not exhibit.of else ():
             known = {field.name for field, _ in get_workload(workload).options.declared()}
-            asked = {*one.options, *(key for series in one.series for key in series.options)}
-            asked |= {key for scale in one.scales.values() for key in scale.amount}
-            asked |= {key for column in one.columns for key in column.parameters}
-            asked |= {key for line in one.lines if line.workload in ("", workload) for key in line.options}
-            assert asked <= known, (one.name, workload, asked - known)
+            asked = {*exhibit.options, *(key for series in exhibit.series for key in series.options)}
+            asked |= {key for scale in exhibit.scales.values() for key in scale.amount}
+            asked |= {key for column in exhibit.columns for key in column.parameters}
+            asked |= {key for line in exhibit.lines if line.workload in ("", workload) for key in line.options}
+            assert asked <= known, (exhibit.name, workload, asked - known)

@@ -16,17 +16,17 @@ def test_holms_correction_of_a_worked_example():
     assert list(holm(Series([0.02]))) == [0.02]
 
 
-def exact_p(one, other):
+def exact_p(sample, other):
     """Return the two-sided p by enumerating all assignments of the values."""
-    pooled = sorted([*one, *other])
-    ours = sum(a > b for a in one for b in other)
-    extreme = max(ours, len(one) * len(other) - ours)
-    dealt = list(combinations(range(len(pooled)), len(one)))
+    pooled = sorted([*sample, *other])
+    ours = sum(a > b for a in sample for b in other)
+    extreme = max(ours, len(sample) * len(other) - ours)
+    dealt = list(combinations(range(len(pooled)), len(sample)))
     as_extreme = 0
     for chosen in dealt:
         rest = [pooled[place] for place in range(len(pooled)) if place not in chosen]
         above = sum(pooled[place] > value for place in chosen for value in rest)
-        as_extreme += max(above, len(one) * len(other) - above) >= extreme
+        as_extreme += max(above, len(sample) * len(other) - above) >= extreme
     return as_extreme / len(dealt)
 
 
@@ -39,14 +39,14 @@ def test_without_ties_p_is_that_of_all_orders(one, other):
 
 
 def test_with_ties_p_follows_from_the_normal_distribution_with_its_corrections():
-    one, other = [1, 2, 2, 3, 4], [2, 3, 3, 4, 5, 6]
-    pooled = [*one, *other]
+    sample, other = [1, 2, 2, 3, 4], [2, 3, 3, 4, 5, 6]
+    pooled = [*sample, *other]
     ties = sum(pooled.count(value) ** 3 - pooled.count(value) for value in set(pooled))
-    total, pairs = len(pooled), len(one) * len(other)
+    total, pairs = len(pooled), len(sample) * len(other)
     deviation = math.sqrt(pairs / 12 * (total + 1 - ties / (total * (total - 1))))
-    u = sum((a > b) + 0.5 * (a == b) for a in one for b in other)
+    u = sum((a > b) + 0.5 * (a == b) for a in sample for b in other)
     z = (abs(u - pairs / 2) - 0.5) / deviation
-    assert mann_whitney(one, other)[0] == pytest.approx(math.erfc(z / math.sqrt(2)))
+    assert mann_whitney(sample, other)[0] == pytest.approx(math.erfc(z / math.sqrt(2)))
 
 
 def test_equal_samples_do_not_differ_significantly():
@@ -58,10 +58,10 @@ def test_equal_samples_do_not_differ_significantly():
 
 
 def test_runs_that_never_finished_are_the_slowest_and_equal():
-    one, other = (1.0, 2.0, 3.0, math.inf), (4.0, 5.0, math.inf, math.inf)
-    assert mann_whitney(one, other) == mann_whitney([1, 2, 3, 9], [4, 5, 9, 9])
+    sample, other = (1.0, 2.0, 3.0, math.inf), (4.0, 5.0, math.inf, math.inf)
+    assert mann_whitney(sample, other) == mann_whitney([1, 2, 3, 9], [4, 5, 9, 9])
     # The first is faster in 3 * 4 pairs and equal in the last two.
-    assert mann_whitney(one, other)[1] == (12 + 0.5 * 2) / 16
+    assert mann_whitney(sample, other)[1] == (12 + 0.5 * 2) / 16
 
 
 def test_a12_is_the_part_of_pairs_in_which_the_first_is_smaller():
@@ -80,7 +80,7 @@ def test_effects_have_vargha_and_delaneys_words(a, word):
 
 def test_all_pairs_are_corrected_together_and_the_better_is_named():
     low, high, other = (Series(range(start, start + 8), name=name) for name, start in (("a", 0), ("b", 50), ("c", 99)))
-    found = compare_pairs([(low, high), (other, high)])
-    assert list(found["verdict"]) == ["a is better", "b is better"]
-    assert found["corrected"][0] == pytest.approx(2 * found["p"][0])
-    assert found["p"][0] == pytest.approx(least_p(8, 8)) == pytest.approx(2 / 12870)
+    tests = compare_pairs([(low, high), (other, high)])
+    assert list(tests["verdict"]) == ["a is better", "b is better"]
+    assert tests["corrected"][0] == pytest.approx(2 * tests["p"][0])
+    assert tests["p"][0] == pytest.approx(least_p(8, 8)) == pytest.approx(2 / 12870)

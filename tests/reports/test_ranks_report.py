@@ -18,10 +18,10 @@ def pair(make_record):
 
 def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_golden):
     other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # no run on one rank alone
-    found = ranks.rank_gains([*pair, other])
-    assert len(found) == 1
-    assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
-    is_golden(ranks.render(found, "a command"), "ranks.md")
+    gains = ranks.rank_gains([*pair, other])
+    assert len(gains) == 1
+    assert gains[0].speedup.value == pytest.approx(2.0 / 1.25)
+    is_golden(ranks.render(gains, "a command"), "ranks.md")
     unconfirmed = ranks.rank_gains([pair[0], replace(pair[1], verified=False)])
     assert "No independent check confirmed the results of: ihc." in ranks.render(unconfirmed)
 
@@ -37,7 +37,7 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
         append(tmp_path / path, record)
     assert reports("ranks", tmp_path / "runs", "--out", tmp_path)[0] == 0
     assert "1.60x" in (tmp_path / "ranks.md").read_text()
-    code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
-    assert code == 2 and "no problem has runs of one rank and of several" in told
+    code, _, message = reports("ranks", tmp_path / "alone", "--out", tmp_path)
+    assert code == 2 and "no problem has runs of one rank and of several" in message
     with pytest.raises(UserError):
         ranks.write(ranks.rank_gains(pair), tmp_path / "runs")

@@ -88,9 +88,9 @@ def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_ha
 
 @pytest.mark.parametrize("paper", names())
 def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cores(paper):
-    for one in (one for each in load(paper).exhibits for one in each.series):
-        assert max(one.ranks) == 1 or one.options["distribute"] == "always", one.name
-        assert set(one.kinds) == {"gpu"} or "GPU" not in one.heading_on("cores"), one.name
+    for series in (one for each in load(paper).exhibits for one in each.series):
+        assert max(series.ranks) == 1 or series.options["distribute"] == "always", series.name
+        assert set(series.kinds) == {"gpu"} or "GPU" not in series.heading_on("cores"), series.name
 
 
 # --- what did not run ---
@@ -118,12 +118,12 @@ def test_a_column_of_which_nothing_ran_says_why(make_run):
 def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
     paper = load("menezes2019")
     there = gather_evidence(paper, [make_ants("fine", ants, backend="cuda") for ants in (1024, 2048)])
-    found = {
-        one.name: gap_reason(one, fill_exhibit(paper.drawn(one), there, paper.machines, MissingRuns()))
-        for one in paper.exhibits
+    reasons = {
+        exhibit.name: gap_reason(exhibit, fill_exhibit(paper.drawn(exhibit), there, paper.machines, MissingRuns()))
+        for exhibit in paper.exhibits
     }
-    assert found["table II"] == found["figure 2"] == ""
-    assert found["figure 6"] == "it draws qa194, which did not run; --figure 6 runs it"
+    assert reasons["table II"] == reasons["figure 2"] == ""
+    assert reasons["figure 6"] == "it draws qa194, which did not run; --figure 6 runs it"
 
 
 def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):

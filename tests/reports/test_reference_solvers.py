@@ -19,7 +19,7 @@ def with_peers(make_record):
 
 
 def verdicts(section):
-    return [(one.text, one.ahead) for one in section.beside.verdicts()]
+    return [(verdict.text, verdict.ahead) for verdict in section.beside.verdicts()]
 
 
 def test_a_solver_that_is_faster_than_our_fastest_is_said_plainly(with_peers, section_of, report_of):
@@ -42,9 +42,9 @@ def test_a_better_cost_is_said_even_if_it_took_longer(with_peers, section_of):
 def test_a_slower_and_a_worse_solver_are_not_ahead(with_peers, section_of, report_of):
     slower, worse = FAST | {"time_to_cost_s": 20.0}, FAST | {"name": "elkai", "cost": 21300, "time_to_cost_s": None}
     runs = with_peers(slower, worse)
-    found = verdicts(section_of(runs))
-    assert [ahead for _, ahead in found] == [False, False]
-    assert found[1][0] == "elkai 0.2.2 found 21,300 in 1.00 s, worse than our 21,282."
+    said = verdicts(section_of(runs))
+    assert [ahead for _, ahead in said] == [False, False]
+    assert said[1][0] == "elkai 0.2.2 found 21,300 in 1.00 s, worse than our 21,282."
     assert "**fast-tsp" not in report_of(runs)
     assert "| elkai 0.2.2 | 21,300 | 0.08 % above | 1.00 s | not reached | 100 ms | time limit 1.00 s |" in report_of(
         runs

@@ -26,10 +26,10 @@ def filled(page):
 
 
 def test_a_block_is_what_its_records_say_and_the_rest_of_the_page_stays(page, is_golden):
-    found = filled(page)
-    assert not found.troubles
-    is_golden(found.after, "results-block.md")
-    assert found.notes == ("table climbs: no run of ours is recorded for eight cores",)
+    result = filled(page)
+    assert not result.troubles
+    is_golden(result.after, "results-block.md")
+    assert result.notes == ("table climbs: no run of ours is recorded for eight cores",)
 
 
 def test_runs_of_less_work_than_the_papers_say_so_below_the_table(tmp_path, make_record, page):
@@ -139,15 +139,15 @@ def command(page, reports):
 
 
 def test_the_check_passes_after_the_command_and_fails_after_a_hand_has_changed_a_figure(page, command):
-    code, told = command("--check")
-    assert code == 1 and "-old" in told.splitlines()
+    code, err = command("--check")
+    assert code == 1 and "-old" in err.splitlines()
     assert page.read_text() == README
     assert command()[0] == 0
     assert command("--check")[0] == 0
     page.write_text(page.read_text().replace("×100 [", "×110 ["))
-    code, told = command("--check")
+    code, err = command("--check")
     assert code == 1
-    assert any(line.startswith("-") and "×110 [" in line for line in told.splitlines())
+    assert any(line.startswith("-") and "×110 [" in line for line in err.splitlines())
 
 
 def test_a_figure_outside_the_tables_fails_the_check_unless_a_table_has_it(page, command):
@@ -168,10 +168,10 @@ def test_a_figure_outside_the_tables_fails_the_check_unless_a_table_has_it(page,
 def test_missing_records_are_named_with_the_command_that_makes_them_and_the_table_stays(page, command, arguments):
     records = page.parent / "gallery" / "oneil2011.jsonl"
     records.unlink()
-    code, told = command(*arguments)
+    code, err = command(*arguments)
     assert code == 1
-    assert f"{page}:3: table climbs: {records}: no records" in told
-    assert "`python -m drivers.reproduce oneil2011 && " in told
+    assert f"{page}:3: table climbs: {records}: no records" in err
+    assert "`python -m drivers.reproduce oneil2011 && " in err
     assert page.read_text() == README
 
 
@@ -193,6 +193,6 @@ def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
     gallery = ROOT / "reports" / "gallery"
     page = results.page_path(gallery)
     assert page.resolve() == ROOT / "docs" / "results.md"
-    found = results.fill(page, gallery)
-    assert not found.troubles, "`make gallery`, after the commands that these name"
-    assert not results.differences(page, found), "`make gallery` mends it"
+    result = results.fill(page, gallery)
+    assert not result.troubles, "`make gallery`, after the commands that these name"
+    assert not results.differences(page, result), "`make gallery` mends it"

@@ -22,10 +22,10 @@ def runs(make_record):
 
 
 def test_a_family_has_all_repetitions_the_best_cost_and_a_hash_of_its_own(runs):
-    one = merge_seeds(runs)
-    assert (one.best_cost, one.evaluations, len(one.repetitions)) == (21282, 102, 8)
-    assert one.parameters["seeds"] == "0 to 3"
-    assert one.hash not in {run.hash for run in runs}
+    merged = merge_seeds(runs)
+    assert (merged.best_cost, merged.evaluations, len(merged.repetitions)) == (21282, 102, 8)
+    assert merged.parameters["seeds"] == "0 to 3"
+    assert merged.hash not in {run.hash for run in runs}
     assert merge_seeds(runs[:1]) is runs[0]
 
 

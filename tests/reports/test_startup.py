@@ -56,9 +56,9 @@ def test_a_partner_differs_in_its_length_alone(timed, change):
 def test_times_that_do_not_surely_grow_have_no_slope(timed):
     long = timed(100, 0.5, 0.9, 1.0, 1.1)
     assert iteration_slope(long, [timed(50, 0.5, 0.7, 0.8, 0.95)]) is None
-    found = iteration_slope(long, [timed(50, 0.5, 0.7, 0.75, 0.8)])
-    assert (found.low, found.value, found.high) == pytest.approx((0.002, 0.005, 0.008))
-    ratio = ratio_of_slopes(replace(found, value=0.05, low=0.04, high=0.06), found)
+    slope = iteration_slope(long, [timed(50, 0.5, 0.7, 0.75, 0.8)])
+    assert (slope.low, slope.value, slope.high) == pytest.approx((0.002, 0.005, 0.008))
+    ratio = ratio_of_slopes(replace(slope, value=0.05, low=0.04, high=0.06), slope)
     assert (ratio.low, ratio.value, ratio.high) == pytest.approx((5.0, 10.0, 30.0))
 
 
@@ -73,10 +73,10 @@ def cell_of(records, backend="cuda", number="2"):
 
 def test_a_short_run_has_no_ratio_and_a_note_says_why(timed):
     core, gpu = timed(100, 1.0, 1.0, 1.0, 1.0), timed(100, 0.06, 0.1, 0.1, 0.1, backend="cuda")
-    found = cell_of([core, gpu])
-    assert found.words == ("100 ms [100 ms, 100 ms], kernel 60.0 ms", "no ratio (start-up up to 40 %)")
-    assert "speedup" not in found.values
-    (note,) = found.notes
+    cell = cell_of([core, gpu])
+    assert cell.words == ("100 ms [100 ms, 100 ms], kernel 60.0 ms", "no ratio (start-up up to 40 %)")
+    assert "speedup" not in cell.values
+    (note,) = cell.notes
     assert note.startswith("100 iterations, not 10,000: seconds do not compare with the paper's, nor does a ratio")
     core, gpu = timed(100, 0.5, 1.0, 1.0, 1.0), timed(100, 0.1, 0.1, 0.1, 0.1, backend="cuda")
     assert cell_of([core, gpu]).words[1] == "no ratio (the baseline's start-up up to 50 %)"
@@ -92,9 +92,9 @@ def test_a_run_that_is_long_enough_or_has_the_papers_amount_has_its_ratio(timed)
 def test_runs_of_two_lengths_have_a_ratio_of_slopes_and_the_longer_one_stands_in_the_cell(timed):
     core = [timed(100, 1.0, 1.0, 1.0, 1.0), timed(25, 0.25, 0.25, 0.25, 0.25)]
     gpu = [timed(100, 0.02, 0.1, 0.1, 0.1, backend="cuda"), timed(25, 0.005, 0.07, 0.07, 0.07, backend="cuda")]
-    found = cell_of([*core, *gpu])
-    assert found.row.record.parameters["iterations"] == 100
-    assert found.words[1] == "×25.0 [25.0, 25.0] by slopes" and found.values["speedup"] == pytest.approx(25.0)
+    cell = cell_of([*core, *gpu])
+    assert cell.row.record.parameters["iterations"] == 100
+    assert cell.words[1] == "×25.0 [25.0, 25.0] by slopes" and cell.values["speedup"] == pytest.approx(25.0)
 
 
 def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_ants):

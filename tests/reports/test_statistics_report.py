@@ -122,7 +122,9 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     families = []
     for number in range(10):
         runs = [
-            run.with_repetitions(tuple(slowed(one, 10 - number) for one in run.repetitions), verified=True)
+            run.with_repetitions(
+                tuple(slowed(repetition, 10 - number) for repetition in run.repetitions), verified=True
+            )
             for run in tabu
         ]
         families.append(SeedFamily.of(f"row {number}", runs))
@@ -133,9 +135,9 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     assert targets.shown_families(families[:8], choose_targets(tabu)) == (families[:8], "")
 
 
-def slowed(one, factor):
-    rows = [[row[0], row[1], factor * row[2], row[3]] for row in one.history]
-    return Repetition(0.0, 0.0, factor * one.total_s, factor * one.total_s, history=rows)
+def slowed(run, factor):
+    rows = [[row[0], row[1], factor * row[2], row[3]] for row in run.history]
+    return Repetition(0.0, 0.0, factor * run.total_s, factor * run.total_s, history=rows)
 
 
 def test_a_distribution_ends_where_nothing_more_is_known(make_record, tmp_path):

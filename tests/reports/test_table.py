@@ -28,19 +28,19 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
         make_record(times=[1e-4, 9e-4], execution=settings, workload="aco", backend="opencl", device="GPU-0123-4567:0"),
         make_record(times=[1.0, 1.9, 1.1], execution=others, workload="aco", ranks=64),
     ]
-    told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
-    assert max(map(len, told)) <= TERMINAL
-    assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
-    assert " (data_memory = readonly," in "".join(told)
+    printed = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
+    assert max(map(len, printed)) <= TERMINAL
+    assert any(line.startswith("not run: cuda") for line in printed) and printed[-1].endswith(" ...")
+    assert " (data_memory = readonly," in "".join(printed)
 
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):
     sections = [InstanceSection([make_record(instance=name, instance_sha256=sha * 32)], MISSING) for name, sha in NAMES]
     show(compare_sections(sections))
-    told = capsys.readouterr().out.splitlines()
-    assert [line for line in told if line in ("one", "two")] == ["one", "two"]
-    assert sum("from, to: [95 % interval of the median]" in line for line in told) == 1
-    assert told.count("not run: cuda: no driver") == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if line in ("one", "two")] == ["one", "two"]
+    assert sum("from, to: [95 % interval of the median]" in line for line in printed) == 1
+    assert printed.count("not run: cuda: no driver") == 1
 
 
 NAMES = (("one", "ab"), ("two", "cd"))

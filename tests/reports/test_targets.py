@@ -38,11 +38,11 @@ def tries(runs, cost):
 
 
 def test_expected_time_is_all_that_was_spent_over_how_many_succeeded(three):
-    found = tries(three, 5)
-    spent = list(found.spent.itertuples(index=False, name=None))
+    attempts = tries(three, 5)
+    spent = list(attempts.spent.itertuples(index=False, name=None))
     assert spent == [(True, 2.0, 200), (True, 4.0, 300), (False, 10.0, 1000)]
-    assert found.expected("seconds").value == pytest.approx((2.0 + 4.0 + 10.0) / 2)
-    assert found.expected("evaluations").value == pytest.approx((200 + 300 + 1000) / 2)
+    assert attempts.expected("seconds").value == pytest.approx((2.0 + 4.0 + 10.0) / 2)
+    assert attempts.expected("evaluations").value == pytest.approx((200 + 300 + 1000) / 2)
 
 
 def test_the_interval_of_an_expected_time_covers_it_and_is_open_where_all_resamples_may_fail(three):
@@ -161,9 +161,9 @@ def test_else_the_best_that_any_run_found(make_record):
     [(0, [0]), (-100, [-100, -99, -95]), (7, [7]), (99.5, [99.5, 100.495, 104.475])],
 )
 def test_gaps_are_parts_of_the_absolute_cost_and_whole_where_costs_are(make_record, best, costs):
-    found = choose_targets([make_record(best_cost=best, details={"optimum": best})])
-    assert [one.cost for one in found.all] == pytest.approx(costs)
-    assert found.first.name == "the optimum"
+    targets = choose_targets([make_record(best_cost=best, details={"optimum": best})])
+    assert [one.cost for one in targets.all] == pytest.approx(costs)
+    assert targets.first.name == "the optimum"
 
 
 def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):

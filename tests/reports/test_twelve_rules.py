@@ -66,16 +66,16 @@ def on_a_page(shown, about=BOUNDED):
 
 
 def verdicts(shown, about=BOUNDED):
-    return {one.number: one for one in decide_rules(shown, on_a_page(shown, about))}
+    return {rule.number: rule for rule in decide_rules(shown, on_a_page(shown, about))}
 
 
 def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     shown = [compare(runs.values(), [NotRun("cuda", "0", 1, "what did not run is no row")])]
-    found = decide_rules(shown, on_a_page(shown))
-    assert [one.number for one in found] == list(range(1, 13))
-    assert [one.rule for one in found] == [one.text for one in RULES]
-    assert [one.verdict for one in found] == [KEPT] * 12
-    assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
+    decided = decide_rules(shown, on_a_page(shown))
+    assert [one.number for one in decided] == list(range(1, 13))
+    assert [one.rule for one in decided] == [rule.text for rule in RULES]
+    assert [one.verdict for one in decided] == [KEPT] * 12
+    assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in decided)
 
 
 ALONE = {"threads": None, "ranks": None}
@@ -105,10 +105,10 @@ def alone(**environment):
 def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     left = [name for name in runs if changes.get(name, {}) is not None]
     changed = [structs.replace(runs[name], **changes.get(name, {})) for name in left]
-    found = verdicts([compare(changed)])
-    assert found[rule].verdict == BROKEN
-    assert said in found[rule].reason
-    others = {number for number, one in found.items() if one.verdict == BROKEN} - {rule}
+    decided = verdicts([compare(changed)])
+    assert decided[rule].verdict == BROKEN
+    assert said in decided[rule].reason
+    others = {number for number, one in decided.items() if one.verdict == BROKEN} - {rule}
     # One core alone leaves others idle, and few repetitions give a speed-up no interval.
     assert others <= {2, 5, 7}
 
@@ -130,9 +130,9 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
     ],
 )
 def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
-    found = verdicts([compare(runs.values())], structs.replace(BOUNDED, **about))
-    assert [number for number, one in found.items() if one.verdict == BROKEN] == [rule]
-    assert said in found[rule].reason
+    decided = verdicts([compare(runs.values())], structs.replace(BOUNDED, **about))
+    assert [number for number, one in decided.items() if one.verdict == BROKEN] == [rule]
+    assert said in decided[rule].reason
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
     page = page.replace(text, seconds(row.running.median.value) if rule == 5 else "")
     if rule == 1:
         page = page.replace(seconds(row.baseline_s), "")
-    found = {one.number: one for one in decide_rules([comparison], structs.replace(BOUNDED, page=page))}
-    assert found[rule].verdict == BROKEN, found[rule]
-    assert said in found[rule].reason
+    decided = {rule.number: rule for rule in decide_rules([comparison], structs.replace(BOUNDED, page=page))}
+    assert decided[rule].verdict == BROKEN, decided[rule]
+    assert said in decided[rule].reason
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
     shown = [structs.replace(runs["cpu"], environment=NODE | {"cores": None})]
-    found = verdicts(shown)[2]
-    assert found.verdict == CANNOT_TELL
-    assert found.reason == "The number of cores of the machine is not recorded of cpu."
+    verdict = verdicts(shown)[2]
+    assert verdict.verdict == CANNOT_TELL
+    assert verdict.reason == "The number of cores of the machine is not recorded of cpu."
 
 
 def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):

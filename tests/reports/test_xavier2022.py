@@ -23,7 +23,7 @@ def interval(text):
 
 
 def tables_of(published):
-    return [one for one in published.exhibits if one.kind == "table"]
+    return [exhibit for exhibit in published.exhibits if exhibit.kind == "table"]
 
 
 def row_of(line):

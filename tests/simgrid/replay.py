@@ -33,11 +33,11 @@ actors, ended = {}, {}
 
 
 def link(zone, name, latency, bandwidth, shared=True):
-    made = zone.create_link(name, bandwidth)
-    made.set_latency(latency)
+    created = zone.create_link(name, bandwidth)
+    created.set_latency(latency)
     if not shared:
-        made.set_sharing_policy(Link.SharingPolicy.FATPIPE, None)
-    return made.seal()
+        created.set_sharing_policy(Link.SharingPolicy.FATPIPE, None)
+    return created.seal()
 
 
 def build(asked):
@@ -196,7 +196,7 @@ EXCHANGES = {"doubling": doubling, "halving": halving, "hosts first": hosts_firs
 
 def main():
     asked = json.load(sys.stdin)
-    engine = Engine(["replay", "--log=root.thresh:error", *(f"--cfg={one}" for one in SETTINGS)])
+    engine = Engine(["replay", "--log=root.thresh:error", *(f"--cfg={setting}" for setting in SETTINGS)])
     build(asked)
     for number in range(len(asked["hosts"])):
         actors[number] = Actor.create(f"actor{number}", Host.by_name(f"rank{number}"), Rank(asked, number))

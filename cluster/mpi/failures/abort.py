@@ -147,8 +147,8 @@ def _end_by_exception(kind: type[BaseException], error: BaseException, traceback
 def hold_connections() -> None:
     """Keep this rank's connections to other hosts open until the launcher knows its exit code.
 
-    A rank that finds a connection closed ends the job too, with Open MPI's banner and exit code, and often first. So a
-    child process holds the connections. It closes the output streams, since the launcher waits for their end.
+    A rank that loses a connection ends the job too, often earlier, with Open MPI's banner and exit code. So a child
+    process holds the connections. It closes the output streams, since the launcher waits for their end.
     """
     import time
 

@@ -1,8 +1,8 @@
 """Cells of two tables by diagonals, as the paper lays them on its threads (`oconnell2014`, section IV.A, figure 2).
 
 Lane k computes column k of a table from its first row to its last, each lane one row behind the lane to its left, so
-that a launch computes a diagonal. Every lane takes the same path: lanes that are not yet or no longer in the table read
-and write the padding around it.
+that a launch computes a diagonal. All lanes take the same path: lanes outside of the table read and write the padding
+around it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PaddedStrings:
     across : Array
         The letters of the lanes.
     down : Array
-        The letters that all lanes go through; a lane k is at ``start`` + wave - k.
+        The letters that all lanes pass; lane k is at ``start`` + wave - k.
     start
         Letters of padding before the first.
     """
@@ -44,16 +44,16 @@ def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings
 
 @bundle
 class ItemColumns:
-    """The items, one for each lane.
+    """The items of a knapsack, one for each lane.
 
     Attributes
     ----------
     weights, values : Array
-        Of padding lanes and of items that never fit: 0.
+        0 for padding lanes and for items that never fit.
     back : Array
-        How far before the wave before lies the wave that a lane reads if it takes its item, in cells of the window.
+        Distance in cells of the window from the last wave to the one that a lane reads if it takes its item.
     ring
-        Cells of the window, whose first one follows the last.
+        Number of cells of the window, which is a ring.
     """
 
     weights: Array[i32]

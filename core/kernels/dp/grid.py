@@ -2,7 +2,7 @@
 
 `grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` does many cells per
 launch: teams work on tiles of rows and columns, and the tiles of one diagonal of tiles run side by side. Inside a tile,
-the lanes of a team stand on neighbouring rows and run through the columns as a wave, each a step behind the one above.
+the lanes of a team compute neighbouring rows, column by column as a wave, each a step behind the one above.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ D = Generic("D")
 
 @bundle
 class Near:
-    """What the cell (i, j) follows from: the cells (i - 1, j - 1), (i - 1, j) and (i, j - 1)."""
+    """Neighbours from which the cell (i, j) is computed: (i - 1, j - 1), (i - 1, j) and (i, j - 1)."""
 
     corner: V
     up: V
@@ -31,14 +31,14 @@ class Near:
 
 @bundle
 class Frontier:
-    """The values that tiles which are done hand to those below and beside them.
+    """Border values of finished tiles, which the tiles below and to the right of them read.
 
     Attributes
     ----------
     below : Array, columns + 1
-        The lowest value that is known of each column; the border's first row at first.
+        The lowest known value of each column; initially the border's first row.
     beside : Array, rows + 1
-        The rightmost value that is known of each row; the border's first column at first.
+        The rightmost known value of each row; initially the border's first column.
     corners : Array, tiles across + tiles down
         The value above and to the left of the next tile of each descending diagonal of tiles.
     """
@@ -60,7 +60,7 @@ class Tiling:
 
 @lru_cache(maxsize=32)
 def grid_cell(step: Any, border: Any) -> Any:
-    """Make the `cell` of a `core.search.dp.engine.recurrences.Grid` whose waves are diagonals i + j, numbered by i.
+    """Make the `cell` of a `core.search.dp.engine.recurrences.Grid` with the diagonals i + j as waves, numbered by i.
 
     ``step`` and ``border`` are those of the grid.
     """
@@ -81,8 +81,7 @@ def grid_cell(step: Any, border: Any) -> Any:
 def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u32], bits: Const[i32]) -> u32:
     """Pack the choice of column c of a lane's line, and store the word that is full or ends the line.
 
-    The words of a line begin at ``line``; those of a team's lanes alternate. The result is what is packed and not yet
-    stored.
+    The words of a line begin at ``line``; those of a team's lanes alternate. Returns the word that is not yet stored.
     """
     per = 32 // bits
     packed = packed | choice << (c % per * bits)

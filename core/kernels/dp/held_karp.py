@@ -28,14 +28,14 @@ R = Generic("R")
 ROW = 35
 """Entries per element in a table of steps: as many as there are elements, and odd for the banks of shared memory."""
 ELEMENTS = ROW - 1
-"""Most elements whose sets of half of them have numbers of 32 bits; one more need 64 (`R`)."""
+"""Most elements for which the numbers of sets of half of them fit 32 bits; with more they need 64 (`R`)."""
 COLUMNS = 19
 """Entries per element in the table of binomial coefficients: C(e, 0) to C(e, 18), an odd number again."""
 
 
 @bundle
 class Sets:
-    """The elements, and their sets' numbers.
+    """Elements, and the data to number their sets.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Sets:
     elements
         Cities but city 0.
     cap
-        Longer paths count as this long; no more than the largest number of the layers' type, and of 30 bits.
+        Longer paths count as this long; at most the largest number of the layers' type, and of 30 bits.
     most
-        Of how many elements there is room for in tables, 34 or 35.
+        Number of elements that fit the tables, 34 or 35.
     """
 
     binomials: Array[R]
@@ -64,9 +64,9 @@ class Layer:
     cells : Array
         u16 or u32.
     start
-        Where the first of the rows begins.
+        Place of the first of the rows.
     first
-        The number of its set.
+        Number of the set of the first row.
     """
 
     cells: Array[T]
@@ -81,7 +81,7 @@ class Paths:
     Attributes
     ----------
     layer
-        Their lengths.
+        Lengths of the paths.
     steps : Array, elements * 35
         From element j to i at i * 35 + j.
     """
@@ -97,8 +97,8 @@ class SubsetShare:
     All sets of a size are numbered if ``least`` and ``held`` are 0. Else those of elements from ``least`` on, together
     with the ``held`` smallest elements: 1 and 1 number the sets that hold element 0, 1 and 0 those that do not.
 
-    A lane computes ``run`` neighbours of one set. Few: lanes of a team read the same rows. Many: what the first set
-    costs to find is shared.
+    A lane computes ``run`` neighbouring sets. With few, lanes of a team read the same rows; with many, the cost of
+    finding the first set is shared.
     """
 
     begin: u64
@@ -126,7 +126,7 @@ class LaneSubset:
 
 @function
 def unranked(number: u64, elements: i32, choose: Array[R], s: LaneSubset, least: Const[i32], held: Const[i32]):
-    """Write down the set of this number; see `SubsetShare`."""
+    """Write the set of this number; see `SubsetShare`."""
     for u in range(held):
         s.elements[u * team_size() + lane()] = u8(u)
     left = R(number)
@@ -141,7 +141,7 @@ def unranked(number: u64, elements: i32, choose: Array[R], s: LaneSubset, least:
 
 @function
 def advanced(s: LaneSubset, least: Const[i32], held: Const[i32]):
-    """Turn a set that is not the last into the next one: the first element that can rise does, those below restart."""
+    """Change a set that is not the last into the next one: raise the first element that can, restart those below."""
     u = held
     while u < s.size - 1 and s.elements[u * team_size() + lane()] + 1 == s.elements[(u + 1) * team_size() + lane()]:
         s.elements[u * team_size() + lane()] = u8(u - held + least)
@@ -151,7 +151,7 @@ def advanced(s: LaneSubset, least: Const[i32], held: Const[i32]):
 
 @function
 def without_smallest(s: LaneSubset, choose: Array[R]) -> R:
-    """The sum of C(s(u), u) for u > 0: the rank of the set without its smallest element."""
+    """Return the sum of C(s(u), u) for u > 0: the rank of the set without its smallest element."""
     total = R(0)
     for u in range(1, s.size):
         total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u]
@@ -160,7 +160,7 @@ def without_smallest(s: LaneSubset, choose: Array[R]) -> R:
 
 @function
 def shortest(row: Array[T], to: i32, place: i32, s: LaneSubset, steps: Array[u32], cap: u32) -> u32:
-    """The least length over a set's elements, but the one at ``place``, to another: values of ``row`` plus a last step.
+    """Return the least length of a path over a set without the element at ``place``: a ``row`` value and a last step.
 
     ``row`` has no entry for the element at ``place``; ``to`` is where the steps to the target begin in ``steps``.
     """
@@ -233,7 +233,7 @@ class Cities:
 
 @function
 def path_value(wave: i32, index: i32, window: Window, choice: Array[u32], cities: Cities) -> i32:
-    """A cell of the generic engine: D(S, i) for the set and element that ``index`` of layer ``wave`` + 1 stands for."""
+    """Return a cell of the generic engine: D(S, i) for set and element number ``index`` of layer ``wave`` + 1."""
     size = wave + 1
     target = 0
     place = index % size

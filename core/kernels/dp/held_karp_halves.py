@@ -29,19 +29,19 @@ NUMBER_BITS = 34
 
 @bundle
 class Meeting:
-    """Which sets meet, and where their paths lie.
+    """Pairs of sets that meet, and the places of their paths.
 
     Attributes
     ----------
     middles
-        How many of the smallest elements of B are tried as the city after A.
+        Number of the smallest elements of B that are tried as the city after A.
     last
         The largest number of a set A; those of A and of its B add up to it.
     apart
-        No: distances are symmetric, the paths of A are rows of ``home``, and a set's number is that among all sets of
-        its size. Yes: they are rows of ``out``, and it is that among the numbered sets (`SubsetShare`).
+        False: distances are symmetric, the paths of A are rows of ``home``, and a set's number is that among all sets
+        of its size. True: they are rows of ``out``, and it is that among the numbered sets (`SubsetShare`).
     directed
-        No: distances are symmetric, and the steps of ``home`` are not read.
+        False: distances are symmetric, and the steps of ``home`` are not read.
     pitch, by_team
         See `FetchedRows`.
     """
@@ -67,8 +67,8 @@ class FetchedRows:
     pitch
         At least as many entries as a row has; a multiple of half the banks of shared memory would make lanes collide.
     by_team
-        Whether a team fetches the rows of all its lanes together, neighbouring entries at a time. A row of another
-        device's memory so takes one or two messages, and not one for each of its entries.
+        True if a team fetches the rows of all its lanes together, neighbouring entries at a time. So a row of another
+        device's memory takes one or two messages instead of one for each entry.
     """
 
     entries: Array[T]
@@ -102,7 +102,7 @@ def fetch(cells: Array[T], found: u64, size: i32, rows: FetchedRows):
 
 @function
 def row_without(place: i32, s: LaneSubset, choose: Array[R]) -> u64:
-    """The number of a set without its element at ``place``, among all sets of that size."""
+    """Return the number of a set without its element at ``place``, among all sets of that size."""
     total = R(0)
     for u in range(place):
         total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u + 1]
@@ -113,7 +113,7 @@ def row_without(place: i32, s: LaneSubset, choose: Array[R]) -> u64:
 
 @function
 def partner_of(number: u64, b: LaneSubset, meeting: Meeting, choose: Array[R]) -> u64:
-    """The number of the set A that belongs to a set B, of which ``number`` is that among the numbered sets."""
+    """Return the number of the set A that belongs to a set B with this number among the numbered sets."""
     partner = meeting.last
     if meeting.apart:
         partner -= number
@@ -124,7 +124,7 @@ def partner_of(number: u64, b: LaneSubset, meeting: Meeting, choose: Array[R]) -
 
 @function
 def complemented(s: LaneSubset, elements: i32, others: LaneSubset):
-    """Write down the elements that a set leaves out."""
+    """Write the elements that are not in a set."""
     u = 0
     missing = 0
     for element in range(elements):
@@ -137,7 +137,7 @@ def complemented(s: LaneSubset, elements: i32, others: LaneSubset):
 
 @function
 def ranked(s: LaneSubset, choose: Array[R]) -> R:
-    """The number of a set among all of its size."""
+    """Return the number of a set among all of its size."""
     total = R(0)
     for u in range(s.size):
         total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u + 1]
@@ -159,7 +159,7 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
     out, home
         Rows of sets A; rows of all sets of ``size`` elements, for the transposed distances.
     size
-        One less than the sets B have; the sets A have as many as are left.
+        Number of elements of the sets B, less one; the sets A have all others.
     share
         Of the sets B; ``run`` is 1 where teams fetch rows.
     best : Array, 1

@@ -11,7 +11,7 @@ The second line is the neighbour's first, computed again from the row before the
 strictly better, so the decisions, one bit of each cell and item, are the same for every shape of a launch.
 
 Cells of a block of 32 * team_size() belong to lanes in turn: lane r packs cells k * team_size() + r into bit k of the
-block's word r, so that lanes read and write neighbouring values and each writes words of its own.
+block's word r, so that lanes read and write neighbouring values and each word has one writer.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ CELLS = 32
 AT_ONCE = 8
 """Cells that a lane of a wide team loads before it stores the first."""
 NOTHING, FIRST, EITHER, BOTH, SOME = 0, 1, 2, 3, 4
-"""What fits the cells of a block: no item, only the first (the lighter), either but not both, both, or it depends."""
+"""Items that fit the cells of a block: none, only the first (the lighter), either but not both, both, or it depends."""
 ITEM, CELL = 0, 1
 """A trace: the next item to decide, and the capacity that is left for it and the earlier ones."""
 
 
 @bundle
 class Passes:
-    """The items, two to a pass, and how far every team has come with them.
+    """The items, two to a pass, and the progress of every team.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Pair:
 
 @bundle
 class DecisionBits:
-    """Which items are taken in which cells, ``words`` words to an item; pass p has place p % passes."""
+    """Decisions for items and cells, ``words`` words to an item; pass p has place p % passes."""
 
     bits: Array[u32]
     words: i32
@@ -91,7 +91,7 @@ def begin(passes: Passes, values: Array[V], trace: Array[i32], teams: i32, item:
 
 @function
 def value_at(row: Array[V], cell: i32, reach: i32, fits: Const[i32]) -> V:
-    """Value of a cell of a row: above ``reach`` all items fit and nothing changes."""
+    """Return the value of a cell of a row: above ``reach`` all items fit and nothing changes."""
     if fits == SOME:
         return row[min(max(cell, 0), reach)]
     return row[cell]
@@ -101,7 +101,7 @@ def value_at(row: Array[V], cell: i32, reach: i32, fits: Const[i32]) -> V:
 def fill(
     source: Array[V], target: Array[V], base: i32, reach: i32, pair: Pair, fits: Const[i32], at_once: Const[i32]
 ) -> u64:  # fmt: skip
-    """One lane's cells of a block, ``base`` the first: values into ``target``, the two items' decisions in two words.
+    """Compute a lane's cells of a block from ``base`` on: values into ``target``, decisions of both items in two words.
 
     All values of ``at_once`` cells are loaded before the first is stored, since a compiler cannot know that rows do not
     overlap.
@@ -155,7 +155,7 @@ def add_two_items(
     at_once: Const[i32],
     blocks: Const[i32],
 ):
-    """One pass: two further items. Which, a team reads from its clock.
+    """Make one pass: add two items, which a team reads from its clock.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def add_two_items(
     at_once
         See `fill`.
     blocks
-        Neighbouring blocks that a team computes before it goes on to others.
+        Number of neighbouring blocks that a team computes at a time.
     """
     step = passes.clock[team_rank()]
     light, heavy = 2 * step, 2 * step + 1

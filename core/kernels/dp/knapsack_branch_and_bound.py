@@ -46,7 +46,7 @@ class KnapsackTreeState:
 
 @function
 def dantzig_bound(item: i32, left: i32, items: RankedItems) -> u64:
-    """What items from ``item`` on add at most, in a capacity of ``left``."""
+    """Return an upper bound of the value that items from ``item`` on add within the capacity ``left``."""
     added = u64(0)
     while item < items.count:
         weight = items.weights[item]
@@ -60,7 +60,7 @@ def dantzig_bound(item: i32, left: i32, items: RankedItems) -> u64:
 
 @kernel
 def explore(items: RankedItems, search: KnapsackTreeState, budget: i64):
-    """Go on with a search until it ends or has bounded ``budget`` further nodes; one lane."""
+    """Continue a search until it ends or has bounded ``budget`` further nodes; one lane."""
     item = search.place[LEVEL]
     left = search.place[LEFT]
     value = search.numbers[VALUE]

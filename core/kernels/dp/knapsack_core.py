@@ -2,8 +2,8 @@
 
 Items are in order of value per weight. The break solution takes all items before the first one that does not fit.
 States of weight and value begin with it, and the items around the break are decided one after the other: those behind
-it are added, those before it removed. Of two states the one that is not lighter and not worth more is dropped, and so
-is a state or an item whose bound does not exceed the incumbent. One lane merges the states; other lanes wait.
+it are added, those before it removed. A state that another one dominates is dropped, and so is a state or an item if
+its bound does not exceed the incumbent. One lane merges the states; other lanes wait.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from core.lang import *
 
 FIRST, END, COUNT, SIDE, NODES, BEST_NODE = 0, 1, 2, 3, 4, 5
-"""The place: decided items are `FIRST` to `END` - 1; so many states, in which half of the lists; so many changes."""
+"""The place: decided items are `FIRST` to `END` - 1; number of states, their half of the lists, number of changes."""
 BEST, KEPT = 0, 1
 """The numbers: the incumbent's value, and the states that were kept so far, with the first."""
 
@@ -59,14 +59,14 @@ class CoreStates:
 
 @function
 def forced_bound(items: CoreItems, weight: i64, value: i64) -> i64:
-    """What a selection is worth at most, if an item is added or removed that changes the break solution so."""
+    """Return an upper bound of a selection's value after an item with this change of weight and value."""
     left = items.capacity - items.weight - weight
     return items.value + value + left * items.values[items.at] // items.weights[items.at]
 
 
 @function
 def state_bound(items: CoreItems, first: i32, end: i32, weight: i64, value: i64) -> i64:
-    """What a state is worth at most after decisions for the items outside ``first`` to ``end`` - 1."""
+    """Return an upper bound of a state's value after decisions for the items outside ``first`` to ``end`` - 1."""
     left = items.capacity - weight
     if left >= 0:
         if end == items.count:
@@ -83,7 +83,7 @@ def state_bound(items: CoreItems, first: i32, end: i32, weight: i64, value: i64)
 
 @kernel
 def expand(items: CoreItems, states: CoreStates, budget: i32):
-    """Decide up to ``budget`` items; end early if no state is left, or if there is no room for another item."""
+    """Decide up to ``budget`` items; end early if no state is left, or if the lists are too short for another item."""
     if team_rank() == 0 and lane() == 0:
         first, end = states.place[FIRST], states.place[END]
         count, side = states.place[COUNT], states.place[SIDE]

@@ -18,7 +18,7 @@ from core.lang.library import team_max
 
 V = Generic("V")
 DROPPED = -1
-"""In place of a split's cell."""
+"""Mark instead of the cell of a dropped split."""
 
 
 @bundle
@@ -34,21 +34,21 @@ class HalfTables:
 
 @bundle
 class Splits:
-    """The best splits, and how far they are traced.
+    """The best splits, and the progress of their trace.
 
     Attributes
     ----------
     count : Array, 1
-        How many there are.
+        Number of splits.
     cells : Array
-        The capacities that are left to those of them that are left, if there is room for all; or `DROPPED`.
+        The remaining capacity of each remaining split, if all fit; or `DROPPED`.
     alive : Array, blocks * lanes
-        The same for any number of them: a bit for each that is left, in the order of
+        The same for any number of splits: a bit for each remaining one, in the order of
         `core.kernels.dp.knapsack.DecisionBits`.
     leaves : Array, items
-        1 if any of them leaves the item out.
+        1 if any split leaves the item out.
     taken : Array, items
-        The weight of what all of them take of the items behind each.
+        The weight of the later items that all splits take, for each item.
     clock : Array, teams
         The next item.
     """
@@ -63,7 +63,7 @@ class Splits:
 
 @kernel
 def best_values(tables: HalfTables, best: Array[V]):
-    """The largest sum of both tables, of every team's splits: ``best`` has one element for each team."""
+    """Find the largest sum of both tables for every team's splits: ``best`` has one element for each team."""
     scratch = shared_array(team_size(), V)
     found = V(0)
     for split in range(
@@ -77,9 +77,9 @@ def best_values(tables: HalfTables, best: Array[V]):
 
 @kernel
 def mark_splits(tables: HalfTables, value: V, splits: Splits, blocks: i32, room: i32):
-    """Mark the splits that reach a value, and list the first ``room`` that come.
+    """Mark the splits that reach a value, and list the first ``room`` of them.
 
-    Of neighbours that have equal values in both tables only the last: it allows whatever the others allow.
+    Of neighbours with equal values in both tables only the last is marked, since it allows all that the others do.
     """
     for block in range(team_rank(), blocks, team_count()):
         word = u32(0)
@@ -149,7 +149,7 @@ def trace_few(
 
 @function
 def decision(kept: DecisionBits, row: i64, cell: i32, lanes: Const[i32]) -> u32:
-    """Whether the item whose first word is ``row`` is taken in a cell."""
+    """Return True if the item with the first word ``row`` is taken in a cell."""
     block = cell // (CELLS * lanes)
     within = cell - block * (CELLS * lanes)
     return (kept.bits[row + i64(block * lanes + within % lanes)] >> u32(within // lanes)) & 1
@@ -157,7 +157,7 @@ def decision(kept: DecisionBits, row: i64, cell: i32, lanes: Const[i32]) -> u32:
 
 @bundle
 class Span:
-    """Passes ``first`` to ``end`` - 1, whose decisions are there, of so many items, in so many blocks of cells."""
+    """Passes ``first`` to ``end`` - 1 with stored decisions, and their numbers of items and of blocks of cells."""
 
     first: i32
     end: i32
@@ -167,14 +167,14 @@ class Span:
 
 @bundle
 class ShiftedDecisions:
-    """Where the decisions for an item lie, seen from splits that have given away some weight.
+    """Place of the decisions for an item, relative to splits that have used some weight.
 
     Attributes
     ----------
     row : i64
-        Its first word.
+        First word of the item.
     columns, lanes : i32
-        By how many columns of the block, and lanes beside them, the weight moves a cell to the left.
+        Columns of the block, and further lanes, by which the weight moves a cell to the left.
     reach : i32
         From this cell on all decisions are alike.
     """
@@ -187,7 +187,7 @@ class ShiftedDecisions:
 
 @function
 def decisions_at(kept: DecisionBits, moved: ShiftedDecisions, block: i32, lanes: Const[i32]) -> u32:
-    """The decisions for the splits of a lane's word of a block; whatever there is for cells below 0."""
+    """Return the decisions for the splits of a lane's word of a block; arbitrary bits for cells below 0."""
     column, which = block * CELLS - moved.columns, lane() - moved.lanes
     if which < 0:
         which += lanes
@@ -208,7 +208,7 @@ def decisions_at(kept: DecisionBits, moved: ShiftedDecisions, block: i32, lanes:
 
 @kernel
 def narrow(passes: Passes, kept: DecisionBits, splits: Splits, span: Span, lanes: Const[i32], chosen: Array[u8]):
-    """Decide an item: drop the splits that take it, if any leaves it out. Then see whether any leaves out the next.
+    """Decide an item: drop the splits that take it, if any leaves it out. Then check if any leaves out the next.
 
     The passes of the span are in ``kept``; as many launches as they have items, and one more, decide them.
 
@@ -228,7 +228,7 @@ def narrow(passes: Passes, kept: DecisionBits, splits: Splits, span: Span, lanes
         leaves = splits.leaves[decided] != 0
         before = splits.taken[decided]
         taken = before if leaves else before + passes.weights[decided]
-    # What was decided at the end of an earlier launch's passes, whose decisions are gone, was followed there.
+    # Earlier launches have followed the decisions of their passes, which are no longer stored.
     drops = leaves and decided < 2 * span.end
     asks = item >= 2 * span.first
     there, next_there = min(decided, 2 * span.end - 1), max(item, 2 * span.first)

@@ -1,12 +1,12 @@
 """The longest common subsequence of two strings, 64 cells of its table per few instructions.
 
-A row of the table (`oconnell2014`, equation 2, whose match case lacks its + 1) grows by 0 or 1 from one column to the
-next, so a row is one bit a column: 0 where it grows. A row follows from the row above by one addition over all columns
-(Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest common subsequence
-problem", IPL 80(6), 2001), whose carries go from word to word: ``V' = (V + (V & M)) | (V & ~M)``, M the columns whose
-letter is that of the row. 32 rows make a batch, whose carries between two words are the bits of one 32-bit number.
+A row of the table (`oconnell2014`, equation 2, with the + 1 that its match case lacks) grows by 0 or 1 from one column
+to the next, so a row is one bit a column: 0 where it grows. A row follows from the row above by one addition over all
+columns (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest common
+subsequence problem", IPL 80(6), 2001), with carries from word to word: ``V' = (V + (V & M)) | (V & ~M)``, M the columns
+whose letter is that of the row. 32 rows make a batch; its carries between two words are one 32-bit number.
 
-Lanes stand side by side along the columns, each with one or more words, and run as a wave: at step u of its strip,
+Lanes are side by side along the columns, each with one or more words, and run as a wave: at step u of its strip,
 lane l works on batch u - l. A strip is one team. Strips start `delay` launches after each other, late enough that the
 carries of the strip to the left are there.
 
@@ -26,7 +26,7 @@ ROWS = 32
 COLUMNS = 64
 """Columns of a word."""
 NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
-"""What a run keeps beside its last row: nothing; every row, for a trace; or the row after every few batches."""
+"""Rows that a run keeps besides its last one: none; all, for a trace; or the row after every few batches."""
 ROW, COLUMN, GROWS, LEFT = range(4)
 """A trace's state: prefix lengths that it has reached, whether the row is sure to grow there, pairs still to find."""
 
@@ -44,7 +44,7 @@ class Strings:
 
 @function
 def lcs_step(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
-    """S(i, j) from its neighbours; see `core.search.dp.engine.recurrences.Grid`."""
+    """Return S(i, j) from its neighbours; see `core.search.dp.engine.recurrences.Grid`."""
     best = max(near.left, near.up)
     if strings.a[i - 1] == strings.b[j - 1]:
         best = near.corner + 1
@@ -61,7 +61,7 @@ def lcs_border(i: i32, j: i32, strings: Strings) -> i32:
 
 @bundle
 class BitTable:
-    """What is known of the table, 64 columns to a word.
+    """Known part of the table, 64 columns to a word.
 
     Attributes
     ----------
@@ -80,17 +80,17 @@ class BitTable:
 
 @bundle
 class Carries:
-    """What goes from left to right: a bit for each row, 32 rows to a word.
+    """Carries from left to right: a bit for each row, 32 rows to a word.
 
     Attributes
     ----------
     edges : Array, (strips + 1) * batches
-        Those that enter each strip from the left, and those that leave the last one. A carry out of a column says that
-        the table grows there by 1 from the row above.
+        Carries that enter each strip from the left, and those that leave the last one. A carry out of a column says
+        that the table grows there by 1 from the row above.
     parked : Array, lanes of all strips
-        Those that a lane hands to its right neighbour in the next launch.
+        Carries from a lane to its right neighbour in the next launch.
     clock : Array, strips
-        How many launches a strip has seen.
+        Number of launches of a strip so far.
     """
 
     edges: Array[u32]
@@ -100,7 +100,7 @@ class Carries:
 
 @bundle
 class KeptRows:
-    """What a run keeps.
+    """Rows that a run keeps.
 
     Attributes
     ----------
@@ -116,21 +116,21 @@ class KeptRows:
 
 @bundle
 class Pipeline:
-    """How rows and columns are shared out over launches, strips and lanes.
+    """Distribution of rows and columns over launches, strips and lanes.
 
     Attributes
     ----------
     batches
-        Of rows.
+        Number of batches of rows.
     steps
-        Of a launch.
+        Steps of a launch.
     delay
         Launches by which a strip starts after the one to its left.
     words, lanes, strips
         Words of columns of a lane, lanes of a strip, and strips.
     reach, slope
-        Strip s computes its first ``reach - s * slope`` batches, or none or all of them where that is no number of
-        them. Other tables have ``reach = batches`` and ``slope = 0``.
+        Strip s computes its first ``reach - s * slope`` batches, limited to 0 to
+        ``batches``. Other tables have ``reach = batches`` and ``slope = 0``.
     """
 
     batches: i32
@@ -145,7 +145,7 @@ class Pipeline:
 
 @function
 def batches_of(strip: i32, pipeline: Pipeline) -> i32:
-    """How many of its batches a strip computes, from the first row on."""
+    """Return the number of batches of a strip that are computed, from the first row on."""
     return min(max(pipeline.reach - strip * pipeline.slope, 0), pipeline.batches)
 
 
@@ -159,14 +159,14 @@ def advance(
     staged: Const[boolean],
     keep: Const[i32],
 ):
-    """The next steps of every strip, which is a team.
+    """Compute the next steps of every strip, which is a team.
 
     Parameters
     ----------
     letters
-        Different letters.
+        Number of different letters.
     staged
-        The masks of a team lie in its shared memory; a lane has one word then.
+        True if the masks of a team are in its shared memory; then a lane has one word.
     keep
         See `SOME_ROWS`.
     """
@@ -221,14 +221,14 @@ def advance(
 
 @kernel
 def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: Array[u32]):
-    """Where the wave has ended, between two neighbouring strips: the carries of the left one below the right one's end.
+    """Collect the carries at the end of a wave: those of each strip below the end of its right neighbour.
 
     Parameters
     ----------
     boundaries
-        How many of the strips, from the first on, have a strip to their right, on this device or another.
+        Number of strips, from the first on, that have a right neighbour, on this device or another.
     rises : Array, batches
-        Out, by their batches: those of different strips have no batch in common.
+        Out: the carries, by batch; different strips have different batches.
     """
     for strip in range(team_rank(), boundaries, team_count()):
         low, high = batches_of(strip + 1, pipeline), batches_of(strip, pipeline)
@@ -238,7 +238,7 @@ def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: 
 
 @function
 def kept_at(row: i32, word: i32, pipeline: Pipeline) -> i64:
-    """Where `advance` keeps a word of a row, counted from the first launch of all."""
+    """Return the place where `advance` keeps a word of a row, counted from the first launch."""
     words, lanes, steps = pipeline.words, pipeline.lanes, pipeline.steps
     at, which, strip = row // ROWS, word // words % lanes, word // words // lanes
     launch = (at + which) // steps + pipeline.delay * strip
@@ -248,13 +248,13 @@ def kept_at(row: i32, word: i32, pipeline: Pipeline) -> i64:
 
 @bundle
 class LcsTrace:
-    """Where a trace is, and the pairs that it has found.
+    """Position of a trace, and the pairs that it has found.
 
     Attributes
     ----------
     state : Array, 4
         See `ROW`.
-    rows, columns : Array, as many as `LEFT` says at first
+    rows, columns : Array, as many as `LEFT` is at first
         Out: the positions of the matched letters; the pair found first is the last.
     """
 
@@ -267,7 +267,7 @@ class LcsTrace:
 def trace_word(
     reached: Array[i32], fetched: Array[u64], word: i32, lowest: i32, end: i32, above: Array[u64], trace: LcsTrace
 ):  # fmt: skip
-    """Trace as far as a word of the rows ``lowest`` to ``end`` + 1 reaches, which is fetched from the lowest row up.
+    """Trace within a word of the rows ``lowest`` to ``end`` + 1, which is fetched from the lowest row up.
 
     From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
     then the cell is a matched pair.
@@ -295,9 +295,9 @@ def trace_word(
 
 @kernel
 def trace_pairs(kept: Array[u64], above: Array[u64], trace: LcsTrace, first: i32, pipeline: Pipeline):
-    """Trace backwards to the first column or row, or as far as ``kept`` reaches: launches from ``first`` on.
+    """Trace backwards to the first column or row, or to the start of ``kept``: launches from ``first`` on.
 
-    One lane goes; all lanes of its team fetch, a word of as many rows at a time. ``above`` is the row above the first.
+    One lane traces; all lanes of its team fetch a word of as many rows at a time. ``above`` is the row above the first.
     """
     fetched = shared_array(team_size(), u64)
     reached = shared_array(4, i32)

@@ -2,10 +2,10 @@
 
 E. Balas, N. Simonetti, "Linear time dynamic-programming algorithms for new classes of restricted TSPs: a computational
 study", INFORMS Journal on Computing 13(1), 2001. Cities are called by their position in the start tour; position 0
-stays first. Layer p holds the states after p cities: which they are, and which came last. If m is the smallest position
-not yet placed, the others lie below m + k, so k - 1 bits say which: (k + 1) 2^(k - 2) states, the same for every layer.
-States of one set of cities lie side by side, by ascending position of the last city; the predecessors of a state are
-all states of one set, the cities without the last.
+stays first. Layer p holds the states after p cities: the set of them, and the last one. If m is the smallest position
+not yet placed, the others lie below m + k, so k - 1 bits encode the set: (k + 1) 2^(k - 2) states, the same for every
+layer. States of one set of cities lie side by side, by ascending position of the last city; the predecessors of a state
+are all states of one set, the cities without the last.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import numpy as np
 from core.lang import *
 
 FAR = 0x3FFFFFFF
-"""Length of what cannot be reached; twice this still fits 31 bits."""
+"""Length of a way to an unreachable state; twice this still fits 31 bits."""
 FIRST_BITS = 20
-"""A link is the first predecessor in so many bits, and how many there are above them."""
+"""Bits of the first predecessor in a link; the bits above are the number of predecessors."""
 NEXT, BEGIN, END = 0, 1, 2
-"""What the words of ``step`` say: the next layer, the one whose choices come first in memory, and the last plus 1."""
+"""Words of ``step``: the next layer, the first layer with choices in memory, and the last plus 1."""
 
 
 class LayerNetwork(NamedTuple):
-    """The states of a layer, which are the same for every layer, and how they follow from the layer before.
+    """The states of a layer, the same for every layer, and their predecessors in the layer before.
 
     Attributes
     ----------
     k : int
     links : ndarray, shape (states,), uint32
-        Number of the first predecessor, in `FIRST_BITS` bits; above them, how many there are.
+        Number of the first predecessor, in `FIRST_BITS` bits; above them, the number of predecessors.
     lasts : ndarray, shape (states,), uint8
         In layer p the last city is at position p + lasts - k of the start tour.
     transitions : int
-        From one layer to the next.
+        Number of transitions from one layer to the next.
     """
 
     k: int
@@ -45,7 +45,7 @@ class LayerNetwork(NamedTuple):
 
     @property
     def states(self) -> int:
-        """How many states a layer has: (k + 1) 2^(k - 2)."""
+        """Number of states of a layer: (k + 1) 2^(k - 2)."""
         return len(self.links)
 
 
@@ -82,7 +82,7 @@ def network(k: int) -> LayerNetwork:
 
 
 def band_of(distances: np.ndarray, tour: np.ndarray, k: int) -> np.ndarray:
-    """The band of distances near a tour, as `settle` takes it, flat."""
+    """Return the band of distances near a tour, as `settle` takes it, flat."""
     n = len(tour)
     here = np.arange(n)[:, None]
     there = (here + np.arange(3 * k - 1) - (2 * k - 1)) % n
@@ -111,14 +111,14 @@ class BandedTour:
 
 @bundle
 class Rotations:
-    """The same tour from several cities on.
+    """Rotations of a tour: the same tour from several first cities.
 
     Attributes
     ----------
     turns : Array, count
-        Where in the tour each rotation begins.
+        Start position of each rotation in the tour.
     lengths : Array, 2 * count * states
-        Of ways to the states of the even layers, then of the odd ones.
+        Lengths of paths to the states of the even layers, then of the odd ones.
     """
 
     turns: Array[i32]
@@ -140,14 +140,14 @@ class RotationCell:
 def settle(
     cell: RotationCell, problem: BandedTour, before: Array[i32], choices: Array[u8], k: Const[i32], keep: Const[boolean]
 ) -> i32:  # fmt: skip
-    """Least length of a way into a state from the layer ``before``.
+    """Return the least length of a path to a state from the layer ``before``.
 
-    With ``keep`` it is written down which predecessor that is, the first one if several tie.
+    With ``keep`` its predecessor is stored, the first one of several with that length.
     """
     least = FAR
     last = i32(problem.lasts[cell.state])
     position = cell.layer + last - k
-    # what lies outside the tour is never reached, so its successors may read any distance
+    # positions outside the tour are never reached, so their successors may read any distance
     if position > 0 and position < problem.n:
         city = position + cell.turn
         if city >= problem.n:
@@ -177,7 +177,7 @@ def layers_in_teams(
     states: Const[i32],
     keep: Const[boolean],
 ):
-    """Layers ``begin`` to ``end`` - 1 of all rotations; a team keeps two layers of its rotation in shared memory.
+    """Compute layers ``begin`` to ``end`` - 1 of all rotations; a team has two layers of its rotation in shared memory.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def layer_over_teams(
     k: Const[i32],
     keep: Const[boolean],
 ):
-    """The layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
+    """Compute the layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
 
     The layer's number lies in ``step``, so that a recorded launch serves every layer; the rest is as for
     `layers_in_teams`.
@@ -242,5 +242,5 @@ def layer_over_teams(
 
 @kernel
 def advance(step: Array[i32], layers: i32):
-    """Go on by ``layers``; one lane."""
+    """Advance by ``layers``; one lane."""
     step[NEXT] = step[NEXT] + layers

@@ -1,7 +1,7 @@
 """The paper's form of dynamic programming (`oconnell2014`, section IV): one launch computes one wave of cells.
 
 Cells of a wave lie side by side, so that neighbouring lanes read and write neighbouring memory, and a row of the window
-is as long as the widest wave, so that no lane needs a path of its own at the ends.
+is as long as the widest wave, so that lanes at the ends take the same path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from core.lang import *
 V = Generic("V")
 D = Generic("D")
 SPAN = 32
-"""Neighbouring cells whose choices go to neighbouring words, so that neighbouring lanes write them."""
+"""Number of neighbouring cells with choices in neighbouring words, so that neighbouring lanes write them."""
 
 
 @bundle
@@ -46,7 +46,7 @@ class PackedChoices:
 
 @kernel
 def clear(cells: Array[V], count: i64):
-    """Write 0 to the first ``count`` cells: the border of a table, and what lanes read that are not yet in it."""
+    """Write 0 to the first ``count`` cells: the border of a table, and what lanes read before they enter it."""
     me = team_rank() * team_size() + lane()
     for k in range(i64(me), count, i64(team_count() * team_size())):
         cells[k] = V(0)
@@ -64,7 +64,7 @@ def wave_kernel(cell: Any) -> Any:
 
     @kernel
     def compute_wave(wave: Wave, window: Window, kept: PackedChoices, bits: Const[i32], data: D):
-        """The cells of a wave, and ``bits`` bits of choice of each.
+        """Compute the cells of a wave, and ``bits`` bits of choice of each.
 
         Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
         ``per`` is 32 // ``bits``.

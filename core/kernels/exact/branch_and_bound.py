@@ -1,7 +1,7 @@
 """Branch and bound for a shortest tour with 1-trees.
 
-Branching on a city of the 1-tree with more than two edges, into "not the first edge", "the first but not the second"
-and "both": T. Volgenant, R. Jonker, European Journal of Operational Research 9 (1982).
+A city of the 1-tree with more than two edges makes three branches: "not the first edge", "the first but not the second"
+and "both" (T. Volgenant, R. Jonker, European Journal of Operational Research 9, 1982).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OneTreeProblem:
 
 @bundle
 class TreeSearch(TourSearch):
-    """What all lanes share.
+    """Data that all lanes share.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class OpenNode:
 
 @function
 def stack_room(n: i32) -> i32:
-    """The most open nodes of a lane: every branching, which adds two, decides on one of n (n - 1) / 2 edges or more."""
+    """Return the most open nodes of a lane: a branching adds two and decides at least one of n (n - 1) / 2 edges."""
     return n * (n - 1) + CHILDREN
 
 
 @function
 def load_node(node: OpenNode, given: Subproblem) -> i32:
-    """Copy a node's subproblem; its depth."""
+    """Copy a node's subproblem and return its depth."""
     for v in range(given.n):
         given.multipliers[v] = node.multipliers[v]
         given.included[v] = node.included[v]
@@ -72,7 +72,7 @@ def load_node(node: OpenNode, given: Subproblem) -> i32:
 
 @function
 def store_node(given: Subproblem, depth: i32, node: OpenNode):
-    """Write down a node."""
+    """Store a node."""
     node.depth[0] = depth
     for v in range(given.n):
         node.multipliers[v] = given.multipliers[v]
@@ -82,7 +82,7 @@ def store_node(given: Subproblem, depth: i32, node: OpenNode):
 
 @function
 def write_tour(tree: OneTree, n: i32, tour: Array[u8]):
-    """The cities of a 1-tree that is a tour, from city 0 to the smaller of its neighbours and on."""
+    """Write the cities of a 1-tree that is a tour, from city 0 to the smaller of its neighbours and on."""
     last = 0
     city = 0
     for k in range(n):
@@ -94,10 +94,10 @@ def write_tour(tree: OneTree, n: i32, tour: Array[u8]):
 
 @function
 def fork(costs: Array[i32], given: Subproblem, tree: OneTree) -> u32:
-    """Where to branch: a city whose 1-tree degree is highest, and its cheapest two tree edges not yet included.
+    """Choose the branching: a city of highest 1-tree degree, and its two cheapest tree edges not yet included.
 
-    City | first neighbour << 8 | second << 16 | 1 << 24; the second is the first where there is one such edge. In a
-    tour the city is one with an edge that is not yet included; 0 if there is none.
+    Returns city | first neighbour << 8 | second << 16 | 1 << 24; the second is the first if there is one such edge. In
+    a tour the city is one with an edge that is not yet included; 0 if there is none.
     """
     city = 0
     most = 2
@@ -146,7 +146,7 @@ def decide(child: i32, city: i32, first: i32, second: i32, edges: Edges) -> bool
 
 @function
 def branch(at: u32, given: Subproblem, depth: i32, born: Rows[OpenNode], slot: i32) -> i32:
-    """Write down the children of a subproblem, from row ``slot`` on; how many there are."""
+    """Store the children of a subproblem from row ``slot`` on and return their number."""
     child = Subproblem(given.n, local_array(ROW, u32), local_array(ROW, u32), given.multipliers)
     city = i32(at & 255)
     first = i32(at >> 8) & 255

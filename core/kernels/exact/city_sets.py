@@ -15,25 +15,25 @@ def singleton(city: i32) -> u32:
 
 @function
 def first_cities(n: i32) -> u32:
-    """The set of cities 0 to n - 1, with n from 1 to 32."""
+    """Return the set of cities 0 to n - 1, with n from 1 to 32."""
     return u32(0xFFFFFFFF) >> u32(32 - n)
 
 
 @function
 def contains(cities: u32, city: i32) -> boolean:
-    """Whether a city is in a set."""
+    """Return True if a city is in a set."""
     return (cities >> u32(city)) & 1 != 0
 
 
 @function
 def lowest(cities: u32) -> i32:
-    """The smallest city of a set that is not empty."""
+    """Return the smallest city of a set that is not empty."""
     return 31 - clz(cities & (0 - cities))
 
 
 @function
 def city_at(cities: u32, place: i32) -> i32:
-    """The city with ``place`` smaller ones in the set."""
+    """Return the city with ``place`` smaller ones in the set."""
     for _ in range(place):
         cities = cities & (cities - 1)
     return lowest(cities)

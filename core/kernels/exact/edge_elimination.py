@@ -16,14 +16,14 @@ from core.lang import *
 
 @bundle
 class Exchanges:
-    """Which edges of the spanning tree can be exchanged for which.
+    """Possible exchanges of edges of the spanning tree.
 
     Attributes
     ----------
     dearest : Array, 32 * 32
         Cost of the dearest edge on the tree's path between two cities.
     place : Array, 32
-        Of a city in the order in which the tree grew.
+        Position of a city in the order in which the tree grew.
     spare : Array, 32
         Cost of the cheapest edge that can replace the one from a city to its parent.
     """
@@ -53,7 +53,7 @@ def measure_paths(costs: Array[i32], given: Subproblem, tree: OneTree, exchanges
 
 @function
 def spare_on_path(u: i32, v: i32, cost: i32, tree: OneTree, exchanges: Exchanges):
-    """An edge of this cost can replace every edge on the tree's path between its cities."""
+    """Record that an edge of this cost can replace every edge on the tree's path between its cities."""
     a, b = u, v
     while a != b:
         if exchanges.place[a] < exchanges.place[b]:
@@ -77,7 +77,7 @@ def exclude_among(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTre
 
 @function
 def exclude_at_city_0(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTree) -> i32:
-    """Exclude edges at city 0; the cost of the cheapest that is left beside those of the 1-tree."""
+    """Exclude edges at city 0; return the cost of the cheapest remaining one that is not in the 1-tree."""
     dearest = 0 - FAR
     for v in set_bits(tree.neighbours[0]):
         dearest = max(dearest, cost_of(0, v, costs, given))
@@ -93,9 +93,9 @@ def exclude_at_city_0(costs: Array[i32], slack: i32, given: Subproblem, tree: On
 
 @function
 def eliminate(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTree) -> boolean:
-    """Exclude edges that would lift the bound by more than ``slack``, include those whose loss would.
+    """Exclude edges that would lift the bound by more than ``slack``, and include those that are needed to avoid this.
 
-    ``tree`` is the least 1-tree for the multipliers. False: no tour is left.
+    ``tree`` is the least 1-tree for the multipliers. Returns False if no tour is left.
     """
     exchanges = Exchanges(local_array(ROW * ROW, i32), local_array(ROW, i32), local_array(ROW, i32))
     measure_paths(costs, given, tree, exchanges)

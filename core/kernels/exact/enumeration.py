@@ -14,14 +14,14 @@ from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, re
 from core.lang import *
 
 END = 0x7FFFFFFF
-"""What ends a sorted row, beyond every length << 5 | city."""
+"""Mark at the end of a sorted row, larger than every length << 5 | city."""
 LEVEL, PLACE = ROW - 2, ROW - 1
-"""Where a record has its number of cities, and the place in the last one's sorted row; its cities come first."""
+"""Places of a record's number of cities, and of the position in the last one's sorted row; its cities come first."""
 
 
 @bundle
 class ReducedDistances:
-    """Distances less shortest edges.
+    """Distances minus shortest edges.
 
     Attributes
     ----------
@@ -43,23 +43,23 @@ class ReducedDistances:
 
 @bundle
 class Worklist:
-    """Items that lanes take, records before numbers, and what they hand on.
+    """Items that lanes take, records before numbers, and the records that they leave.
 
     Attributes
     ----------
     ticket : Array, 1
-        How many items have been taken; there are ``end``, and a lane takes ``chunk`` at a time.
+        Number of items taken so far, of ``end``; a lane takes ``chunk`` at a time.
     records
-        So many of them are records; the others are numbers, from ``first`` on.
+        Number of items that are records; the others are numbers, from ``first`` on.
     depth
         Cities in a numbered item, city 0 included; at most n - 4.
     given, handed : Array, records * 32, and room * 32
-        Records.
+        Records to explore, and records that lanes left.
     hands : Array, 1
-        Records in ``handed``, at most ``room``.
+        Number of records in ``handed``, at most ``room``.
     patience
-        A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to those of the search,
-        before a word of 32 bits is full. Their product is at most 2^30.
+        Steps between a lane's checks for idle lanes. Every ``rounds_to_count`` checks it adds its counts to those of
+        the search, before a word of 32 bits overflows. The product of both is at most 2^30.
     """
 
     ticket: Array[u64]
@@ -78,7 +78,7 @@ class Worklist:
 
 @bundle
 class EnumerationTeam:
-    """What a team keeps in shared memory: the tables, and a stack of 32 words per lane, place << 5 | city."""
+    """Shared memory of a team: the tables, and a stack of 32 words per lane, place << 5 | city."""
 
     lengths: Array[i32]
     ranked: Array[i32]
@@ -87,7 +87,7 @@ class EnumerationTeam:
 
 @function
 def on_stack(cities: i32) -> i32:
-    """Where the lane's stack has the last of so many cities."""
+    """Return the place of the last of ``cities`` cities on the lane's stack."""
     return (cities - 1) * team_size() + lane()
 
 
@@ -105,7 +105,7 @@ def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, length: i32, team: 
 
 @function
 def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
-    """Put an item's cities on the stack; how many they are."""
+    """Put an item's cities on the stack and return their number."""
     if item < worklist.records:
         record = i32(item) * ROW
         cities = i32(worklist.given[record + LEVEL])
@@ -128,7 +128,7 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
 
 @function
 def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
-    """Write down what is left of an item of ``base`` cities, if there is room: a record for every search level."""
+    """Store the rest of an item of ``base`` cities, if it fits: a record for every search level."""
     count = u32(level - base + 1)
     first = atomic_add(worklist.hands, 0, count)
     if first + count > worklist.room:
@@ -145,7 +145,7 @@ def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array
 
 @function
 def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
-    """The set of the cities on the stack."""
+    """Return the set of the cities on the stack."""
     cities = u32(0)
     for k in range(level):
         cities = cities | singleton(i32(stack[on_stack(k + 1)] & 31))
@@ -154,7 +154,7 @@ def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
 
 @function
 def length_on_stack(level: i32, team: EnumerationTeam) -> i32:
-    """Sum of the lengths from city to city on the stack."""
+    """Return the length of the path on the stack."""
     length = 0
     for k in range(1, level):
         city = i32(team.stack[on_stack(k)] & 31)
@@ -172,10 +172,10 @@ def explore(
     bounded: Const[boolean],
     counting: Const[boolean],
 ):
-    """Explore the items of a worklist that nobody has taken.
+    """Explore the items of a worklist.
 
-    A lane that finds no item left when it looks up hands what is left of its own to the next launch, so that no lane
-    works while others wait.
+    A lane that finds no item left to take stores the rest of its own item for the next launch, so that no lane works
+    while others wait.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ from core.kernels.exact.tour_edges import Edges
 from core.lang import *
 
 FAR = 0x40000000
-"""More than an edge with its multipliers costs."""
+"""Cost larger than that of any edge with its multipliers."""
 NO_TREE = 0x7FFFFFFF
-"""More than a 1-tree with its multipliers costs: what is returned where there is none."""
+"""Cost larger than that of any 1-tree with its multipliers, returned if there is none."""
 INCLUDED = 0x10000000
-"""What an included edge is cheaper than it is, so that every 1-tree has it."""
+"""Discount of an included edge, so that every least 1-tree has it."""
 MOST_MULTIPLIER = 1 << 24
 MOST_STEP = 1 << 23
 PATIENCE = 4
@@ -41,7 +41,7 @@ class OneTree:
     Attributes
     ----------
     neighbours : Array, 32
-        Of each city, as a set.
+        Neighbours of each city, as a set.
     order, parents : Array, 32
         Cities 1 to n - 1 as they joined the spanning tree, and for each city the one that it joined.
     """
@@ -53,14 +53,14 @@ class OneTree:
 
 @function
 def cost_of(u: i32, v: i32, costs: Array[i32], given: Subproblem) -> i32:
-    """Cost of an edge as 1-trees are chosen: multipliers added, an included edge cheaper than all others."""
+    """Return the cost of an edge with its multipliers; an included edge is cheaper than all others."""
     cost = costs[u * ROW + v] + given.multipliers[u] + given.multipliers[v]
     return cost - INCLUDED if contains(given.included[u], v) else cost
 
 
 @function
 def join(u: i32, v: i32, costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
-    """Take an edge into the tree; what it costs with its multipliers."""
+    """Add an edge to the tree and return its cost with its multipliers."""
     tree.neighbours[u] = tree.neighbours[u] | singleton(v)
     tree.neighbours[v] = tree.neighbours[v] | singleton(u)
     return costs[u * ROW + v] + given.multipliers[u] + given.multipliers[v]
@@ -68,7 +68,7 @@ def join(u: i32, v: i32, costs: Array[i32], given: Subproblem, tree: OneTree) ->
 
 @function
 def spanning_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
-    """Cost of the least spanning tree of cities 1 to n - 1, or `NO_TREE`: Prim's algorithm from city 1."""
+    """Return the cost of the least spanning tree of cities 1 to n - 1, by Prim's algorithm, or `NO_TREE`."""
     keys = local_array(ROW, i32)
     for v in range(given.n):
         tree.neighbours[v] = u32(0)
@@ -101,7 +101,7 @@ def spanning_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
 
 @function
 def least_one_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
-    """Cost of the least 1-tree, multipliers and all, or `NO_TREE`; ``tree`` becomes that 1-tree."""
+    """Return the cost of the least 1-tree with its multipliers, or `NO_TREE`; ``tree`` becomes that 1-tree."""
     total = spanning_tree(costs, given, tree)
     if total == NO_TREE:
         return NO_TREE
@@ -122,7 +122,7 @@ def least_one_tree(costs: Array[i32], given: Subproblem, tree: OneTree) -> i32:
 
 @function
 def is_tour(tree: OneTree, n: i32) -> boolean:
-    """Whether every city of a 1-tree has two edges."""
+    """Return True if every city of a 1-tree has two edges."""
     for v in range(n):
         if popcount(tree.neighbours[v]) != 2:
             return False
@@ -131,14 +131,14 @@ def is_tour(tree: OneTree, n: i32) -> boolean:
 
 @bundle
 class Ascent:
-    """What an ascent heads for.
+    """Goal and limits of an ascent.
 
     Attributes
     ----------
     goal
-        The cost of a tour: the length of the first step is ``strength`` / 64 of what the bound lacks of it.
+        Cost of a tour. The first step is ``strength`` / 64 of the difference between it and the bound.
     enough
-        The ascent ends with a bound above.
+        The ascent ends with a bound above this.
     steps
         The most steps.
     """
@@ -151,9 +151,9 @@ class Ascent:
 
 @function
 def ascend(costs: Array[i32], ascent: Ascent, given: Subproblem, tree: OneTree) -> i32:
-    """Look for multipliers with a high bound: subgradient ascent with steps after Polyak; returns the best bound.
+    """Search multipliers with a high bound by subgradient ascent with Polyak's steps; return the best bound.
 
-    Ends early with a bound that is enough, with `NO_TREE`, and when ``tree`` is a tour. A city's multiplier moves by
+    Ends early with a bound above `Ascent.enough`, with `NO_TREE`, and when ``tree`` is a tour. A multiplier moves by
     0.75 of the step for each edge beyond two, and by 0.25 for each that was there a step before.
     """
     current = local_array(ROW, i32)

@@ -12,7 +12,7 @@ from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit
 from core.lang import *
 
 END = 0x7FFFFFFF
-"""More than any tour's length."""
+"""Length larger than that of any tour."""
 
 
 @bundle
@@ -26,17 +26,17 @@ class Distances:
 
 @bundle
 class WorklistItems:
-    """What a launch explores.
+    """Items of a launch.
 
     Attributes
     ----------
     begin, end
-        The first item, and the first that is left out.
+        The first item, and the one after the last.
     depth
         Cities in an item, city 0 included; at most n - 4.
     patience
-        After so many steps, at most 2^29, a lane asks for the incumbent and adds its counts, words of 32 bits, to
-        those of its team.
+        Steps, at most 2^29, after which a lane reads the incumbent and adds its counts, words of 32 bits, to those of
+        its team.
     """
 
     begin: u64
@@ -47,7 +47,7 @@ class WorklistItems:
 
 @bundle
 class TeamDistances(Distances):
-    """What a team keeps in shared memory: a copy of the distances, and its count of nodes of each depth."""
+    """Shared memory of a team: a copy of the distances, and its count of nodes of each depth."""
 
     nodes: Array[u64]
 
@@ -59,13 +59,13 @@ def distance_between(here: i32, there: i32, distances: Distances) -> i32:
 
 @function
 def tsp1(last: i32, x: i32, length: i32, distances: Distances) -> i32:
-    """Length of the tour that goes on with x, the only city left."""
+    """Return the length of the tour that continues with x, the only city left."""
     return length + distance_between(last, x, distances) + distance_between(x, 0, distances)
 
 
 @function
 def tsp2(last: i32, x: i32, y: i32, length: i32, distances: Distances) -> i32:
-    """Length of the shorter of the two tours through the two cities left."""
+    """Return the length of the shorter of the two tours through the two cities left."""
     return min(
         tsp1(x, y, length + distance_between(last, x, distances), distances),
         tsp1(y, x, length + distance_between(last, y, distances), distances),
@@ -74,7 +74,7 @@ def tsp2(last: i32, x: i32, y: i32, length: i32, distances: Distances) -> i32:
 
 @function
 def tsp3(last: i32, left: u32, length: i32, distances: Distances) -> i32:
-    """Length of the shortest of the six tours through the three cities left."""
+    """Return the length of the shortest of the six tours through the three cities left."""
     x = lowest(left)
     y = lowest(left & (left - 1))
     z = 31 - clz(left)
@@ -86,7 +86,7 @@ def tsp3(last: i32, left: u32, length: i32, distances: Distances) -> i32:
 
 @function
 def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: Array[u8]) -> i32:
-    """Put an order of the three cities left on the path that makes its tour ``whole`` long; how many orders do."""
+    """Put the order of the last three cities that makes a tour of length ``whole`` on the path; return their number."""
     first = distances.n - 3
     last = i32(path[first - 1])
     x = lowest(left)
@@ -108,7 +108,7 @@ def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: 
 
 @function
 def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
-    """Put an item's cities on the path; the set of the others."""
+    """Put an item's cities on the path and return the set of the others."""
     rest = item
     unvisited = first_cities(n) & ~singleton(0)
     path[0] = u8(0)
@@ -122,9 +122,9 @@ def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
 
 @function
 def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
-    """Length of the shortest tour so far: one to be beaten, or to be met where tours are counted.
+    """Return the length of the shortest tour so far: to be beaten, or to be equalled if tours are counted.
 
-    Read by an atomic, since a GPU's cache may answer a load with what was there long ago.
+    Read by an atomic, since a GPU's cache may return an old value for a load.
     """
     if counting:
         return search.limit[0] - 1
@@ -232,7 +232,7 @@ def search_items(
     counting: Const[boolean],
     unrolled: Const[boolean],
 ):
-    """Explore items, each by a lane; where there are fewer lanes than items, a lane goes on with a later one.
+    """Explore items, each by a lane; with fewer lanes than items, a lane takes several.
 
     Parameters
     ----------

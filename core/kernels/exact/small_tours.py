@@ -1,6 +1,6 @@
 """Shortest tours of many small instances in one launch: a lane takes one after the other, and proves each by 1-trees.
 
-What a lane finds of an instance depends on nothing else, so tours and nodes are equal on all devices.
+The work on an instance depends on nothing else, so tours and nodes are equal on all devices.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from core.lang import *
 
 MOST_CITIES = 15
 CITIES, SCALE, LENGTH, NODES = range(4)
-"""Numbers of an instance: how many cities, what distances are multiplied by, the shortest tour, nodes explored."""
+"""Numbers of an instance: cities, factor of the distances, length of the shortest tour, nodes explored."""
 
 
 @bundle
 class SmallTour:
-    """An instance, and the shortest tour that is known of it, at first a heuristic's.
+    """An instance, and its shortest known tour, at first a heuristic's.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def prove(instance: SmallTour, born: Rows[OpenNode], bottom: i32):
 
 @kernel
 def prove_all(instances: Rows[SmallTour], count: i32, ticket: Array[i32], born: Rows[OpenNode], room: i32):
-    """Take ``count`` instances by ``ticket``, and prove each; ``born`` has ``room`` rows for each lane."""
+    """Prove ``count`` instances, taken by ``ticket``; ``born`` has ``room`` rows for each lane."""
     me = team_rank() * team_size() + lane()
     item = atomic_add(ticket, 0, 1)
     while item < count:

@@ -8,7 +8,7 @@ from core.lang import *
 
 @bundle
 class Edges:
-    """What is decided about the edges of a tour of ``n`` cities.
+    """Decisions about the edges of a tour of ``n`` cities.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ def exclude(u: i32, v: i32, edges: Edges):
 
 @function
 def path_end(start: i32, before: i32, edges: Edges) -> u32:
-    """Follow included edges from ``start``, away from ``before``: the end << 8 | the edges passed; at most n."""
+    """Follow at most n included edges from ``start``, away from ``before``; return end << 8 | number of edges."""
     here = start
     last = before
     passed = 0
@@ -45,7 +45,7 @@ def path_end(start: i32, before: i32, edges: Edges) -> u32:
 
 @function
 def include(u: i32, v: i32, edges: Edges) -> boolean:
-    """Demand an edge, and forbid the one that would close its path too early; false if that leaves no tour."""
+    """Include an edge, and exclude the one that would close its path too early; False if that leaves no tour."""
     if contains(edges.included[u], v):
         return True
     if contains(edges.excluded[u], v) or popcount(edges.included[u]) > 1 or popcount(edges.included[v]) > 1:
@@ -64,7 +64,7 @@ def include(u: i32, v: i32, edges: Edges) -> boolean:
 
 @function
 def consistent(edges: Edges) -> boolean:
-    """Demand and forbid all edges that follow from those decided; false if they leave no tour."""
+    """Include and exclude all edges that follow from those decided; False if they leave no tour."""
     changed = True
     while changed:
         changed = False

@@ -8,16 +8,16 @@ from core.lang import *
 
 @bundle
 class TourSearch:
-    """What all lanes share.
+    """Data that all lanes share.
 
     Attributes
     ----------
     limit : Array, 1
         The length that a tour must beat.
     nodes : Array
-        Adds the nodes of each depth.
+        Number of nodes of each depth.
     counted : Array, 1
-        Adds the tours shorter than ``limit``, where they are counted: ``limit`` stays then.
+        Number of tours shorter than ``limit``, if they are counted; then ``limit`` stays.
     """
 
     limit: Array[i32]
@@ -27,7 +27,7 @@ class TourSearch:
 
 @bundle
 class BestTour:
-    """The shortest tour that one lane met, if it met any below the limit: its length and its cities."""
+    """Length and cities of the shortest tour of one lane, if it found one below the limit."""
 
     length: Array[i32] = Row(1)
     tour: Array[u8] = Row(ROW)
@@ -35,14 +35,14 @@ class BestTour:
 
 @function
 def lower_limit(limit: i32, search: TourSearch) -> i32:
-    """Tell all lanes of a limit; the least that any lane told of."""
+    """Lower the limit of all lanes; return the least limit of any lane."""
     least = atomic_min(search.limit, 0, limit)
     return min(limit, least)
 
 
 @function
 def record_result(counted: u64, limit: i32, search: TourSearch, counting: Const[boolean]):
-    """Add what a lane counted, or tell of the shortest tour that it met."""
+    """Add the tours that a lane counted, or lower the limit to its shortest tour."""
     if not counting:
         atomic_min(search.limit, 0, limit)
     elif counted > 0:

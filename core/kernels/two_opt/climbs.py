@@ -66,7 +66,7 @@ class CurrentClimb:
 
 @function
 def splitmix64(x: u64) -> u64:
-    """A bijection on 64 bits that spreads every bit (the finalizer of SplitMix64)."""
+    """Return a bijection on 64 bits that spreads every bit (the finalizer of SplitMix64)."""
     x = (x ^ (x >> 30)) * u64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> 27)) * u64(0x94D049BB133111EB)
     return x ^ (x >> 31)
@@ -95,13 +95,13 @@ def count_climb(climber: u32, length: u32, steps: u32, climbs: CountedClimbs):
 
 @function
 def move_key(i: i32, j: i32) -> u32:
-    """The order of moves of equal gain: smaller keys win."""
+    """Return the order of moves of equal gain: smaller keys win."""
     return (u32(i) << 16) | u32(j)
 
 
 @function
 def move_word(gain: i32, key: u32) -> u64:
-    """A move, which is larger than every worse one and than `NO_MOVE`."""
+    """Return a move, which is larger than every worse one and than `NO_MOVE`."""
     return (u64(gain) << 32) | u64(~key)
 
 
@@ -127,7 +127,7 @@ def second_of(move: u64) -> i32:
 
 @function
 def best_of_team(mine: u64, winner: Array[u64]) -> u64:
-    """The best of all lanes' moves; lane 0 has set ``winner[0]`` to `NO_MOVE` before the last barrier."""
+    """Return the best of all lanes' moves; lane 0 has set ``winner[0]`` to `NO_MOVE` before the last barrier."""
     if mine != NO_MOVE:
         atomic_max(winner, 0, mine)
     barrier()
@@ -216,25 +216,25 @@ NO_KEY = u32(0xFFFFFFFF)
 
 @function
 def city(word: u32) -> i32:
-    """The city of a tour word."""
+    """Return the city of a tour word."""
     return i32(word & 0xFFFF)
 
 
 @function
 def edge(word: u32) -> i32:
-    """The length of the edge that leads to the city of a tour word."""
+    """Return the length of the edge that leads to the city of a tour word."""
     return i32(word >> 16)
 
 
 @function
 def tour_word(here: i32, reach: i32) -> u32:
-    """A tour word: a city, and the length of the edge that leads to it."""
+    """Return a tour word: a city, and the length of the edge that leads to it."""
     return u32(here) | (u32(reach) << 16)
 
 
 @function
 def wrapped(p: i32, n: Const[i32]) -> i32:
-    """A position of the closed tour."""
+    """Return a position of the closed tour."""
     once = p - n if p >= n else p
     return once - n if once >= n else once
 

@@ -78,7 +78,7 @@ def best_of_lane(one: ColumnClimb) -> u64:
 
 @function
 def scan(last: u64, one: ColumnClimb) -> u64:
-    """The best move."""
+    """Return the best move."""
     if lane() == 0:
         one.winner[0] = NO_MOVE
     barrier()
@@ -112,7 +112,7 @@ def city_at(p: i32, one: ColumnClimb) -> i32:
 
 @function
 def edge_at(p: i32, one: ColumnClimb) -> i32:
-    """The length of the edge after a position."""
+    """Return the length of the edge after a position."""
     return one.edge[p]
 
 

@@ -47,19 +47,19 @@ class QueueClimb:
 
 @function
 def forward(p: i32, n: Const[i32]) -> i32:
-    """Position p of the closed tour, p from 0 to 2n - 1."""
+    """Return position p of the closed tour, for p from 0 to 2n - 1."""
     return p - n if p >= n else p
 
 
 @function
 def backward(p: i32, n: Const[i32]) -> i32:
-    """Position p of the closed tour, p from -n to n - 1."""
+    """Return position p of the closed tour, for p from -n to n - 1."""
     return p + n if p < 0 else p
 
 
 @function
 def city_beside(p: i32, side: Const[i32], one: QueueClimb) -> i32:
-    """The city that follows a position, or precedes it."""
+    """Return the city after a position, or before it."""
     return i32(one.tour[forward(p + 1, one.n) if side == FOLLOWING else backward(p - 1, one.n)])
 
 
@@ -107,13 +107,13 @@ def load(climber: u32, climbs: Climbs, one: QueueClimb):
 
 @function
 def waiting_city(x: i32, one: QueueClimb) -> i32:
-    """The city of move pair ``x`` of the batch: its first `NEAR` pairs are those of the first city in the queue."""
+    """Return the city of move pair ``x`` of the batch; the first `NEAR` pairs have the first queued city."""
     return i32(one.queue.cities[forward(one.queue.line[HEAD] + x // NEAR, one.n)])
 
 
 @function
 def best_of_lane(looked: i32, one: QueueClimb) -> u64:
-    """The best of this lane's share of the moves of the first ``looked`` cities; its key is pair * 2 + side."""
+    """Return the best of this lane's share of the moves of the first ``looked`` cities; its key is pair * 2 + side."""
     best = NO_MOVE
     for x in range(lane(), looked * NEAR, team_size()):
         city = waiting_city(x, one)
@@ -135,7 +135,7 @@ def best_of_lane(looked: i32, one: QueueClimb) -> u64:
 
 @function
 def scan(last: u64, one: QueueClimb) -> u64:
-    """The best move of the first cities in the queue that have one; cities without leave the queue."""
+    """Return the best move of the first cities in the queue that have one; cities without leave the queue."""
     while one.queue.line[COUNT] > 0:
         looked = min(BATCH, one.queue.line[COUNT])
         if lane() == 0:

@@ -70,7 +70,7 @@ def load(climber: u32, climbs: Climbs, one: PrunedClimb):
 
 @function
 def best_of_lane(wanted: i32, one: PrunedClimb) -> u64:
-    """The best of the moves that gain ``wanted`` or more and are met from this lane's positions."""
+    """Return the best of the moves that gain ``wanted`` or more and are met from this lane's positions."""
     best = NO_MOVE
     gain = wanted
     half = (gain + 1) >> 1
@@ -103,7 +103,7 @@ def best_of_lane(wanted: i32, one: PrunedClimb) -> u64:
 
 @function
 def scan(last: u64, one: PrunedClimb) -> u64:
-    """The best move: what a step is likely to gain after the last one is lowered until a move reaches it."""
+    """Return the best move: what a step is likely to gain after the last one is lowered until a move reaches it."""
     wanted = ANY_GAIN if last == NO_MOVE else max(gain_of(last) - (gain_of(last) >> 3), 1)
     best = NO_MOVE
     while True:
@@ -145,7 +145,7 @@ def city_at(p: i32, one: PrunedClimb) -> i32:
 
 @function
 def edge_at(p: i32, one: PrunedClimb) -> i32:
-    """The length of the edge after a position."""
+    """Return the length of the edge after a position."""
     return one.edge[p]
 
 

@@ -103,7 +103,7 @@ def load(climber: u32, climbs: Climbs, one: TiledClimb):
 
 @function
 def joined(p: i32, q: i32, one: TiledClimb) -> u32:
-    """The tour word of the city at ``q``, if it follows the city at ``p``."""
+    """Return the tour word of the city at ``q``, if it follows the city at ``p``."""
     here = city(word_at(q, one))
     return tour_word(here, distance(city(word_at(p, one)), here, one))
 
@@ -225,7 +225,7 @@ def locate(gain: i32, earliest: i32, latest: i32, one: TiledClimb):
 
 @function
 def scan(last: u64, one: TiledClimb) -> u64:
-    """The best move."""
+    """Return the best move."""
     if lane() == 0:
         one.gain[0] = 0
         one.winner[0] = NO_KEY
@@ -250,7 +250,7 @@ def city_at(p: i32, one: TiledClimb) -> i32:
 
 @function
 def edge_at(p: i32, one: TiledClimb) -> i32:
-    """The length of the edge that leads to a position."""
+    """Return the length of the edge that leads to a position."""
     return edge(word_at(p, one))
 
 

@@ -141,7 +141,7 @@ def renew(climber: u32, fresh: boolean, busy: boolean, climbs: CountedClimbs, on
 
 @function
 def maximum(gain: i32, earliest: i32, latest: i32) -> u32:
-    """A lane's maximum in one word: the gain, and below it the first and the last chunk that reach it."""
+    """Return a lane's maximum in one word: the gain, and below it the first and the last chunk that reach it."""
     return (u32(gain) << 14) | (u32(earliest) << 7) | u32(latest)
 
 
@@ -152,19 +152,19 @@ def gain_of(word: u32) -> i32:
 
 @function
 def earliest_of(word: u32) -> i32:
-    """The first chunk that reaches a maximum."""
+    """Return the first chunk that reaches a maximum."""
     return i32((word >> 7) & 127)
 
 
 @function
 def latest_of(word: u32) -> i32:
-    """The last chunk that reaches a maximum."""
+    """Return the last chunk that reaches a maximum."""
     return i32(word & 127)
 
 
 @function
 def top_of_half(one: Climber) -> i32:
-    """The largest gain of this lane's rows of the diagonal k = n / 2, which holds every pair twice."""
+    """Return the largest gain of this lane's rows of the diagonal k = n / 2, which holds every pair twice."""
     top = FAR_BELOW
     begin = one.base + one.member * one.alone
     near, far = one.words[begin], one.words[begin + one.n // 2]
@@ -179,7 +179,7 @@ def top_of_half(one: Climber) -> i32:
 
 @function
 def scan(one: Climber) -> u32:
-    """The `maximum` of this lane's diagonals, by chunks of rows; the last chunk is its part of k = n / 2."""
+    """Return the `maximum` of this lane's diagonals, by chunks of rows; the last chunk is its part of k = n / 2."""
     column = local_array(one.shape.diagonals, i32)
     length = local_array(one.shape.diagonals, i32)
     before = local_array(one.shape.diagonals, i32)
@@ -225,7 +225,7 @@ def scan(one: Climber) -> u32:
 
 @function
 def best_of_group(one: Climber) -> u64:
-    """The largest of a climber's maxima, and above it the member that alone reaches its gain, else `lanes`."""
+    """Return the largest of a climber's maxima, and above it the member that alone reaches its gain, else `lanes`."""
     largest = u32(0)
     owner = one.shape.lanes
     for o in unroll(one.shape.lanes):

@@ -95,7 +95,7 @@ class Assignments:
         return self.numbers.stored(value, declared, node, name, node)
 
     def right_side(self, node: Any) -> Any:
-        """The value of an assignment, which may be one call with effects."""
+        """Return the value of an assignment, which may be one call with effects."""
         if not isinstance(node, ast.Call):
             return self.context.expression(node)
         value = self.calls.call(node)

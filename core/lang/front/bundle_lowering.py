@@ -73,7 +73,7 @@ class Bundles:
         return tree.Local(value.type, name)
 
     def passed_bundle(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> tuple[Bundle, tree.BundleType]:
-        """A bundle as an argument for a parameter of this annotation, and the parameter's type."""
+        """Return a bundle as an argument for a parameter of this annotation, and the parameter's type."""
         rows = isinstance(kind, RowsOf)
         declared = kind.bundle if rows else kind
         value = self.references.bundle(node)
@@ -99,7 +99,7 @@ class Bundles:
         return value, projected(self.type_of_team(value), declared, rows)
 
     def type_of_team(self, value: Bundle) -> tree.BundleType:
-        """The bundle's type with the team's copies of shared tables, which a function gets in their place."""
+        """Return the bundle's type with the team's copies instead of shared tables, as functions get it."""
         fields = []
         for field in value.type.fields:
             member = value.members[field.name]

@@ -75,7 +75,7 @@ def bundle_type(
 
 
 def projected(bundle: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
-    """The type of a function's parameter: of the fields that are given those that its class has."""
+    """Return the type of a function's parameter: of the fields that are given those that its class has."""
     types = {field.name: field for field in bundle.fields}
     fields = []
     for name, kind in fields_of(declared).items():
@@ -114,12 +114,12 @@ def candidate_parameters(path: str, bundle: tree.BundleType) -> dict[str, Any]:
 
 
 def boolean_of_parameter(name: str) -> tree.Compare:
-    """A truth value that a kernel takes as a number: no device has truth values as arguments of launches."""
+    """Return a truth value that a kernel takes as a number: no device has truth values as arguments of launches."""
     return tree.Compare(boolean, "ne", tree.Local(i32, name), tree.Literal(i32, i32(0)))
 
 
 def bundle_parameter(path: str, bundle: tree.BundleType, in_kernel: bool = False) -> Bundle:
-    """A bundled parameter as an expression."""
+    """Return a bundled parameter as an expression."""
     members: dict[str, Any] = {}
     inside = path + "[]" * bundle.rows
     for field in bundle.fields:

@@ -53,7 +53,7 @@ def names_in(value: Any) -> Any:
 
 
 def substituted(value: Any, by_name: dict[str, Any]) -> Any:
-    """The expression with other expressions in the place of its locals."""
+    """Return the expression with other expressions in the place of its locals."""
     if isinstance(value, tree.Local):
         return by_name[value.name]
     if isinstance(value, tree.Literal) or not isinstance(value, tuple):
@@ -160,7 +160,7 @@ class Calls:
         return self.numbers.cast(value, scalar)
 
     def call_word(self, node: ast.Call, name: str) -> Any:
-        """An intrinsic without effects."""
+        """Return an intrinsic without effects."""
         expected, rule, result, needs = PURE[name]
         self.context.count(node, expected)
         values = [self.context.expression(a) for a in node.args]
@@ -181,7 +181,7 @@ class Calls:
         return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
 
     def call_atomic(self, node: ast.Call, name: str) -> Any:
-        """An atomic update of one element."""
+        """Return an atomic update of one element."""
         self.context.count(node, 2 + ATOMICS[name])
         reference = self.references.array(node.args[0])
         array = reference.type
@@ -243,7 +243,7 @@ class Calls:
     def handed(
         self, callee: tree.TypedFunction, passed: dict[str, Any], nodes: dict[str, Any]
     ) -> tuple[Any, list[ArrayRef]]:
-        """The arguments for the parameters that a function turned out to use, and the arrays among them."""
+        """Return the arguments for the parameters that a function turned out to use, and the arrays among them."""
         arguments: list[Any] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
@@ -265,7 +265,7 @@ class Calls:
         return tuple(arguments), list(touched.values())
 
     def passed_array(self, node: Any) -> ArrayRef:
-        """An array argument, whole or as a view."""
+        """Return an array argument, whole or as a view."""
         if called_name(node) != "view":
             return self.references.array(node)
         self.context.check_word(node.func, self.source.lookup("view"))

@@ -83,7 +83,7 @@ class Expressions:
         return self.constant_of(self.source.lookup(name), node)
 
     def constant_of(self, value: Any, node: Any) -> Any:
-        """A constant of the module, or of the closure."""
+        """Translate a constant of the module or of the closure."""
         if isinstance(value, Integer):
             return tree.Literal(type(value), value)
         if isinstance(value, bool):

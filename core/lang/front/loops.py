@@ -98,7 +98,7 @@ class Loops:
         return [keep, tree.While(tree.Compare(boolean, "ne", left, zero), [first, rest, *body])]
 
     def loop_body(self, node: ast.For, name: str) -> list[Any]:
-        """The body of a loop that may run no times, in which ``name`` has a value."""
+        """Translate the body of a loop that may have no rounds; ``name`` has a value in it."""
         before = self.context.defined
         self.context.open_loops.append([])
         body, _ = self.context.branch(node.body, None if before is None else before | {name})
@@ -161,7 +161,7 @@ class Loops:
         return [tree.Continue()]
 
     def leave(self, node: Any, word: str) -> list[set[str] | None]:
-        """The innermost loop's list of what is defined where it is left."""
+        """Return the innermost loop's list of what is defined where it is left."""
         loop = self.context.open_loops[-1]
         if loop is None:
             self.refuse(node, f"{word} inside unroll; write a condition, or use range")

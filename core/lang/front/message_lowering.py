@@ -95,7 +95,7 @@ class Messages:
         return [keep, tree.If(tree.Compare(boolean, "lt", place, literal(MOST_PRINTS)), stores, [])]
 
     def printable(self, node: Any) -> Any:
-        """A number or truth value to print."""
+        """Return a number or truth value to print."""
         text = ast.unparse(node)
         if isinstance(node, ast.JoinedStr):
             self.refuse(node, 'an f-string; write text and values apart: print("x is", x)')
@@ -108,14 +108,14 @@ class Messages:
         return self.numbers.typed(node)
 
     def numbered(self, statement: MessageStatement) -> Any:
-        """The number by which the host knows a statement of this program among all that it runs."""
+        """Return the number by which the host knows a statement of this program among all that it runs."""
         numbers = self.context.program.statements
         number = numbers.setdefault(statement, len(numbers))
         self.context.hidden_argument(PROGRAM)
         return sum_of(tree.Local(i64, PROGRAM), literal(number))
 
     def integers(self) -> str:
-        """The array in which everything is said but floats."""
+        """Return the array in which everything is said but floats."""
         return self.context.hidden_argument(INTEGERS)
 
     def is_heard(self, function: tree.TypedFunction) -> bool:

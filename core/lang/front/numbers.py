@@ -45,19 +45,19 @@ class Numbers:
         return tree.Literal(scalar, typed)
 
     def untyped(self, number: Any, node: Any) -> Untyped:
-        """A number that takes its type from where it stands."""
+        """Return a number that takes its type from where it stands."""
         if isinstance(number, int) and number.bit_length() > MOST_BITS:
             self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
         return Untyped(None, number, node)
 
     def settled(self, value: Any, node: Any) -> Any:
-        """A typed expression: an untyped number alone is i32, or f32."""
+        """Return a typed expression: an untyped number alone is i32, or f32."""
         if isinstance(value, Untyped):
             return self.adopt(value, f32 if isinstance(value.value, float) else i32, node)
         return value
 
     def fitted(self, value: Any, scalar: Any, node: Any, what: str) -> Any:
-        """An expression of exactly type ``scalar``, widened if nothing is lost, or an error."""
+        """Return an expression of exactly type ``scalar``, widened if nothing is lost, or an error."""
         if isinstance(value, Untyped):
             return self.adopt(value, scalar, node)
         if value.type is scalar:
@@ -105,14 +105,14 @@ class Numbers:
         return self.settled(self.context.expression(node), node)
 
     def truth(self, node: Any) -> Any:
-        """An expression that must be a truth value."""
+        """Return an expression that must be a truth value."""
         value = self.typed(node)
         if value.type is not boolean:
             self.refuse(node, f"{value.type.__name__} instead of a truth value; write a comparison such as x != 0")
         return value
 
     def index(self, node: Any) -> Any:
-        """An array index: one integer."""
+        """Return an array index: one integer."""
         if isinstance(node, ast.Tuple):
             self.refuse(node, "a subscript of several dimensions; arrays are flat, write row * width + column")
         value = self.typed(node)
@@ -123,7 +123,7 @@ class Numbers:
         return self.cast(value, promoted(value.type))
 
     def constant(self, node: Any, what: str) -> int:
-        """The value of an expression that must be an integer known at compile time."""
+        """Return the value of an expression that must be an integer known at compile time."""
         value = self.context.expression(node)
         if (
             not isinstance(value, (tree.Literal, Untyped))
@@ -134,7 +134,7 @@ class Numbers:
         return int(value.value)
 
     def known(self, node: Any, scalar: Any, what: str) -> Any:
-        """The value of a ``Const`` argument."""
+        """Return the value of a ``Const`` argument."""
         value = self.context.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):
             self.refuse(node, f"{what} must be a constant; use literals, module constants or Const parameters")

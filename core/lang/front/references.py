@@ -53,7 +53,7 @@ class References:
         return self.field(outer, name)
 
     def field(self, outer: Bundle, name: str) -> Any:
-        """A field, of a row the row's own part."""
+        """Return a field, of a row the row's own part."""
         value = outer.members[name]
         if isinstance(value, Bundle):
             return value if outer.row is None else value._replace(row=outer.row)
@@ -73,7 +73,7 @@ class References:
         return Bundle(rows.type._replace(rows=False), rows.members, row=index)
 
     def begin_of_row(self, outer: Bundle, size: int | str) -> Any:
-        """The element at which a row begins; None for the first one of a constant number."""
+        """Return the element at which a row begins; None for the first one of a constant number."""
         if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
             return None
         elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
@@ -110,7 +110,7 @@ class References:
         return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
 
     def of_team(self, array: ArrayRef) -> ArrayRef:
-        """The array itself, or the team's copy of a shared table."""
+        """Return the array itself, or the team's copy of a shared table."""
         if array.name not in self.out.copies:
             return array
         name = self.out.copies[array.name]
@@ -118,7 +118,7 @@ class References:
         return array._replace(name=name, type=self.out.arrays[name].array)
 
     def index_in(self, array: ArrayRef, node: Any) -> Any:
-        """An index of an array, which may begin at a row."""
+        """Return an index of an array, which may begin at a row."""
         index = self.numbers.index(node)
         if array.offset is None:
             return index
@@ -133,7 +133,7 @@ class References:
             )
 
     def made_of(self, node: Any) -> Any:
-        """The class of the bundle that a call makes, or None if it makes none."""
+        """Return the class of the bundle that a call makes, or None if it makes none."""
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.context.is_free(node.func.id)
         cls = self.source.lookup(node.func.id) if named else None
         return cls if is_bundle(cls) else None
@@ -170,7 +170,7 @@ class References:
         return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
     def array_field(self, node: Any, path: str, statements: list[Any]) -> ArrayRef:
-        """An array for a field of a new bundle, which may be a new array too."""
+        """Return an array for a field of a new bundle, which may be a new array too."""
         word = called_name(node)
         if word in ("shared_array", "local_array"):
             if not path:
@@ -182,7 +182,7 @@ class References:
         return array
 
     def number_field(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
-        """A number for a field of a new bundle."""
+        """Return a number for a field of a new bundle."""
         value = self.context.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
             value = self.numbers.settled(value, node)

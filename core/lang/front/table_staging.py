@@ -18,7 +18,7 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
 def stage_tables(
     kernel: tree.TypedFunction, kinds: dict[str, Any], used: set[str], team_size: int
 ) -> dict[str, list[Any]]:
-    """The statements by which a team copies a shared table before the kernel's first one, by the copy's name.
+    """Return the statements by which a team copies a shared table before the kernel's first one, by the copy's name.
 
     The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
 
@@ -60,7 +60,7 @@ def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]
 
 
 def fresh_name(name: str, used: set[str]) -> str:
-    """The name, made longer until nothing else has it."""
+    """Return the name, made longer until nothing else has it."""
     while name in used:
         name += "x"
     return name

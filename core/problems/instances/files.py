@@ -28,7 +28,7 @@ def first_file(places: Iterable[str]) -> str | None:
 
 
 def describe_non_file(places: Iterable[str]) -> str:
-    """Say what is at the first place where anything is, none of them being a file; or that there is nothing."""
+    """Describe the first existing place, none of which is a file; or report that none exists."""
     there = next(filter(os.path.exists, places), None)
     return "no such file" if there is None else _kind(os.stat(there).st_mode)
 

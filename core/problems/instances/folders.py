@@ -44,6 +44,6 @@ def find(name: str, data: str | os.PathLike | None, subfolders: Sequence[str], s
 
 
 def describe_search_path(data: str | os.PathLike | None) -> str:
-    """Say which folders are searched, for messages."""
+    """Return the searched folders as text for messages."""
     environment = [f"$TSPLIB_DIR ({os.environ['TSPLIB_DIR']})"] if os.environ.get("TSPLIB_DIR") else []
     return " or ".join([*([] if data is None else [str(data)]), *environment, f"the cache ({cache_folder()})"])

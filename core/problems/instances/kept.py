@@ -68,5 +68,5 @@ def file_key(path: str | os.PathLike, *more: Hashable) -> Hashable | None:
 
 
 def _array_bytes(instance: object) -> int:
-    """Return the memory of an instance's arrays, those computed since it was made included."""
+    """Return the bytes of an instance's arrays, including those computed later."""
     return sum(value.nbytes for value in vars(instance).values() if isinstance(value, np.ndarray))

@@ -82,7 +82,7 @@ def instances_of(paper: str) -> tuple[PaperInstance, ...]:
 
 
 def source(collection: str, name: str) -> str:
-    """Say where an instance of a collection comes from."""
+    """Return the source of an instance of a collection, as text."""
     if collection in GENERATED:
         return GENERATED[collection]
     return f"{catalogue.COLLECTIONS[collection].title}: {catalogue.addresses(collection, name)[0]}"

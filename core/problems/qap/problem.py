@@ -139,7 +139,7 @@ def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
 
 @function
 def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, qap: Assignment) -> i32:
-    """A worker's part of the same sum: the facilities that stay are shared out."""
+    """Return a worker's part of the same sum; workers share the facilities that stay."""
     i, j, k = move.i, move.j, move.k
     added = 0
     if worker == 0:
@@ -186,13 +186,13 @@ def added_placed(u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], 
 
 @function
 def read_kept(solution: Array[i32], index: u32, move: Move, qap: Differences) -> i32:
-    """The kept difference."""
+    """Return the kept difference."""
     return qap.kept[index]
 
 
 @function
 def place_all(solution: Array[i32], qap: Differences):
-    """The distances in the order of the facilities."""
+    """Return the distances in the order of the facilities."""
     for x in range(qap.n):
         row = solution[x] * qap.n
         for y in range(lane(), qap.n, team_size()):
@@ -201,7 +201,7 @@ def place_all(solution: Array[i32], qap: Differences):
 
 @function
 def pair_at(u: i32, v: i32, n: i32) -> i32:
-    """The index of the pair of u and v, in either order."""
+    """Return the index of the pair of u and v, in either order."""
     low, high = min(u, v), max(u, v)
     return low * (n - 1) - low * (low + 1) // 2 - 1 + high
 
@@ -245,7 +245,7 @@ def exchange_placed(solution: Array[i32], move: Move, qap: Differences):
 
 @function
 def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differences):
-    """The differences of exchanges with i or j, from scratch, by several workers each."""
+    """Return the differences of exchanges with i or j, from scratch, by several workers each."""
     n, i, j = qap.n, move.i, move.j
     shares = max(share.workers // (2 * n), 1)
     for t in range(share.worker, 2 * n * shares, share.workers):
@@ -322,7 +322,7 @@ class Qap(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None) -> Qap:
-        """The problem of that name, path or specification: see `core.problems.qap.qaplib.load`."""
+        """Return the problem of that name, path or specification: see `core.problems.qap.qaplib.load`."""
         return cls(qaplib.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
@@ -364,7 +364,7 @@ class Qap(Problem):
         }
 
     def data_for(self, evaluation: str) -> Assignment:
-        """The matrices; with the differences that a walk keeps, if the evaluation reads them."""
+        """Return the matrices; with the differences that a walk keeps, if the evaluation reads them."""
         given: Assignment = self.data
         if evaluation == "linear":
             return given

@@ -87,7 +87,7 @@ class StringPair:
         self.sha256 = content.hexdigest()
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
-        """Say what speaks against a result, as the end of "the scorer finds ..."; None if nothing does.
+        """Return the fault of a result, as the end of "the scorer finds ..."; None if nothing does.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class StringPair:
         return f"different letters in pair {differs.argmax()}" if differs.any() else None
 
     def most_in_common(self) -> int:
-        """An upper bound: the number of letters common to both strings, at any places."""
+        """Return an upper bound: the number of letters common to both strings, at any places."""
         return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
 
 
@@ -126,7 +126,7 @@ ROWS_BETWEEN_CUTS = 32
 
 
 def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
-    """Length of a longest common subsequence in plain Python: a row of the table is one large integer.
+    """Return the length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
     H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 where
     the row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.

@@ -1,5 +1,7 @@
 """Travelling salesman problem: instance and scorer, distances, tour files, and the problem for local search.
 
+A `TspInstance` has names, coordinates or distances; `TspTour` is its `Problem`. Both come from `load`.
+
 `load` makes an instance by name; others also import `instance`, `problem`, `distances`, `tour_files`, `small_tours`.
 Readers of instances import `generators` and `tsplib_layout`; they belong in `core.problems.instances`. Kernels of other
 searches belong in `core.kernels`.

@@ -116,7 +116,7 @@ def distance_bound(coordinates: np.ndarray, edge_weight_type: str) -> float:
 
 
 def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str) -> tuple[str, str] | None:
-    """Say what speaks against finite coordinates, as "found ..., expected ..."; None if nothing does.
+    """Return the fault of finite coordinates, as "found ..., expected ..."; None if nothing does.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def _below(words: np.ndarray, bound: int) -> np.ndarray:
 
 
 def uniform(n: int, seed: int, side: int) -> np.ndarray:
-    """Return `n` points of a square lattice of `side` by `side`, each drawn by itself: (n, 2) int64."""
+    """Return `n` points of a square lattice of `side` by `side`, drawn independently: (n, 2) int64."""
     return _below(random_words(seed, 0, 2 * n), side).reshape(n, 2)
 
 

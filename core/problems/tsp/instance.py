@@ -121,7 +121,7 @@ class TspInstance:
 
     @property
     def display(self) -> np.ndarray | None:
-        """Points to draw the cities at, x to the right and y upwards: (n, 2) float64, or None."""
+        """Coordinates of the cities in a picture, x to the right and y upwards: (n, 2) float64, or None."""
         if self._display is not None or self.coordinates is None:
             return self._display
         if self.edge_weight_type == "GEO":

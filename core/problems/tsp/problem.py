@@ -67,7 +67,7 @@ class CityPlane:
 
 @function
 def rounded_distance(dx: i32, dy: i32) -> i32:
-    """The root of dx^2 + dy^2 < 2^31 to the nearest integer, as TSPLIB's EUC_2D has it.
+    """Return the root of dx^2 + dy^2 < 2^31 to the nearest integer, as TSPLIB's EUC_2D has it.
 
     The root of 32 bits may lose the last unit; d is right when d (d - 1) < dx^2 + dy^2 <= d (d + 1).
     """
@@ -130,7 +130,7 @@ def table_reversal(solution: Array[i32], move: Move, table: DistanceTable) -> i3
 
 @function
 def swapped_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """A worker's part of the whole tour's length after an exchange, less its part of the length before."""
+    """Return a worker's part of the whole tour's length after an exchange, less its part of the length before."""
     added = 0
     for p in range(worker, table.cities, workers):
         added += table_edge(solution, p, move, table)
@@ -139,7 +139,7 @@ def swapped_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, t
 
 @function
 def swapped_tour(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """The whole tour's length after an exchange, less that before."""
+    """Return the whole tour's length after an exchange, less that before."""
     added = swapped_edges(0, 1, solution, move, table)
     return added
 
@@ -155,7 +155,7 @@ def reversed_city(solution: Array[i32], p: i32, move: Move) -> i32:
 
 @function
 def reversed_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """A worker's part of the same after a reversal; one worker says that it gives the same tour."""
+    """Return a worker's part of the same after a reversal; one worker says that it gives the same tour."""
     i, j, cities = move.i, move.j, table.cities
     added = 0
     if j == i + 1 or (i == 0 and j == cities - 1):
@@ -171,7 +171,7 @@ def reversed_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, 
 
 @function
 def reversed_tour(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """The whole tour's length after a reversal, less that before."""
+    """Return the whole tour's length after a reversal, less that before."""
     added = reversed_edges(0, 1, solution, move, table)
     return added
 
@@ -279,7 +279,7 @@ class TspTour(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None) -> TspTour:
-        """The problem of that name, path or specification: see `core.problems.instances.sources.load`."""
+        """Return the problem of that name, path or specification: see `core.problems.instances.sources.load`."""
         return cls(tsp.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
@@ -315,7 +315,7 @@ class TspTour(Problem):
         return (table | plane if self.prefers_table else plane | table) | full
 
     def data_for(self, evaluation: str) -> DistanceTable | CityPlane:
-        """The table, or the coordinates: whichever the evaluation reads."""
+        """Return the table, or the coordinates: whichever the evaluation reads."""
         if evaluation != "coordinates":
             if self.instance.n > MOST_CITIES:
                 raise UserError(

@@ -14,22 +14,22 @@ from core.search.exact.item_search import MOST_LENGTH, ItemSearch, count_items
 from core.search.partition import equal_part, parts_by_speed
 
 MOST_IMBALANCE = 1.5
-"""So many times as long as with even parts must the busiest rank take before records are moved."""
+"""Records are moved if the busiest rank needs more than this multiple of the time with equal parts."""
 
 
 class PendingWork(NamedTuple):
-    """What a rank has handed on.
+    """Pending work of a rank: parts of items that its launches left.
 
     Attributes
     ----------
     records, room : int
-        How many there are, and for how many there is room.
+        Number of records, and the most that the rank can hold.
     lanes : int
-        Of its device.
+        Lanes of its device.
     speed : int
-        Of the rank, in any one unit; 0: not known.
+        Speed of the rank, in the same unit on all ranks; 0 if not known.
     is_over : int
-        1 if the rank explores no more now, else 0.
+        1 if the rank has stopped exploring, else 0.
     """
 
     records: int
@@ -48,16 +48,16 @@ class WorkTransfer(NamedTuple):
 
 
 def plan_transfers(every: Sequence[PendingWork]) -> list[WorkTransfer]:
-    """Which rank gives how many records to which, so that all take about equally long; the same on all ranks.
+    """Plan the transfers of records after which all ranks need about equal time; the plan is the same on all ranks.
 
-    Nobody knows how much work a record is: each counts the same. Where no lane has more than one nothing is moved, but
-    away from a rank of less than half the average speed, for whose one record many lanes of others may wait. Returns
-    None if the ranks have about equal work.
+    The work of a record is unknown, so all count the same. If no lane has more than one record, only a rank slower than
+    half the average gives records away, since many lanes of others may wait for its last one. Returns None if the ranks
+    have about equal work.
 
     Parameters
     ----------
     every
-        What the ranks have.
+        Pending work of every rank.
     """
     told = [one.speed for one in every if one.speed]
     usual = max(1, sum(told) // len(told)) if told else 1
@@ -89,27 +89,27 @@ def plan_transfers(every: Sequence[PendingWork]) -> list[WorkTransfer]:
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
-"""More than per lane of a wide device, whose launches must be large."""
+"""Items per lane of a CPU. A wide device gets fewer per lane, since its launches are large anyway."""
 CHUNK = 4
 """Items that a lane takes at a time, if there are enough."""
 FIRST_SLICES = 8
 """A rank's first slice is at most this part of its share of the items: its incumbent serves the others."""
 STEPS_BETWEEN_CHECKS, CORE_STEPS_BETWEEN_CHECKS = 2_000, 1 << 17
-"""Steps after which a lane looks whether others wait for work: about a millisecond on a GPU, and on a core."""
+"""Steps between a lane's checks for idle lanes: about a millisecond on a GPU, and on a core."""
 CHECKPOINT_STEPS_BETWEEN_CHECKS = 1 << 22
-"""The same on a core where somebody waits for a state, which has it after some tens of milliseconds."""
+"""The same on a core with checkpoints, which then wait for some tens of milliseconds."""
 CITIES_OF_SMALL, SMALL_PER_LANE = 9, 64
-"""An item with so many cities left is small, a few milliseconds of a core at most; and how many a core gets at once."""
+"""Cities left in a small item, which takes a core a few milliseconds at most; and small items per lane of a launch."""
 MOST_STEPS = 1 << 30
 """Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
 LARGEST_INDEX = 2**31 - 1
 SLICE_SECONDS, SLICE_SECONDS_OF_CORES = 0.5, 0.1
-"""About how long a launch takes, so that ranks can share and progress can show.
+"""Approximate duration of a launch in seconds, for work sharing and progress: on a wide device, and on cores.
 
-Ranks hear of each other's incumbents between launches; the last items of one keep a wide device half idle for a moment.
+Ranks exchange incumbents between launches. The last items of a launch leave a wide device half idle for a moment.
 """
 FEWEST_RECORDS = 1 << 12
-"""Room for records on a device of few lanes, which may get some from a wide one."""
+"""Least capacity for records, since a device of few lanes may get some from a wide one."""
 
 
 class Enumeration(ItemSearch):
@@ -152,7 +152,7 @@ class Enumeration(ItemSearch):
         wide = limits.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
         self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
-        # Of every lane the room of ROW records of ROW bytes.
+        # Every lane has ROW records of ROW bytes.
         self.teams = min(self.teams, LARGEST_INDEX // (ROW * ROW * self.team_size))
         self.lanes = self.teams * self.team_size
         self.given_depth = depth
@@ -181,7 +181,7 @@ class Enumeration(ItemSearch):
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
     def choose_depth(self, wanted: int) -> None:
-        """Choose how many cities an item has, so that there are as many items as all ranks want together."""
+        """Choose the number of cities of an item, so that there are enough items for all ranks."""
         self.chosen_depth = self.given_depth or fitting_depth(self.n, wanted)
         self.number(self.chosen_depth)
 
@@ -207,7 +207,7 @@ class Enumeration(ItemSearch):
         self.waiting = self.waiting[:0]
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """See `ItemSearch`: what the launch before has handed on, then the items."""
+        """See `ItemSearch`: the records that the last launch left, then the items."""
         backend = self.backend
         if self.permutations:
             shape = self.teams, self.team_size
@@ -243,7 +243,7 @@ class Enumeration(ItemSearch):
     def explore_rest(
         self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """See `ItemSearch`: launches of what has been handed on, until no rank has any."""
+        """See `ItemSearch`: launch the remaining records until no rank has any."""
         own = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
         while True:
             if not is_over:
@@ -286,7 +286,7 @@ class Enumeration(ItemSearch):
         return joined
 
     def fetch(self) -> None:
-        """Put records that wait on the host to those on the device, as far as there is room."""
+        """Copy records from the host to the device while it has space for more."""
         count = min(len(self.waiting), self.room - self.records)
         if count:
             self.waiting, fetched = self.waiting[:-count], self.waiting[-count:]
@@ -294,10 +294,10 @@ class Enumeration(ItemSearch):
             self.records += count
 
     def hold_back(self) -> None:
-        """Leave on the device what takes a short time, so that somebody who waits for the end of a launch soon has it.
+        """Move records from the device to the host, so that the next launch ends soon.
 
-        A lane looks up when nobody has an item left to take: so each gets one large record, and small ones before. The
-        last that were handed on come first, as in a depth-first search, and few wait.
+        A lane stops when no item is left to take, so each lane gets one large record after some small ones. The newest
+        records come first, as in a depth-first search, so few records wait.
         """
         if self.records <= self.lanes:
             return
@@ -330,14 +330,14 @@ class Enumeration(ItemSearch):
 
 
 def fitting_depth(n: int, wanted: int) -> int:
-    """The least number of cities that gives so many items, at most n - 4."""
+    """Return the least number of cities, at most n - 4, that makes at least ``wanted`` items."""
     return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= wanted), n - 4)
 
 
 def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:
-    """Distances less shortest edges, on the host."""
+    """Return the distances minus the shortest edges, on the host."""
     n = len(distances)
-    # A longer edge is in no tour that is looked for, and 30 edges of this length still have a sum of 31 bits.
+    # No tour below the limit has a longer edge, and 30 edges of this length still have a sum of 31 bits.
     distances = np.minimum(distances.astype(np.int64), MOST_LENGTH)
     shortest = (distances + np.diag(np.full(n, END, np.int64))).min(axis=1)
     lengths = np.zeros((n, ROW), np.int32)

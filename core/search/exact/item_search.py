@@ -21,27 +21,27 @@ from core.search.run import AsynchronousRun
 MOST_LENGTH = END >> 5
 """An edge and its city share 31 bits."""
 MOST_ITEMS = 1 << 60
-"""The counter of all ranks has 63 bits, and each may ask it once too often, for more than before."""
+"""The counter of all ranks has 63 bits, and each rank may request a last slice beyond the end."""
 
 
 class ItemSearch(ExactMethod):
-    """What searches over items share.
+    """Base of the searches over numbered items.
 
     Attributes
     ----------
     items : int
-        How many there are.
+        Number of items.
     depth : int
         Cities in an item, city 0 included.
     permutations : bool
         Items are whole tours.
     bounded : bool
-        Whether a bound cuts branches.
+        True if a bound prunes branches.
     first_slice, least_slice, most_slice : int
         Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
         incumbent is good.
     slice_seconds : float
-        About how long a slice takes at most, so that ranks can share and progress can show.
+        Approximate longest duration of a slice, for work sharing and progress.
     speed : float
         Items per second of this rank in the last search; 0: not known.
     chosen_depth : int
@@ -64,7 +64,7 @@ class ItemSearch(ExactMethod):
     directions = 2
 
     def make_room(self, lanes: int) -> None:
-        """Allocate what lanes share, and a best tour for each of so many."""
+        """Allocate the shared data, and a best tour for each lane."""
         allocate = self.backend.allocate
         self.shared = TourSearch(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
         self.best = self.backend.rows(BestTour(), lanes)
@@ -83,10 +83,10 @@ class ItemSearch(ExactMethod):
             self.launch(0, 0, counting)
 
     def agree(self, ranks: Any) -> None:
-        """Settle with the other ranks what the items are, and how large slices; all call it, before every search."""
+        """Agree with the other ranks on the items and the size of slices; all ranks call this before every search."""
 
     def number(self, depth: int) -> None:
-        """Let items have so many cities.
+        """Set the number of cities of an item.
 
         Raises `UserError` if there are more than can be counted.
         """
@@ -95,35 +95,35 @@ class ItemSearch(ExactMethod):
         check_items(self.n, depth, self.items)
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """Queue what explores the items from ``begin`` to ``end`` - 1."""
+        """Queue the launch that explores the items ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
     def pending(self) -> int:
-        """How many parts of items this rank's launches have left."""
+        """Return the number of parts of items that this rank's launches left."""
         return 0
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
-        """Take this rank's share of the parts of items that an earlier process had left, a row each."""
+        """Take this rank's share of the parts of items that an earlier process left, a row each."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """Return the fault of parts of items, or None; by default there is none."""
+        """Return the fault of parts of items, or None."""
         return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
-        """The parts of items that all ranks have left, a row each."""
+        """Return the unexplored parts of items of all ranks, a row each."""
         return np.zeros((0, ROW), np.uint8)
 
     def explore_rest(
         self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """Explore what launches have left of their items, together with the other ranks.
+        """Explore the parts of items that launches left, together with the other ranks.
 
         Parameters
         ----------
         told
-            Ends each launch; where it returns True all ranks leave the rest.
+            Function that ends each launch. If it returns True, all ranks stop.
         is_over
-            Whether it has.
+            True if it returned True.
         """
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
@@ -139,7 +139,7 @@ class ItemSearch(ExactMethod):
         self.undone = self.wanted_items + self.pending()
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
-        """See `ExactMethod`: all items in slices; over ranks each takes the next when it has time."""
+        """See `ExactMethod`: explore all items in slices; each idle rank takes the next one."""
         ranks = run.ranks
         least = ranks.least(self.limit_here())
         slices = Batches(
@@ -181,7 +181,7 @@ class ItemSearch(ExactMethod):
             self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> Checkpoint:
-        """See `ExactMethod`: the items that nobody has taken, and what is left of the others."""
+        """See `ExactMethod`: the items that no rank has taken, and the rest of the others."""
         return {
             "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),
@@ -205,7 +205,7 @@ class ItemSearch(ExactMethod):
 
 
 def count_items(n: int, depth: int) -> int:
-    """How many sequences of ``depth`` cities begin with city 0."""
+    """Return the number of sequences of ``depth`` cities that begin with city 0."""
     return prod(range(n - depth + 1, n))
 
 

@@ -1,4 +1,4 @@
-"""Branch and bound with 1-trees: a worklist of subproblems, explored by lanes, shared out over ranks."""
+"""Branch and bound with 1-trees: a worklist of subproblems, explored by lanes and distributed over ranks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_SCALE = 1 << 10
 TEAM_SIZE = 32
 ITEMS_PER_LANE = 4
 ITEMS_TO_STOP = 64
-"""Items at least where a search may be ended, which looks between launches over some of them."""
+"""Fewest items of a launch in a search that may end early, which it checks between launches."""
 DEPTHS = ROW * ROW
 LARGEST_INDEX = 2**31 - 1
 
@@ -47,12 +47,12 @@ class OpenNodes(NamedTuple):
     depths: np.ndarray
 
     def some(self, chosen: Any) -> OpenNodes:
-        """Those of a mask, a slice or a list of places."""
+        """Return the nodes of a mask, a slice or a list of places."""
         return OpenNodes(*(field[chosen] for field in self))
 
 
 def root_node() -> OpenNodes:
-    """The problem as it stands: nothing demanded, nothing forbidden."""
+    """Return the root node: no edge is included or excluded."""
     words = np.zeros((1, ROW), np.uint32)
     return OpenNodes(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
 
@@ -100,12 +100,12 @@ class OneTreeSearch(ExactMethod):
         self.items = root_node()
 
     def want(self, lanes: int) -> None:
-        """Settle how many items the lanes of all ranks want before they explore them, each for itself."""
+        """Set the number of items to make by branching before lanes explore them separately."""
         most_items = LARGEST_INDEX // (ROW * CHILDREN)
         self.wanted = 1 if lanes == 1 else min(ITEMS_PER_LANE * lanes, most_items)
 
     def agree(self, ranks: Any) -> None:
-        """Settle with the other ranks how many items all lanes want; all call it, before every search."""
+        """Agree with the other ranks on the number of items; all ranks call this before every search."""
         if self.agreed is not ranks:
             if ranks.size > 1:
                 self.want(ranks.sum(self.lanes))
@@ -131,7 +131,7 @@ class OneTreeSearch(ExactMethod):
         super().reset(limit)
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
-        """See `ExactMethod`; multipliers are in the unit that ``limit`` decides, which a checkpoint repeats."""
+        """See `ExactMethod`; ``limit`` decides the unit of the multipliers, so a checkpoint has the same one."""
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
@@ -187,7 +187,7 @@ class OneTreeSearch(ExactMethod):
         return born.some(written & (born.depths >= 0))
 
     def _make_room(self, items: int) -> None:
-        """Have memory for so many items and their children."""
+        """Allocate memory for the items and their children."""
         if items > self.given.count:
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
@@ -195,7 +195,7 @@ class OneTreeSearch(ExactMethod):
     def _explore(
         self, run: AsynchronousRun, items: OpenNodes, counting: bool, report: NodeCallback | None
     ) -> OpenNodes:
-        """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
+        """Explore all subproblems of the items, in batches that idle ranks take; return the items that no rank took."""
         count = len(items.depths)
         if not count:
             self.report(report, self.limit_here())

@@ -21,32 +21,32 @@ MOST_NODES = 1 << 56
 
 
 class ProofState(NamedTuple):
-    """What all ranks have found, and what they have left.
+    """Results of all ranks so far, and the unexplored rest.
 
     Attributes
     ----------
     bound : str
-        By which the search cuts branches: another one has other things left.
+        Bound of the search; a state of another bound has another kind of rest.
     length : int
-        The shortest so far.
+        Length of the shortest tour so far.
     tour : ndarray, shape (n,), int64
         A tour of this length.
     is_counted : bool
         True if the tours of the least length are to be counted.
     counting : bool
-        Whether it is known that none is shorter, and all of this length are counted.
+        True while tours of the proved length are counted.
     counted : int
-        How many are, as the search meets them.
+        Number of such tours so far, with each direction that the search visits.
     nodes : ndarray, int64
-        Explored in this search, of each depth.
+        Nodes of each depth explored in this search.
     first_nodes : ndarray, int64
-        The same of the search for a shortest tour, while tours are counted.
+        The same of the earlier search for a shortest tour, while tours are counted.
     root_bound : int or None
         See `Solution`.
     left : State or None
-        What the method has left; None: everything.
+        Unexplored rest of the method; None if nothing is explored.
     history : ndarray, shape (rows, 4), optional
-        `Solution.history` up to here.
+        `Solution.history` so far.
     """
 
     bound: str
@@ -91,7 +91,7 @@ class ProofState(NamedTuple):
             yield history_array("history", ANY, explored, before_s, length)
 
     def from_state(self, state: Checkpoint | None) -> ProofState:
-        """Return the content of a state; None: this, with which a search begins."""
+        """Return the content of a state; without one, this, with which a search begins."""
         if state is None:
             return self
         length, counting, counted, root_bound = (int(number) for number in state["found"])
@@ -108,7 +108,7 @@ class ProofState(NamedTuple):
         )
 
     def state(self, left: Checkpoint, history: np.ndarray | None) -> Checkpoint:
-        """The same as arrays, with what is left now."""
+        """Return the same as arrays, with the unexplored rest."""
         root_bound = UNKNOWN if self.root_bound is None else self.root_bound
         return {
             "bound": np.array(self.bound),
@@ -128,8 +128,8 @@ class ProofState(NamedTuple):
 class Proof:
     """The proof that a tour is shortest, and the count of all shortest tours, as the run loop calls it.
 
-    A step explores what is left: methods branch, bound and redistribute work between ranks. When nothing is left, the
-    shortest tour is proved. Where tours are counted, the search begins again, for all tours of this length.
+    A step explores unexplored work: methods branch, bound and redistribute work between ranks. When none is left, the
+    shortest tour is proved. To count tours, the search then begins again, for all tours of this length.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Proof:
         self._prepare(run.ranks)
 
     def step(self, run: AsynchronousRun) -> Step:
-        """Explore what is left, until nothing is or all ranks synchronise; then count, if that is wanted."""
+        """Explore until nothing is left or all ranks synchronise; then begin to count tours if requested."""
         method = self.method
         method.explore(run, self.before.counting, self._report(run))
         self.found = self._after(run.ranks)

@@ -25,12 +25,12 @@ STEPS_BETWEEN_CHECKS = 1 << 14
 """Steps after which a lane of a wide device asks for the incumbent; a few hundredths of a second."""
 CORE_STEPS_BETWEEN_CHECKS = 1 << 20
 SLICE_SECONDS = 0.5
-"""About how long a launch takes that is shared with ranks, or runs on cores."""
+"""Approximate duration in seconds of a launch over several ranks, or on cores."""
 LAUNCH_SECONDS = 10.0
 """The same on a wide device alone.
 
-The thesis makes one launch, at whose end lanes wait for those with the largest items. Every further launch has such an
-end too, so there are as few as let an interrupt and a progress bar through.
+The thesis makes one launch. At the end of each launch lanes wait for those with the largest items, so there are only
+as many launches as an interrupt and a progress bar need.
 """
 
 
@@ -89,7 +89,7 @@ class PublishedSearch(ItemSearch):
         self.agreed: Any = None
         self.agree(communicator)
         self.most_slice = MOST_LANES if wide else self.items
-        # A longer edge is in no tour that is looked for, and 30 edges of this length have a sum of 31 bits.
+        # No tour below the limit has a longer edge, and 30 edges of this length have a sum of 31 bits.
         lengths = np.minimum(distances, MOST_LENGTH).astype(np.int32)
         shortest = (lengths + np.diag(np.full(n, MOST_LENGTH, np.int32))).min(axis=1)
         if permutations:
@@ -124,7 +124,7 @@ class PublishedSearch(ItemSearch):
 
 
 def team_size(items: int, limits: Any) -> int:
-    """Lanes of a team: so few that every compute unit gets a team, as far as that goes."""
+    """Return the lanes of a team, few enough that every compute unit gets a team if possible."""
     lanes = min(TEAM_SIZE, limits.max_team_size)
     while lanes > FEWEST_LANES and items < lanes * limits.compute_units:
         lanes //= 2

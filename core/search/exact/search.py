@@ -31,9 +31,9 @@ MOST_CITIES = 30
 ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
 FEWEST_CITIES = 5
-"""Fewer are searched on the host whatever the bound."""
+"""Least cities for a device; fewer are searched on the host with any bound."""
 MOST_PERMUTED = 20
-"""Cities whose tours have numbers of 64 bits."""
+"""Most cities for which numbers of tours fit 64 bits."""
 
 
 class ExactSearch:
@@ -116,7 +116,7 @@ class ExactSearch:
         self.method = None if few else self._method(permutations, depth, unrolled)
 
     def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> ExactMethod:
-        """What searches on the device."""
+        """Return the method of search on the device."""
         given = self.backend, self.communicator, self.distances
         if self.bound == "one-tree":
             return OneTreeSearch(*given)
@@ -129,7 +129,7 @@ class ExactSearch:
 
     @property
     def work(self) -> int | None:
-        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody can tell."""
+        """Nodes of a run, as `Solution.nodes` sums up to, those of counting included; None if not known before."""
         if self.method is None:
             return 0
         work = self.method.work
@@ -163,11 +163,11 @@ class ExactSearch:
             the launches under way are done; None: when it is proved. Iterations and patience are refused: how many
             nodes there are, and when the incumbent improves, differs from run to run.
         history
-            Whether `Solution.history` says when the incumbent improved.
+            True to record in `Solution.history` when the incumbent improved.
         callback
             See `core.search.protocol.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
         ranks
-            The communicator of those who search together; None: that of the constructor.
+            The communicator; by default that of the constructor.
         checkpointer
             See `core.search.protocol.Search.run`. A state is what is explored, and what is left; all tours on the host
             have none.
@@ -184,7 +184,7 @@ class ExactSearch:
         return execute(proof, AsynchronousRun(ranks, stop, callback, **given))
 
     def _exhaustive(self, ranks: Any, history: bool, callback: Callback | None) -> Solution:
-        """All tours, in NumPy: at once, whatever might end it."""
+        """Search all tours in NumPy; stop criteria do not apply."""
         from core.problems.tsp.small_tours import enumerate_tours
 
         samples = ProgressSamples(time.perf_counter(), self.start_length)
@@ -210,7 +210,7 @@ class ExactSearch:
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` if sets of so many cities do not fit a word."""
+    """Raise `UserError` if a set of ``n`` cities does not fit a word."""
     if n > MOST_CITIES:
         raise UserError(
             f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "

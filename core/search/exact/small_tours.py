@@ -125,6 +125,6 @@ def canonical_tours(tours: np.ndarray, cities: np.ndarray) -> np.ndarray:
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` where an instance has too few or too many cities for a lane."""
+    """Raise `UserError` for too few or too many cities for a lane."""
     if not FEWEST_CITIES <= n <= MOST_CITIES:
         raise UserError(f"{n} cities: expected {FEWEST_CITIES} to {MOST_CITIES} in each of many instances")

@@ -19,7 +19,7 @@ from core.search.run import AsynchronousRun
 NOTHING = np.iinfo(np.int32).max
 """Length of a tour that no lane has met."""
 NodeCallback = Callable[[int, int, "int | None"], bool]
-"""Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
+"""Called with the nodes explored so far, the incumbent's length and perhaps a lower bound; returns True to end."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Solution(Digested):
     start_length : int
         Length of the heuristic's tour, from which the search began.
     digest : int
-        64-bit digest of length and count: equal for everybody who proved the same.
+        64-bit digest of length and count, equal for equal proofs.
     history : list of list, optional
         Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress`.
         None: not asked for.
     proved : bool
-        Whether no tour is shorter; False: the search was ended before it knew.
+        True if no tour is shorter; False if the search ended before the proof.
     finished : bool
-        Whether it is proved and, where that was asked for, counted.
+        True if the proof, and the count if requested, are complete.
     """
 
     length: int
@@ -79,7 +79,7 @@ class ExactMethod:
     n : int
         Cities.
     shared : Search
-        What all lanes share.
+        Data that all lanes share.
     best : Rows of BestTour, one per lane
         Each lane's best tour, if it met one.
     nodes : ndarray, int64
@@ -116,15 +116,15 @@ class ExactMethod:
 
     @property
     def work(self) -> int | None:
-        """Nodes of a search, if anybody can tell before it; None: nobody can."""
+        """Number of nodes of a search; None if it is not known before."""
         return None
 
     def warm_up(self, count: bool) -> None:
-        """Compile all that a search launches, which may count all shortest tours."""
+        """Compile all kernels of a search; ``count`` includes those that count all shortest tours."""
         raise NotImplementedError
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
-        """Get ready to search the tours shorter than ``limit``, together with all ranks.
+        """Prepare the search for tours shorter than ``limit``, together with all ranks.
 
         Parameters
         ----------
@@ -136,15 +136,14 @@ class ExactMethod:
         raise NotImplementedError
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
-        """Explore what is left, for a shorter tour or to count them, until nothing is or the report ends it.
+        """Explore the rest, for a shorter tour or to count tours, until it is done or the report ends it.
 
-        All ranks call it, as often as there is anything left that they want to explore. Launches are short where the
-        run is watched.
+        All ranks call this until nothing is left. Launches are short if the run reports progress.
         """
         raise NotImplementedError
 
     def left(self, ranks: Any) -> Checkpoint:
-        """What all ranks together have left, so that it needs neither as many of them nor this device."""
+        """Return the unexplored rest of all ranks, in a form that any number of ranks and any device can resume."""
         raise NotImplementedError
 
     def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
@@ -193,29 +192,29 @@ class ExactMethod:
         return length, ranks.sum(tour if holder == ranks.rank else np.zeros(self.n, np.int64))
 
     def counted(self, ranks: Any) -> int:
-        """How many tours shorter than the limit were met since `prepare`."""
+        """Return the number of tours shorter than the limit that were found since `prepare`."""
         return int(ranks.sum(int(self.backend.download(self.shared.counted)[0])))
 
     def limit_here(self) -> int:
-        """The length that a tour must beat, as this rank's lanes left it; a lane that met a shorter tour lowered it."""
+        """Return the length that a tour must beat on this rank; a lane that meets a shorter tour lowers it."""
         limit = int(self.backend.download(self.shared.limit)[0])
         self.has_tours |= limit < self.written_limit
         return limit
 
     def set_limit(self, limit: int) -> None:
-        """Let this rank's lanes look for shorter tours alone."""
+        """Write the length that a tour must beat on this rank."""
         self.written_limit = limit
         self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:
-    """64 bits of what was proved."""
+    """Return the 64-bit digest of a proof."""
     proved = f"{length} {optimal_tours or 0}".encode()
     return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
 
 
 def canonical_tour(tour: np.ndarray) -> np.ndarray:
-    """The same cycle from city 0, in the direction in which the second city is smaller than the last."""
+    """Return the same cycle from city 0, in the direction in which the second city is smaller than the last."""
     turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
     if len(turned) > 2 and turned[1] > turned[-1]:
         turned[1:] = turned[1:][::-1].copy()
@@ -223,7 +222,7 @@ def canonical_tour(tour: np.ndarray) -> np.ndarray:
 
 
 def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
-    """Length and cities of the best tour that any lane wrote down."""
+    """Return length and cities of the best tour of all lanes."""
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())
     return int(lengths[lane]), backend.read(best.tour, lane * ROW, n).astype(np.int64)

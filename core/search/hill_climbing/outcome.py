@@ -129,7 +129,7 @@ class HillClimbState(NamedTuple):
             yield history_array("history", climbs, evaluations, before_s, length if climbs else None)
 
     def state(self) -> Checkpoint:
-        """The same as arrays."""
+        """Return the same as arrays."""
         rows = {} if self.history is None else {"history": self.history}
         found = self.found
         words = [found.climbs, found.length, found.climber, found.steps, *found.steps_of_a_climb, found.evaluations]

@@ -54,7 +54,7 @@ class Scan:
         return 1
 
     def climbers_at_a_time(self) -> int:
-        """Number of simultaneous climbers of the device."""
+        """Return the number of simultaneous climbers of the device."""
         return self.teams() * self.climbers_per_team
 
     def team_sizes(self) -> list[int]:
@@ -63,7 +63,7 @@ class Scan:
         return [size for size in (1, 7, 32, 64, 256) if size <= most]
 
     def teams(self) -> int:
-        """Number of teams that fill the device."""
+        """Return the number of teams that fill the device."""
         limits = self.backend.capabilities
         return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
 
@@ -188,7 +188,7 @@ class TilesScan(Scan):
         return distances.dtype == np.uint16 and n >= cls.fewest_cities and needed <= backend.capabilities.shared_bytes
 
     def team_sizes(self) -> list[int]:
-        """The size that goes with the number of diagonals per lane."""
+        """Return the size that goes with the number of diagonals per lane."""
         return [self.team_size]
 
     def arguments(self, teams: int) -> list[Any]:

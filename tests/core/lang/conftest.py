@@ -8,11 +8,11 @@ import backends
 @pytest.fixture(scope="module")
 def devices():
     """Return plain Python, one core and OpenCL, if it is here; all run teams of one lane."""
-    found = [backends.create("python"), backends.create("cpu")]
+    backends_here = [backends.create("python"), backends.create("cpu")]
     try:
-        found.append(backends.create("opencl"))
+        backends_here.append(backends.create("opencl"))
     except backends.Unavailable as error:
         print(f"opencl is left out: {error}")
-    yield found
-    for backend in found:
+    yield backends_here
+    for backend in backends_here:
         backend.close()

@@ -304,10 +304,10 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
         return [line]
 
     def update(self, depth: int) -> list[str]:
-        found = [name for name in self.own if name not in self.fixed]
-        if not found:
+        free = [name for name in self.own if name not in self.fixed]
+        if not free:
             return self.local(depth)
-        name = self.pick(*found)
+        name = self.pick(*free)
         return [f"{name} = {self.value(self.own[name], 3)}"]
 
     def if_of_lane(self, depth: int) -> list[str]:

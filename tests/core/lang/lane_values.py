@@ -88,14 +88,14 @@ class Values:
             place = self.pick(*readable, self.table, self.constants)
             if (place.kind in FLOATS) == (kind in FLOATS):
                 return f"{kind}({self.element(place, less, uniform)})"
-        one, other = self.value(kind, less, uniform), self.value(kind, less, uniform)
+        first, other = self.value(kind, less, uniform), self.value(kind, less, uniform)
         if self.draw.random() < 0.1:
-            return f"({one} if {self.truth(less, uniform)} else {other})"
+            return f"({first} if {self.truth(less, uniform)} else {other})"
         form = self.pick(*FORMS["f" if kind in FLOATS else kind[0]])
         third = self.value(kind, less - 1, uniform) if "{2}" in form else ""
         integer = self.value(self.pick(*SIGNED, *UNSIGNED), less, uniform) if "{4}" in form else ""
         unsigned = self.value("u" + kind[1:], less, uniform) if "{5}" in form else ""
-        return form.format(one, other, third, kind, integer, unsigned)
+        return form.format(first, other, third, kind, integer, unsigned)
 
     def truth(self, depth: int, uniform: bool) -> str:
         kind = self.pick(*NUMBERS)

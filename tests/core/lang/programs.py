@@ -252,7 +252,7 @@ def programs(draw):
 def rows(number):
     """Inputs: a third at the edges of their types, the others small or anywhere."""
     source = np.random.default_rng(number)
-    found = {}
+    drawn = {}
     for name, kind in INPUTS.items():
         dtype = BY_NAME[kind].dtype
         if kind in FLOATS:
@@ -262,8 +262,8 @@ def rows(number):
             low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
             edges = [low, high, low + 1, high - 1, 0, 1, 2, high // 2]
         chosen = np.array(edges, dtype)[source.integers(0, len(edges), number)]
-        found[name] = np.where(source.random(number) < 1 / 3, chosen, numbers(source, kind, number))
-    return found
+        drawn[name] = np.where(source.random(number) < 1 / 3, chosen, numbers(source, kind, number))
+    return drawn
 
 
 def is_refused(kind, text):

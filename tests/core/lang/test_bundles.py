@@ -308,14 +308,14 @@ def test_names_and_types_of_data_meet_no_others(tmp_path, devices, dtype):
 
 
 def test_bundles_and_rows_can_be_copied_and_pickled():
-    given = More(np.arange(4, dtype=np.int32), 2, np.zeros(6, np.int32), Move(3, 4))
-    for made in (given, Rows(given, 3)):
-        for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
-            assert repr(again) == repr(made)
+    bundle_ = More(np.arange(4, dtype=np.int32), 2, np.zeros(6, np.int32), Move(3, 4))
+    for original in (bundle_, Rows(bundle_, 3)):
+        for again in (pickle.loads(pickle.dumps(original)), copy.copy(original), copy.deepcopy(original)):
+            assert repr(again) == repr(original)
             assert again.weights.tolist() == [0, 1, 2, 3] and again.move.j == 4
-    assert repr(given) == "More(weights=int32[4], scale=2, kept=int32[6], move=Move(i=3, j=4))"
+    assert repr(bundle_) == "More(weights=int32[4], scale=2, kept=int32[6], move=Move(i=3, j=4))"
     with pytest.raises(AttributeError, match="absent"):
-        _ = Rows(given, 3).absent
+        _ = Rows(bundle_, 3).absent
 
 
 TWO_CLASSES = """\

@@ -87,21 +87,21 @@ def deep(levels, last):
 
 
 @pytest.mark.parametrize(
-    ("last", "levels", "told"),
+    ("last", "levels", "lines"),
     [
         ("v = out", 13, [*(f"f{k}" for k in range(1, 13)), "k"]),
         ("out[n] = 1", 30, [*(f"f{k}" for k in range(1, 9)), "18 calls more", "f27", "f28", "f29", "k"]),
     ],
     ids=["refused", "index"],
 )
-def test_of_a_long_chain_both_ends_are_told(tmp_path, last, levels, told):
+def test_of_a_long_chain_both_ends_are_told(tmp_path, last, levels, lines):
     module = loaded(tmp_path, deep(levels, last))
     with pytest.raises(KernelError) as caught:
         launched(module.k)
     first, *calls = str(caught.value).splitlines()
     assert first.startswith(f"{module.__file__}:5: f0: ")
-    assert len(calls) == len(told)
-    for line, words in zip(calls, told, strict=True):
+    assert len(calls) == len(lines)
+    for line, words in zip(calls, lines, strict=True):
         assert line.endswith(f" in {words}") or line == f"  and {words}, up to that"
 
 

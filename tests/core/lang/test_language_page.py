@@ -198,11 +198,11 @@ def test_l36_a_shared_array_is_one_per_team_and_shows_that_nobody_wrote_it(tmp_p
 def test_l38_a_launch_takes_arrays_only_with_their_type(tmp_path):
     kernel = kernel_of(tmp_path, "out[0] = 1")
     backend = CpuBackend(CpuBackend.devices()[0])
-    one, two, three = (backend.upload(np.zeros(4, np.int64)) for _ in range(3))
+    first, two, three = (backend.upload(np.zeros(4, np.int64)) for _ in range(3))
     with pytest.raises(LaunchRefused, match=r"argument a is Array\[i32\], not int64"):
-        backend.launch(kernel, 1, 1, one, two, three, 0.5, 4, 0)
+        backend.launch(kernel, 1, 1, first, two, three, 0.5, 4, 0)
     with pytest.raises(LaunchRefused, match="arguments out and a are the same buffer"):
-        backend.launch(kernel, 1, 1, one, one, three, 0.5, 4, 0)
+        backend.launch(kernel, 1, 1, first, first, three, 0.5, 4, 0)
 
 
 def test_l39_a_barrier_is_for_all_lanes(tmp_path):

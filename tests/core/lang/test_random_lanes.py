@@ -29,21 +29,21 @@ def oracles():
 
 @pytest.fixture(scope="module")
 def devices():
-    found = {}
+    opened = {}
     for name, make in {"wide": wide, **OF_ONE_LANE}.items():
         try:
-            found[name] = make()
+            opened[name] = make()
         except backends.Unavailable as error:
             print(f"{name} is left out: {error}")
-    assert {"cpu", "threads"} <= set(found)
-    yield found
-    for backend in found.values():
+    assert {"cpu", "threads"} <= set(opened)
+    yield opened
+    for backend in opened.values():
         backend.close()
 
 
 def expected_of(drawn, scope, team_size, oracles):
     """Return what a launch leaves in plain Python, the same whether lanes run forwards or backwards."""
-    expected, backwards = (lane_launches.launched(one, scope, drawn, team_size) for one in oracles)
+    expected, backwards = (lane_launches.launched(oracle, scope, drawn, team_size) for oracle in oracles)
     race = lane_launches.difference(backwards, expected)
     assert not race, f"seed {drawn.seed}: the generator made a race, lanes backwards: {race}"
     return expected

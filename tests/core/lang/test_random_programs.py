@@ -16,15 +16,15 @@ TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 1}
 def disagreement(backend, kernel, texts, columns, expected):
     """The first program and row where a backend differs from plain Python, or an empty text."""
     valid, whole, real = expected
-    found = programs.launched(backend, TEAM_SIZES[backend.name], kernel, columns, valid)
-    wrong = (found[0] != whole) | (found[1].view(np.uint64) != real.view(np.uint64))
+    outputs = programs.launched(backend, TEAM_SIZES[backend.name], kernel, columns, valid)
+    wrong = (outputs[0] != whole) | (outputs[1].view(np.uint64) != real.view(np.uint64))
     if not wrong.any():
         return ""
     place = int(np.flatnonzero(wrong)[0])
     k, row = divmod(place, ROWS)
     given_values = {name: column[row] for name, column in columns.items()}
     (kind, text), integers = texts[k], texts[k][0] not in programs.FLOATS
-    pair = (found[0][place], whole[place]) if integers else (found[1][place], real[place])
+    pair = (outputs[0][place], whole[place]) if integers else (outputs[1][place], real[place])
     return f"{backend.name} gives {pair[0]}, plain Python {pair[1]} for {given_values}:\n-> {kind}\n{text}"
 
 

@@ -268,7 +268,7 @@ def test_a_bundle_within_is_of_its_class():
 
 
 def test_a_place_for_tables_is_one_that_there_is():
-    given = Base(1, np.zeros(2, np.int32))
+    instance = Base(1, np.zeros(2, np.int32))
     with pytest.raises(ValueError, match="a table in 'texture' memory; expected readonly, shared, image"):
-        placed(given, "texture")
-    assert placed(placed(given, "shared"), "global").a is given.a
+        placed(instance, "texture")
+    assert placed(placed(instance, "shared"), "global").a is instance.a

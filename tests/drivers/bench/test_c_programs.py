@@ -36,9 +36,9 @@ FORMS = [(name, form) for name, program in PROGRAMS.items() for form in program.
 
 @pytest.fixture(scope="module")
 def cpu():
-    made = backends.create("cpu")
-    yield made
-    made.close()
+    backend = backends.create("cpu")
+    yield backend
+    backend.close()
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_it_walks_the_same_tours(cpu, run_in_c, form, spec, count, rho, beta, se
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "climbers", "told"),
+    ("name", "damage", "climbers", "message"),
     [
         ("ihc", lambda content: content[:-1], 1, "cut short"),
         ("ihc", lambda content: (4).to_bytes(8, "little") + content[8:], 1, "expected 5 to 46340 cities"),
@@ -100,12 +100,12 @@ def test_it_walks_the_same_tours(cpu, run_in_c, form, spec, count, rho, beta, se
         ("aco", lambda content: content[:-1], 1, "cut short"),
     ],
 )
-def test_it_refuses_what_it_cannot_solve(run_in_c, name, damage, climbers, told):
+def test_it_refuses_what_it_cannot_solve(run_in_c, name, damage, climbers, message):
     options = ClimbOptions(climbers=climbers) if name == "ihc" else AntOptions(ants=1, iterations=1)
     with pytest.raises(subprocess.CalledProcessError) as stopped:
         run_in_c(name, "C, plain loops", tsp.load("uniform:32:seed=2").distances, options, damage)
     assert stopped.value.returncode == 2
-    assert told in stopped.value.stderr
+    assert message in stopped.value.stderr
 
 
 def test_a_run_is_recorded_once_and_verified_by_one_of_ours(tmp_path, monkeypatch, capsys):

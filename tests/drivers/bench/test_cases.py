@@ -38,7 +38,7 @@ def test_rows_of_ranks_are_told_apart_and_limits_have_command_lines_that_are_rea
     for on in ("ranks of cores", "ranks of GPUs"):
         (row,) = [row for row in cases.TABLES["case"] if row["on"] == on]
         values = list(cases.value_sets(row, options))
-        assert len({one["name"] for one in values}) == len(values)
+        assert len({value["name"] for value in values}) == len(values)
     for limit in cases.TABLES["limit"]:
         assert parse_options(get_workload(limit["workload"]), None, limit["arguments"].split())
 
@@ -57,12 +57,12 @@ def test_rows_of_ranks_are_told_apart_and_limits_have_command_lines_that_are_rea
 def test_a_row_runs_on_devices_of_its_kind(on, expected):
     devices = [*EVERYWHERE, replace(GPU, device="1")]
     found = cases.placements(on, devices, command_line.parse([]))
-    assert [[cases.device_label(one) for one in places] for places in found] == expected
+    assert [[cases.device_label(place) for place in places] for places in found] == expected
 
 
 def test_ranks_without_a_gpu_each_have_a_core():
     (places,) = cases.placements("ranks of cores", EVERYWHERE, command_line.parse(["--ranks", "3"]))
-    assert [(one.backend, one.ranks) for one in places] == [("cpu", 1), ("cpu", 3)]
+    assert [(place.backend, place.ranks) for place in places] == [("cpu", 1), ("cpu", 3)]
     assert cases.placements("one core", [THREADS, GPU], command_line.parse([])) == []
 
 
@@ -70,7 +70,7 @@ def test_each_candidate_stands_beside_the_one_that_its_time_is_compared_with(use
     variants = {"full": "--scan full", "pruned": "--scan pruned"}
     use_rows({"title": "climbs", "arguments": "--instance uniform:9:seed=1", "variants": variants, "c": True})
     (case,) = make_cases("--workload ihc", (ONE_CORE, THREADS), with_c=True)
-    assert {one.name: case.baseline(one).name for one in case.candidates} == {
+    assert {candidate.name: case.baseline(candidate).name for candidate in case.candidates} == {
         "cpu full": "C, plain loops",
         "cpu pruned": "C, plain loops",
         "threads full": "cpu full",
@@ -79,7 +79,10 @@ def test_each_candidate_stands_beside_the_one_that_its_time_is_compared_with(use
         "C, ordered copies": "cpu full",
     }
     (alone,) = make_cases("--workload ihc", (THREADS,))
-    assert [(one.name, alone.baseline(one).name) for one in alone.candidates] == [("full", "full"), ("pruned", "full")]
+    assert [(candidate.name, alone.baseline(candidate).name) for candidate in alone.candidates] == [
+        ("full", "full"),
+        ("pruned", "full"),
+    ]
 
 
 def test_values_come_from_the_row_and_from_options(use_rows, make_cases, capsys):
@@ -87,13 +90,13 @@ def test_values_come_from_the_row_and_from_options(use_rows, make_cases, capsys)
     sets = [{}, {"instance": "nowhere"}, {"instance": "uniform:7:seed=1", "climbers": 3, "full": True}]
     use_rows({**row, "for": sets}, {**row, "on": "gpu", "for": sets[:1]}, {**row, "family": "other"})
     line = "--instance uniform:9:seed=1 --climbers 20 --gpu-climbers 30"
-    assert [one.title for one in make_cases(f"{line} --workload ihc --full", (ONE_CORE, GPU))] == [
+    assert [case.title for case in make_cases(f"{line} --workload ihc --full", (ONE_CORE, GPU))] == [
         "uniform:9:seed=1, 20 climbers, cpu on a core",
         "uniform:7:seed=1, 3 climbers, cpu on a core",
         "uniform:9:seed=1, 30 climbers, gpu on a GPU",
     ]
     assert "nowhere, 20 climbers: not measured (" in capsys.readouterr().out
-    assert [one.title for one in make_cases(f"{line} --workload ihc --rows nothing,30", (ONE_CORE, GPU))] == [
+    assert [case.title for case in make_cases(f"{line} --workload ihc --rows nothing,30", (ONE_CORE, GPU))] == [
         "uniform:9:seed=1, 30 climbers, gpu on a GPU"
     ]
     with pytest.raises(UserError, match="nowhere"):

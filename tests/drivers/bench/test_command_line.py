@@ -90,7 +90,7 @@ def test_phases_of_ants_and_one_rank_beside_two(only_cpu, use_rows, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["ihc", "--rows", "sudoku"], "--rows sudoku: no case"),
         (["ihc", "--backend", "abacus"], "--backend abacus: expected one that is usable here"),
@@ -98,8 +98,8 @@ def test_phases_of_ants_and_one_rank_beside_two(only_cpu, use_rows, capsys):
         (["time-limits", "--rows", "sudoku"], "expected a part of one of: tsp pr2392, tabu; "),
     ],
 )
-def test_what_is_not_there_is_a_mistake_of_the_user(only_cpu, arguments, told):
-    with pytest.raises(UserError, match=told):
+def test_what_is_not_there_is_a_mistake_of_the_user(only_cpu, arguments, message):
+    with pytest.raises(UserError, match=message):
         main(["--workload", *arguments])
 
 

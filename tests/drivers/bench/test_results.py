@@ -54,16 +54,16 @@ def test_ranks_have_their_communication_and_reference_solvers_their_time(make_re
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"hash": "ffff"}, "hash"),
         ({"best_cost": 1, "parameters": {"climbers": 1}}, "climbs.*: cost 1 by threads, expected .*, as by cpu"),
         ({"verified": False}, "climbs.*: the result of threads is not confirmed"),
     ],
 )
-def test_unequal_or_unconfirmed_results_are_an_error(make_results, change, told):
+def test_unequal_or_unconfirmed_results_are_an_error(make_results, change, message):
     case, results = make_results((2.0,), (1.0,), changes=({}, change))
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         EqualWork().check(case, results)
 
 

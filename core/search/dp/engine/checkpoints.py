@@ -1,9 +1,8 @@
 """Checkpoints of tables: rows after a checkpoint do not depend on rows before it.
 
-A trace does. It comes down through the decisions behind the last row, which are there, and meets the row at one cell.
-What is before the row is a smaller table then, of which the same is known: it is computed again from the row before,
-with its decisions. So a table that is never interrupted is computed once, and any other one twice at most, if there is
-memory for all rows.
+A trace does. It uses the stored decisions after the last row, and reaches the row at one cell. The part before the row
+is then a smaller table, which is computed again from the row before, with its decisions. So a table that is never
+interrupted is computed once, and any other one twice at most, if there is memory for all rows.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ GROWTH = 2
 
 MOST_ROWS = 256
 MOST_BYTES = 256 << 20
-"""Of all rows of a state, but the last one is kept however large it is."""
+"""Most bytes of all rows of a state; the last row is always kept."""
 PLACES, ROWS = "places", "rows"
 
 
 class RowCheckpoints:
-    """Rows in ascending order of their places: how many items or letters, at least 1, come before each."""
+    """Rows in ascending order of their places: the number of items or letters, at least 1, before each."""
 
     def __init__(self, places: list[int] | None = None, rows: list[np.ndarray] | None = None) -> None:
         self.places = places or []
@@ -41,7 +40,7 @@ class RowCheckpoints:
         return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
 
     def state(self, cells: int, dtype: Any) -> Checkpoint:
-        """The same as arrays; a row has ``cells`` cells."""
+        """Return the same as arrays; a row has ``cells`` cells."""
         rows = np.array(self.rows, dtype).reshape(len(self.rows), cells)
         return {PLACES: np.array(self.places, np.int64), ROWS: rows}
 
@@ -52,13 +51,13 @@ class RowCheckpoints:
 
     @property
     def last(self) -> tuple[int, np.ndarray | None]:
-        """The last place, and its row; None: before everything, where a table begins."""
+        """The last place and its row; place 0 and None at the start of a table."""
         return (self.places[-1], self.rows[-1]) if self.places else (0, None)
 
     def with_row(self, place: int, row: np.ndarray) -> RowCheckpoints:
-        """These and a row behind them, without some of them if they are too many.
+        """Return these and a further row, without some of them if they are too many.
 
-        Rows with the closest neighbours are dropped first, since least is computed again without them.
+        Rows with the closest neighbours are dropped first, since that adds the least work.
         """
         places, rows = [*self.places, place], [*self.rows, row]
         while len(rows) > 1 and (len(rows) > MOST_ROWS or len(rows) * row.nbytes > MOST_BYTES):
@@ -76,7 +75,7 @@ class RowCheckpoints:
 
 
 def run_in_bands(table: Steps[Result], run: TableRun) -> Result:
-    """Run a table in bands of rows (`core.search.run.Budget.steps`), with a checkpoint after one where it is due.
+    """Run a table in bands of rows (`core.search.run.Budget.steps`), with a checkpoint after a band if it is due.
 
     A step returns the rows (or passes) of a band, and nothing undone after the last one. All ranks pause together, a
     quarter of a second after each other.

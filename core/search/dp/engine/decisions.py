@@ -1,7 +1,7 @@
 """Rows of packed decisions from which a solution is traced: on the device, or pushed to the host when they do not fit.
 
-A row is what one launch (or one wave) leaves behind. Rows lie in chunks; a chunk that will not have room until the end
-leaves for the host as soon as it is full, while later launches run, and comes back when the tracing reaches it. The
+A row has the decisions of one launch (or one wave). Rows are stored in chunks; if not all chunks fit, a full chunk is
+copied to the host while later launches run, and comes back when the trace reaches it. The
 paper (`oconnell2014`, section IV.A) pushes finished cells to the host in the same way.
 """
 
@@ -52,7 +52,7 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
 
 
 def available_bytes() -> int:
-    """Bytes of memory that this process can still get without driving others out, as far as Linux says."""
+    """Return the bytes of memory that are available to this process, as Linux reports them."""
     bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     try:
         with open("/proc/meminfo") as file:
@@ -71,7 +71,7 @@ CHUNK_BYTES = 256 << 20
 
 
 def decision_room(backend: Any, room: int | None) -> int:
-    """Bytes of device memory that decisions may take: half of it unless said. A simulator's memory has no bound."""
+    """Return the bytes of device memory for decisions: by default half of it. A simulator's memory has no bound."""
     return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
 
 
@@ -92,7 +92,7 @@ class DecisionRows:
     Raises
     ------
     UserError
-        Not even two rows fit the room, or the rest does not fit the host's memory or the folder.
+        Two rows do not fit the device memory, or the rest does not fit the host's memory or the folder.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class DecisionRows:
             yield first, min(self.rows_per_chunk, self.count - first), buffer
 
     def row(self, row: int) -> np.ndarray:
-        """One row on the host; rows of a chunk that is on the device come over together.
+        """One row on the host; rows of a chunk on the device are copied together.
 
         Not to be mixed with `chunks_backwards`, which reuses the buffers.
         """

@@ -1,8 +1,8 @@
 """The paper's mapping (`oconnell2014`, section IV): a launch per wave; finished cells go to the host.
 
-The device keeps those waves that later ones read, and the host gets every cell: a wave is copied as soon as it is
-computed, while the next ones are. So a solution is traced on the host, from the values themselves. Waves lie in rows of
-one linear memory that are longer than any of them: every lane of every team has a place to read and to write.
+The device keeps the waves that later ones read, and the host gets every cell: a wave is copied while the next ones are
+computed. So a solution is traced on the host, from the values themselves. Waves are rows of one linear memory; a row is
+longer than any wave, so every lane of every team has a place to read and to write.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class PublishedWaves:
     def launch(self, wave: int) -> None:
         problem, ring, team = self.problem, self.ring, self.team_size
         if len(self.copies) == ring.rows:
-            self.copies.popleft()()  # the wave whose place this one takes is on the host
+            self.copies.popleft()()  # the earlier wave in this place has been copied to the host
         first = problem.first(wave)
         begin = first // team * team
         count = -(-(first + problem.cells(wave)) // team) * team - begin

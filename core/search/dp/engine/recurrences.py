@@ -18,13 +18,13 @@ MOST_CELLS = 2**31 - 1
 
 
 MOST_IN_FLIGHT = 32
-"""Most waves that may be on their way to the host beside those that are still read."""
+"""Most waves in transit to the host, besides those that are still read."""
 MOST_BYTES_IN_FLIGHT = 64 << 20
-"""Most bytes of them: of wide waves none has to wait longer than it takes to compute one."""
+"""Most bytes of waves in transit: with wide waves, copying takes no longer than computing."""
 
 
 class WaveRing(NamedTuple):
-    """Places of waves on the device: ``rows`` of them, then the next one takes the place of the first.
+    """Places of waves on the device: a ring of ``rows``.
 
     A row has ``border`` cells before number 0, never written and 0: the border of a table, and a whole team of cells,
     so that rows begin where a memory transaction does. From number 0 on it has ``lanes`` cells, whole teams.
@@ -47,7 +47,7 @@ class WaveRing(NamedTuple):
 
     @classmethod
     def of(cls, problem: Waves, team_size: int) -> WaveRing:
-        """Rows for the waves that a wave reads, for itself, and for some that are on their way to the host."""
+        """Return the ring of a problem: rows for a wave, those that it reads, and some in transit to the host."""
         lanes = -(-problem.numbers() // team_size) * team_size
         row_bytes = (team_size + lanes) * problem.value.dtype.itemsize
         waiting = min(MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT // row_bytes)
@@ -73,8 +73,8 @@ class Waves:
         A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
         -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
         ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
-        The published mapping computes whole teams: also numbers before the first of a wave and behind its last, whose
-        values are not used. The cell -1 of a wave is 0 there, as is everything that no lane has written.
+        The published mapping computes whole teams: also numbers before the first of a wave and after its last; their
+        values are not used. The cell -1 of a wave is 0 there, like all memory that no lane has written.
     """
 
     mapping = "waves"
@@ -88,38 +88,38 @@ class Waves:
         raise NotImplementedError
 
     def cells(self, wave: int) -> int:
-        """Number of cells of a wave; at least one."""
+        """Return the number of cells of a wave, at least one."""
         raise NotImplementedError
 
     def first(self, wave: int) -> int:
-        """The number of a wave's first cell; defined for the two waves before the first one too."""
+        """Return the number of a wave's first cell; defined for the two waves before the first one too."""
         return 0
 
     def width(self) -> int:
-        """Cells of the widest wave."""
+        """Return the number of cells of the widest wave."""
         return max(self.cells(wave) for wave in range(self.waves()))
 
     def numbers(self) -> int:
-        """One more than the largest number of a cell."""
+        """Return the largest number of a cell plus 1."""
         return self.width()
 
     def begin(self, wave: int) -> int:
-        """Cells of all waves before this one; of all waves, if it is the one after the last."""
+        """Return the number of cells of all waves before this one, which may be the one after the last."""
         return sum(self.cells(earlier) for earlier in range(wave))
 
     def place(self, wave: int, index: int) -> tuple[int, int]:
-        """Wave and index of the cell that a trace names by two numbers."""
+        """Return wave and index of the cell that a trace names by two numbers."""
         return wave, index
 
     def lie(self, ring: WaveRing) -> None:
-        """Make ``data`` for the published mapping, whose waves lie in this ring."""
+        """Make ``data`` for the published mapping with this ring of waves."""
 
 
 class Diagonals(Waves):
     """A table by diagonals, a lane for each cell of one side: lane k is at place wave - k of the other side."""
 
     def sides(self) -> tuple[int, int]:
-        """Lanes, and places of each."""
+        """Return the number of lanes, and of places of each."""
         raise NotImplementedError
 
     def waves(self) -> int:
@@ -138,7 +138,7 @@ class Diagonals(Waves):
         return self.sides()[0]
 
     def begin(self, wave: int) -> int:
-        """Cells of the diagonals before this one: they grow, stay as long as the shorter side, and shrink."""
+        """Return the number of cells of earlier diagonals, which grow, stay as long as the shorter side, and shrink."""
         short, long = sorted(self.sides())
         left = short + long - 1 - wave
         if wave > long:
@@ -178,7 +178,7 @@ class Grid(Diagonals):
     border: Any
 
     def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """The values of ``border``, by NumPy, for cells of row 0 or column 0."""
+        """Return the values of ``border``, by NumPy, for cells of row 0 or column 0."""
         raise NotImplementedError
 
     @cached_property
@@ -193,7 +193,7 @@ class Grid(Diagonals):
 
 
 def upload_problem_data(backend: Any, problem: Waves) -> Any:
-    """The data of a problem on a device, which only reads them."""
+    """Return the data of a problem on a device, which only reads them."""
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "

@@ -85,7 +85,7 @@ class TableSearch(Generic[Found]):
         self.engine = self.engine_of(problem)
 
     def make_room(self) -> None:
-        """Take the host's memory for all cells, if there are any, or refuse before anything is computed."""
+        """Allocate host memory for all cells if they are kept; refuses before any computation."""
         if self.engine is not None:
             self.engine.make_room()
 
@@ -127,14 +127,14 @@ class TableSearch(Generic[Found]):
 def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
     """Raise `UserError` if a run without checkpoints is to keep one in a file.
 
-    Checkpoints that ranks hold for the loss of one of them are no reason: the ranks that are left begin anew.
+    Checkpoints in memory, for lost ranks, are allowed: the remaining ranks begin again.
     """
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")
 
 
 def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Hand a trace from the last rank to the first; each follows it through its part of the table.
+    """Pass a trace from the last rank to the first; each follows it through its part of the table.
 
     ``state`` is the last cell on the last rank. Afterwards it is, on every rank, where the trace enters its part.
     Return the place that the first rank reaches, on all ranks.

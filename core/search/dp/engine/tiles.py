@@ -27,7 +27,7 @@ class TileShape:
 
     @classmethod
     def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:
-        """Tiles of the device's favourite size, or smaller so that two diagonals of choices fit ``room`` bytes."""
+        """Return tiles of the device's best size, or smaller ones if two diagonals of choices exceed ``room`` bytes."""
         lanes, bands, wide = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
         bands, wide = min(bands, grid.rows), min(wide, grid.columns)
         while True:
@@ -37,7 +37,7 @@ class TileShape:
             bands, wide = (bands // 2, wide) if bands > 1 else (1, wide // 2)
 
     def first(self, wave: int) -> int:
-        """The uppermost tile row of a diagonal of tiles."""
+        """Return the uppermost tile row of a diagonal of tiles."""
         return max(0, wave - self.across + 1)
 
     def count(self, wave: int) -> int:

@@ -118,8 +118,8 @@ class WaveEngine:
     Raises
     ------
     UserError
-        More than one rank; more waves, or more cells in a few of them, than 32-bit indices or the device have room
-        for; data that are no bundle.
+        More than one rank; more waves, or more cells in a few of them, than fit 32-bit indices or the device; data
+        that are no bundle.
     """
 
     def __init__(

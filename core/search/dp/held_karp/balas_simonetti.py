@@ -46,7 +46,7 @@ class NeighbourhoodTour:
     tour : ndarray, shape (n,), uint16
         From city 0, in the direction in which it was found.
     start_length : int
-        Of the start tour; `length` is at most that.
+        Length of the start tour; `length` is at most that.
     layers, states : int
         Of the network: cities, and states of a layer.
     cells : int
@@ -142,7 +142,7 @@ class BalasSimonettiSearch:
     ) -> NeighbourhoodTour:
         """Find the shortest tour of the neighbourhood; see `core.search.protocol.Search.run`.
 
-        A search that goes on from the tour found stops by passes (its iterations), the time or a target, checked
+        A search that continues from the best tour stops by passes (its iterations), the time or a target, checked
         between passes. The callback's steps are passes, and a checkpoint is the tour after one; one pass alone has
         none.
         """

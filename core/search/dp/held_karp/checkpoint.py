@@ -1,8 +1,8 @@
-"""Checkpoints of Held and Karp's layers: the last layer that is whole, and the sets that have yet to meet.
+"""Checkpoints of Held and Karp's layers: the last complete layer, and the sets that have yet to meet.
 
-The layer before the one in work is still there, so a checkpoint in the middle of a layer loses what is computed of it.
-Where halves meet nothing is lost. A layer that would make a checkpoint too large is part of none: the last one that is
-small enough is copied before it is overwritten, and remains the checkpoint.
+The layer before the current one is still stored, so a checkpoint in the middle of a layer loses only the work on that
+layer. While halves meet, nothing is lost. A layer that is too large for a checkpoint is part of none: the last one
+that is small enough is copied before it is overwritten, and remains the checkpoint.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from core.search.protocol import CountCallback
 from core.search.run import Step, SynchronousRun
 
 MOST_BYTES = 4 << 30
-"""Of the layers of a checkpoint, and at most an eighth of the host's memory that is free."""
+"""Most bytes of the layers of a checkpoint, which also take at most an eighth of the host's free memory."""
 PART = 1 << 20
-"""Cells of a piece of work, at least: a run pauses between pieces."""
+"""Fewest cells of a piece of work; a run pauses between pieces."""
 AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
 
 
@@ -87,7 +87,7 @@ class CheckpointedHeldKarp:
         return best
 
     def next_part(self, cells: int, budget: int) -> Part:
-        """The next pieces of work on that many cells, on all ranks alike; none are done after the last."""
+        """Return the next pieces of work on about ``cells`` cells, equal on all ranks."""
         count, begin = max(1, -(-cells // PART)), self.pieces
         end = min(count, begin + budget)
         self.pieces = end % count
@@ -107,7 +107,7 @@ class CheckpointedHeldKarp:
         return part[1] - part[0]
 
     def meet(self, budget: int) -> int:
-        """Let some of this rank's share of the sets that are left meet; return the number of pieces."""
+        """Let some remaining sets of this rank's share meet; return the number of pieces."""
         meeting = self.meetings[self.met]
         mine = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
         begin, end, count = part = self.next_part(self.left.count * meeting.rows.size, budget)
@@ -122,7 +122,7 @@ class CheckpointedHeldKarp:
         return end - begin
 
     def every_set(self) -> Intervals:
-        """All sets of the current meeting; none after the last one."""
+        """Return all sets of the current meeting; none after the last one."""
         return Intervals([(one.rows.first, one.rows.end) for one in self.meetings[self.met : self.met + 1]])
 
     # --- the checkpoint ---
@@ -186,7 +186,7 @@ class CheckpointedHeldKarp:
         return f"found slice {place[0]} and gathering {place[1]} of layer {size}, expected ones that there are"
 
     def position(self, at: np.ndarray) -> tuple[int, int]:
-        """The size of the last layer, and the number of meetings that are over."""
+        """Return the size of the last layer, and the number of finished meetings."""
         size, one, number = (int(number) for number in at)
         return size, self.places.index((one, number))
 
@@ -201,6 +201,6 @@ class CheckpointedHeldKarp:
 
 
 def places_of(plan: HeldKarpPlan) -> list[tuple[int, int]]:
-    """Places of all meetings in a checkpoint, and that after the last: a slice of rows, and the meeting within it."""
+    """Return the places of all meetings, and the one after the last: a slice of rows, and the meeting within it."""
     count = len(plan.meetings())
     return [(k, 0) for k in range(count + 1)] if plan.is_even else [*((0, k) for k in range(count)), (1, 0)]

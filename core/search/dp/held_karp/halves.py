@@ -32,13 +32,13 @@ class HeldKarpAnswer(NamedTuple):
 
 
 class NoTour(RuntimeError):  # noqa: N818
-    """The layers have no tour of the length that the halves met with: a fault of ours, or of a checkpoint."""
+    """The layers have no tour of the length found: an error of the project or of a checkpoint."""
 
 
 class HeldKarpTrace:
-    """Shortest paths through both halves of a tour; every rank finds them by itself, from nothing but distances.
+    """Shortest paths through both halves of a tour; every rank finds them by itself, from distances alone.
 
-    Of paths that are as short, that with the smallest city before the last wins, then the smallest before that, ...
+    Of equally short paths, that with the smallest city before the last wins, then the smallest before that, ...
     """
 
     def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
@@ -64,7 +64,7 @@ class HeldKarpTrace:
                     launches.extend(before, self._layer(side, size), rows, 0, rows.end)
 
     def _layer(self, side: int, size: int) -> Layer:
-        """Where a layer lies; in one array the layers of even sizes, in another those of odd ones."""
+        """Return the place of a layer; layers of even sizes are in one array, those of odd sizes in another."""
         return Layer(self.cells[size % 2], self.starts[side][size], 0)
 
     def tour(self, length: int, mine: list[int]) -> np.ndarray:
@@ -86,7 +86,7 @@ class HeldKarpTrace:
         return np.array([0, *out, *home[::-1]], np.int64)
 
     def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
-        """Hand one half to the device; steps to an element from another."""
+        """Copy the steps between the elements of one half to the device."""
         chosen = [element + 1 for element in cities]
         steps = distances[np.ix_(chosen, chosen)].T
         backend, start = self.launches.backend, self.starts[side][1]
@@ -134,7 +134,7 @@ class HeldKarpHalves:
         self.layers: HeldKarpLayers | None = None
 
     def settle(self, ranks: Any) -> None:
-        """Make the layers of these ranks, and record how they are filled, unless that is done; all ranks call this."""
+        """Make the layers of these ranks and record their launches, if necessary; all ranks call this."""
         together = self.backend.collectives(ranks)
         if self.layers is not None:
             made = self.layers.together
@@ -150,9 +150,9 @@ class HeldKarpHalves:
             raise UserError(f"{n} cities need {needed} bytes of the device: {error}") from error
 
     def cut_at_elements(self, together: Any) -> bool:
-        """Return True if GPUs' shares begin at the highest elements: all have room for them, though some are larger.
+        """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.
 
-        Refuses on all ranks what the device of one cannot hold in any way, before anything is allocated.
+        Refuses on all ranks, before any allocation, layers that the device of one rank cannot hold at all.
         """
         least, rank = 0, 0
         for at_elements in (True, False) if has_distributed_memory(self.launches, together) else (False,):

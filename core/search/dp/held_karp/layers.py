@@ -1,9 +1,9 @@
 """The layers of Held and Karp's recursion in the memory of all ranks, and the launches that fill them.
 
-Every rank computes a contiguous share of every layer, which lies in its own memory, and reads what it needs of the
-layer before where that lies. A set without one of its elements comes, in its layer, about where the set comes in its
-own, unless the element is one of the highest: two ranks have some 93 % of the rows that they read. Cut at the first set
-with the highest element, layers leave the first rank nothing to read elsewhere, and the second one row of each set.
+Every rank computes a contiguous share of every layer in its own memory, and reads rows of the layer before from the
+memory of their rank. A set without one of its elements has about the same relative place in its layer as the set has in
+its own, unless the element is one of the highest: two ranks have some 93 % of the rows that they read. Cut at the first
+set with the highest element, layers leave the first rank nothing to read elsewhere, and the second one row of each set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.search.protocol import CountCallback
 
 TEAM_SIZE = 256
 RUN_OF_A_CORE = 64
-"""Sets in a row that a core computes: the way to the first costs about as much as one set."""
+"""Neighbouring sets that a core computes; finding the first costs about as much as one set."""
 TEAMS_OF_A_CORE = 4
 
 
@@ -47,7 +47,7 @@ class HeldKarpLauncher:
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
     def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
-        """Queue the sets ``begin`` to ``end`` - 1 of some rows, which come from those of the layer before."""
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, computed from those of the layer before."""
         share = SubsetShare(begin, end, self.run, *rows.numbering)
         self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
 
@@ -76,13 +76,13 @@ class HeldKarpLauncher:
 
 
 def pitch(entries: int, itemsize: int) -> int:
-    """From one row of a team's memory to the next: an odd number of 4-byte words, so that lanes hit different banks."""
+    """Return the distance of rows in a team's memory: an odd number of 4-byte words, since lanes share banks."""
     words = -(-entries * itemsize // 4) | 1
     return words * 4 // itemsize
 
 
 def step_lengths(distances: np.ndarray) -> np.ndarray:
-    """Distances to an element from another, as the kernels read them: from element j to i at i * 35 + j."""
+    """Return the distances as the kernels read them: from element j to i at i * 35 + j."""
     table = np.zeros((len(distances), ROW), np.uint32)
     table[:, : len(distances)] = distances
     return table.reshape(-1)
@@ -95,7 +95,7 @@ On a GPU, at 1 T transitions/s, half of such a layer takes some 20 us; to synchr
 wait until it has come and to read what it has computed some more.
 """
 NOTHING = 2**64 - 1
-"""A key above that of every tour."""
+"""Key larger than that of every tour."""
 
 Part = tuple[int, int, int]
 """Part of some work: the first piece, the one after the last, and the number of all pieces."""
@@ -103,7 +103,7 @@ WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
-    """An array of ``room`` cells in which the rows ``every`` of several sizes lie one after the other.
+    """Array of ``room`` cells with the rows ``every`` of several sizes, one after the other.
 
     Rows of at least ``least`` cells are partitioned over ranks, by `SubsetRows.bounds`.
     """
@@ -129,12 +129,12 @@ class LayerBuffer:
             self.common = together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
-        """Return where rows lie, the first set of this rank and the one after its last, and the call that follows."""
+        """Return the place of rows, this rank's first set and the one after its last, and the call that follows."""
         if rows.cells < self.least:
             return Layer(self.own, 0, rows.first), rows.first, rows.end, lambda: None
         bounds = rows.bounds(self.ranks, self.at_elements)
         parts = share_boundaries(rows, bounds)
-        # Smaller layers lie so that the middle one of the shares begins where its rank's memory does.
+        # Smaller layers are placed so that the middle share begins where its rank's memory does.
         middle = self.ranks // 2
         start = max(0, min(self.cuts[middle] - parts[middle], self.cuts[-1] - parts[-1]))
         parts = [start + part for part in parts]
@@ -143,7 +143,7 @@ class LayerBuffer:
 
 
 def memory_boundaries(every: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
-    """Where in an array of ``room`` cells the ranks' memory begins: at the shares of the most rows."""
+    """Return the starts of the ranks' memory in an array of ``room`` cells: at the shares of the most rows."""
     most = max(every, key=lambda rows: rows.cells)
     return [*share_boundaries(most, most.bounds(ranks, at_elements))[:-1], room]
 
@@ -158,11 +158,11 @@ class HeldKarpLayers:
     Attributes
     ----------
     paths : list of Paths
-        Of the latest layer, by direction.
+        Paths of the latest layer, by direction.
     steps : list of (Sequence, int)
         Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
     why_not_shared : str
-        Why layers are not partitioned over ranks; empty: they are.
+        Reason why layers are not partitioned over ranks; empty if they are.
     """
 
     def __init__(
@@ -213,20 +213,20 @@ class HeldKarpLayers:
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
-        """Record what is launched in the block, after which that many steps of a run are done."""
+        """Record the launches of the block, which end the step number ``done`` of a run."""
         with self.launches.backend.record() as sequence:
             yield
         self.steps.append((sequence, done))
 
     def extend_all(self, size: int, part: Part = WHOLE) -> None:
-        """Compute a part of the layer of a size, in every direction; after the last part it is the latest layer."""
+        """Compute a part of the layer of a size in every direction; its last part makes it the latest layer."""
         after = [self.extend(k, self.plan.layer(size), part) for k in range(self.plan.directions)]
         self.paths = after if is_last(part) else self.paths
 
     def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
         """Compute a part of this rank's share of rows from the latest layer.
 
-        Return where the rows are when all ranks have computed the last part.
+        Return the place of the rows when all ranks have computed the last part.
         """
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
@@ -266,10 +266,10 @@ def is_last(part: Part) -> bool:
 
 
 def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
-    """Cells of a layer from which on it is partitioned; what is smaller every rank computes for itself.
+    """Return the fewest cells of a partitioned layer; every rank computes smaller ones itself.
 
-    GPUs that do not reach each other's memory do so with all layers: a cell is computed in some 15 ps and sent through
-    the host in some 500, through NCCL between hosts in some 50.
+    GPUs without access to each other's memory compute all layers themselves: a cell is computed in some 15 ps and sent
+    through the host in some 500, through NCCL between hosts in some 50.
     """
     if together.is_silent:
         return 0
@@ -291,5 +291,5 @@ def bytes_of_rank(plan: HeldKarpPlan, launches: HeldKarpLauncher, together: Any,
             if room and has_distributed_memory(launches, together):
                 bounds = memory_boundaries(plan.rows(direction, parity), room, together.size, at_elements)
                 room = bounds[rank + 1] - bounds[rank]
-            cells += room  # ranks of a host count what they have in common each
+            cells += room  # each rank of a host counts their common memory
     return cells * launches.dtype.itemsize

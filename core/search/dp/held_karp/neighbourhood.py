@@ -14,9 +14,9 @@ from core.kernels.dp.restricted_tour import FAR, FIRST_BITS, BandedTour, band_of
 
 LARGEST_INDEX = 2**31 - 1
 STATES_PER_LANE, STATES_PER_LANE_OF_MANY = 1, 8
-"""Of a layer, in one team of a wide device, alone or with as many rotations as compute units: with more, a layer takes
-a team longer than a recorded launch over the whole device (fnl4461 on one H200: k = 10, 24 and 21 ms; k = 11, 55 and
-33 ms, but 93 and 105 ms with 132 rotations)."""
+"""Most states per lane in one team of a wide device, alone or with as many rotations as compute units: with more, a
+layer takes a team longer than a recorded launch over the whole device (fnl4461 on one H200: k = 10, 24 and 21 ms; k =
+11, 55 and 33 ms, but 93 and 105 ms with 132 rotations)."""
 LANES_ALONE, LANES_OF_MANY = 1024, 256
 """Largest teams when a device has fewer rotations than compute units, and when it has more."""
 BLOCK = 32
@@ -26,7 +26,7 @@ BLOCK = 32
 class RotationLayers:
     """The layers of some rotations of a tour, on one device; made once, run for many tours.
 
-    With ``tiling`` ``none`` every layer is a launch; with ``auto``, where it pays, one launch has a team for every
+    With ``tiling`` ``none`` every layer is a launch; with ``auto``, if that is faster, one launch has a team for every
     rotation. ``room`` bytes keep the choices of one rotation; layers run in parts that fit. None: choices are not kept.
     """
 
@@ -60,7 +60,7 @@ class RotationLayers:
             self.team_size = backend.largest_team(kernels.layers_in_teams, self.team_size, *self._layers(2, 2))
 
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Go through all layers from these positions in the tour, (rotations,), i32.
+        """Compute all layers from these positions in the tour, (rotations,), i32.
 
         Return the length to each of the k states of the last layer that have all cities, from the lowest last position,
         (rotations, k), i32, and the choices of layers 2 to n, (n - 1, states), u8; no rows if they are not kept.
@@ -115,11 +115,11 @@ class RestrictedSettings:
         the tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB
         with k = 8, 12.6 MB with 10, 59 MB with 12.
     improve
-        True to go on from the tour found, until two passes, with starts halfway between each other's, find none
-        shorter.
+        True to continue from the best tour until two passes, with starts halfway between each other's, find no
+        shorter one.
     rotations
-        Number of cities at which the same tour is made to start, spread evenly: neighbourhoods solved at once. Of equal
-        lengths that of the smallest number is taken.
+        Number of evenly spaced cities at which the same tour starts: neighbourhoods solved at once. Of equal lengths
+        the first is taken.
     tiling
         ``none``: a launch for every layer; ``auto``: chosen by the number of states.
     room
@@ -185,7 +185,7 @@ class TourNeighbourhood:
         self.backend.write(self.problem.band, band_of(self.distances, tour, self.k))
 
     def shortest(self, turns: np.ndarray) -> tuple[int, int]:
-        """Least length of the tours in the neighbourhoods from these positions on, and the index of its position."""
+        """Return the least length of the tours in the neighbourhoods from these positions, and its position's index."""
         if self.measuring is None:
             return self.trace(int(turns[0])), 0
         lengths = self._closed(turns, self.measuring.run(turns)[0]).min(axis=1)
@@ -210,7 +210,7 @@ class TourNeighbourhood:
         return int(lengths.min())
 
     def _closed(self, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Lengths of closed tours, (rotations, k), int64, from the lengths of the ways to the last layer's states."""
+        """Return the lengths of closed tours, (rotations, k), int64, from path lengths of the last layer's states."""
         ends = self.n - self.k + np.arange(self.k)  # those below 0 are not reached
         home = self.tour[turns][:, None]
         back = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)

@@ -1,12 +1,12 @@
 """Rows of Held and Karp's recursion for a number of cities, and their partition over ranks.
 
-Paths through half of the other cities and ways home through the rest make all tours (`core.kernels.dp.held_karp`), so
+Paths through half of the other cities and paths home through the rest make all tours (`core.kernels.dp.held_karp`), so
 the layers of less than half of them are stored. The sets B have one element more than those of the last layer, and so
-have the sets A if the number of elements is even: then their rows are computed where the layer before the last was, as
-many at a time as have room there.
+have the sets A if the number of elements is even: then their rows are computed in the memory of the layer before the
+last, as many at a time as fit.
 
-Of a tour and its reverse, of symmetric distances, one counts: that in which element 0 is in A. If it is between both
-halves, since it is the city after A and the others of B are no more than those of A, the smaller half is A.
+With symmetric distances, only one direction of a tour counts: that with element 0 in A. If element 0 is between both
+halves, because it is the city after A and B has at most as many others as A, the smaller half is A.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.errors import UserError
 
 
 def subset_of_rank(rank: int, size: int) -> list[int]:
-    """The elements, ascending, of the set with this rank among the sets of ``size`` elements."""
+    """Return the elements, ascending, of the set with this rank among the sets of ``size`` elements."""
     found = []
     for u in range(size, 0, -1):
         element = u - 1
@@ -32,7 +32,7 @@ def subset_of_rank(rank: int, size: int) -> list[int]:
 
 
 def rank_of(elements: list[int]) -> int:
-    """The rank of a set, given by its elements in ascending order, among the sets of its size."""
+    """Return the rank of a set, given by its ascending elements, among the sets of its size."""
     return sum(comb(element, u) for u, element in enumerate(elements, 1))
 
 
@@ -49,11 +49,11 @@ def binomials(elements: int, columns: int) -> np.ndarray:
 
 
 ROOM = 1 << 18
-"""Cells for rows of the sets A, at least; more than this have room where the layer before the last was."""
+"""Fewest cells for rows of the sets A; in most cases the layer before the last has left more."""
 
 
 class Numbering(NamedTuple):
-    """Which sets of a size are numbered; see `core.kernels.dp.held_karp.SubsetShare`."""
+    """Choice of the numbered sets of a size; see `core.kernels.dp.held_karp.SubsetShare`."""
 
     least: int
     held: int
@@ -76,9 +76,9 @@ class SubsetRows(NamedTuple):
         return (self.end - self.first) * self.size
 
     def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
-        """Return where the shares of that many ranks begin, and where the last one ends.
+        """Return the starts of the ranks' shares, and the end of the last one.
 
-        ``at_elements`` begins shares at sets that differ in their highest elements, where they can; else they are
+        ``at_elements`` begins shares at sets that differ in their highest elements if possible; else they are
         equal.
         """
         least, held = self.numbering
@@ -115,18 +115,18 @@ class MeetingSets(NamedTuple):
 
 
 class HeldKarpPlan:
-    """What is computed for a number of elements: cities but city 0, at least 3.
+    """Plan of the rows for a number of elements: cities but city 0, at least 3.
 
     Attributes
     ----------
     size : int
-        Of the sets of the last layer that is stored.
+        Size of the sets of the last stored layer.
     half, last : int
         Size of the sets A, and number of the last one.
     halves : SubsetRows
-        All sets A whose rows are computed for the meeting; empty if their layer is stored.
+        All sets A with rows computed for the meeting; empty if their layer is stored.
     is_apart : bool
-        True if the rows of the sets A are not among those whose sets meet them.
+        True if the rows of the sets A are not among those of the sets that meet them.
     """
 
     def __init__(self, elements: int, directed: bool) -> None:
@@ -147,14 +147,14 @@ class HeldKarpPlan:
         return every_set(self.elements, size)
 
     def room(self, direction: int, parity: int) -> int:
-        """Cells of the array in which layers of even (0) or odd (1) sizes of a direction lie, one after the other."""
+        """Return the cells of the array with the layers of even (0) or odd (1) sizes of a direction."""
         cells = [rows.cells for rows in self._layers(parity)]
         if direction == 0 and parity == self.half % 2:
             cells.append(min(self.halves.cells, ROOM))
         return max(cells, default=0)
 
     def slices(self) -> list[SubsetRows]:
-        """The rows of `halves`, in parts that have room where they are computed."""
+        """Return the rows of `halves` in parts that fit the memory where they are computed."""
         rows = self.halves
         most = max(1, self.room(0, self.half % 2) // self.half)
         return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
@@ -167,7 +167,7 @@ class HeldKarpPlan:
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
 
     def meetings(self) -> list[MeetingSets]:
-        """All sets B, in parts: one for each of `slices`, or, if the last layer has the sets A, one or two."""
+        """Return all sets B, in parts: one for each of `slices`, or, if the last layer has the sets A, one or two."""
         elements, size, none = self.elements, self.size + 1, self.halves
         if self.is_even:
             numbering, end = ALL if self.directed else WITHOUT_0, self.last + 1
@@ -196,11 +196,11 @@ class HeldKarpPlan:
 
 
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
-    """Bytes of the two largest layers that are stored for n cities, in both directions if ``directed``."""
+    """Return the bytes of the two largest stored layers of n cities, in both directions if ``directed``."""
     plan = HeldKarpPlan(n - 1, directed)
     return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))
 
 
 def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:
-    """Raise `UserError`: the two largest layers of n cities do not fit the room that there is."""
+    """Raise `UserError`, since the two largest layers of n cities do not fit the memory."""
     raise UserError(f"{n} cities: the two largest layers need {needed} bytes of {where}, and {room} are there{advice}")

@@ -1,8 +1,8 @@
 """A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
-half the cities are enough (`core.kernels.dp.held_karp`). Of the tours that are as short, and of their directions that
-count (see `plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
+half the cities are enough (`core.kernels.dp.held_karp`). Of equally short tours, and of their directions that count
+(see `plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
 city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
 every backend and over any number of ranks.
 """
@@ -26,9 +26,9 @@ from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour
 from core.search.protocol import Digested, alias
 
 MOST_CITIES = ELEMENTS + 2
-"""No two of today's GPUs hold more than the layers of 36 cities, 284 GB in 16 bits."""
+"""Two GPUs hold at most the layers of 36 cities, 284 GB in 16 bits."""
 RESERVE = 4 << 30
-"""Bytes of a GPU that are enough for everything but layers."""
+"""Bytes of a GPU that suffice for all data except layers."""
 FEWEST_CITIES = 4
 """Fewer have one tour or two."""
 LONGEST = (1 << 30) - 1
@@ -82,7 +82,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
         ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`). ``published``:
-        the paper's own mapping, all layers, whose cells go to the host.
+        the paper's own mapping: all layers, with all cells copied to the host.
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
@@ -134,7 +134,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         memory = backend.device.memory_bytes
         if room is None:
             room = memory - min(memory // 16, RESERVE) if own else memory // 16 * 12
-        # numba's simulator has no memory of its own.
+        # numba's simulator has no separate memory.
         self.room = room or 1 << 62
         self.devices = communicator.size if own else 1
         self.halves: HeldKarpHalves | None = None
@@ -160,9 +160,9 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     @property
     def most_cities(self) -> int:
-        """The largest number of cities whose layers fit the ranks' devices, with lengths and directions as here.
+        """Return the most cities with layers that fit the ranks' devices, for these lengths and directions.
 
-        Of several devices that is so if all kernels reach the memory of all.
+        With several devices this assumes that all kernels reach the memory of all.
         """
         sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
         room = self.room * self.devices
@@ -170,7 +170,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         return max(fitting, default=FEWEST_CITIES - 1)
 
     def _check_room(self) -> None:
-        """Refuse what the devices of all ranks cannot hold, before anything is allocated."""
+        """Refuse layers that the devices of all ranks cannot hold, before any allocation."""
         needed, room = bytes_needed(self.n, self.dtype.itemsize, self.directed), self.room * self.devices
         if needed > room:
             where = "the device" if self.devices == 1 else f"{self.devices} devices"
@@ -223,6 +223,6 @@ def check_cities(n: int) -> None:
 
 
 def heuristic_tour(distances: np.ndarray) -> np.ndarray:
-    """The best nearest-neighbour tour, from every city; distances need not be symmetric."""
+    """Return the best nearest-neighbour tour of all start cities; distances need not be symmetric."""
     tours = [nearest_neighbour_tour(distances, first) for first in range(len(distances))]
     return min(tours, key=lambda tour: tour_length(distances, tour))

@@ -1,7 +1,7 @@
 """Held and Karp's recursion on the generic engine: a launch for every size of sets, up to all cities, as in the paper.
 
 By `core.search.dp.engine.waves` two layers are on the device. The paper's own mapping (`oconnell2014`, section IV.C.3)
-computes "a new vector" in each launch, and all of them go to the host. Both find the same of equal tours.
+computes "a new vector" in each launch, and all of them go to the host. Of equal tours both find the same.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class SubsetWaves(Waves):
 class HeldKarpByWaves:
     """A shortest tour from layers of sets of all sizes.
 
-    It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the cities that are
-    left. With the published mapping these are cells on the host; else the same problem without the cities traced so
-    far is computed, which has half the sets of the one before it. Two layers may take ``room`` bytes of the device; the
+    It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the remaining
+    cities. With the published mapping these are cells on the host; else the same problem without the cities traced so
+    far is computed, with half the sets of the one before. Two layers may take ``room`` bytes of the device; the
     engine checks the published mapping.
     """
 
@@ -104,7 +104,7 @@ class HeldKarpByWaves:
         return HeldKarpAnswer(length, np.array(tour, np.int64), found.streamed_bytes)
 
     def _path_lengths(self, cities: list[int], cells: HostCells | None) -> np.ndarray:
-        """Lengths of the shortest paths from city 0 through these cities that end at each of them."""
+        """Return the lengths of the shortest paths from city 0 through these cities that end at each of them."""
         if cells is not None:
             start = rank_of([city - 1 for city in cities]) * len(cities)
             return cells.wave(len(cities) - 1)[start : start + len(cities)].astype(np.int64)

@@ -21,16 +21,16 @@ FIRST_BUDGET = 1 << 12
 GROWTH = 2
 """Factor by which the nodes of a launch grow at most."""
 SLICE_SECONDS = 0.25
-"""About how long a launch takes, so that limits hold and progress shows."""
+"""Approximate duration of a launch in seconds, for time limits and progress."""
 FIELDS = ("place", "numbers", "taken", "best")
-"""Of `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState`: what a state has."""
+"""Fields of `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` in a checkpoint."""
 
 
 class KnapsackBranchAndBound:
     """Branch and bound on one instance, by one lane of one device.
 
-    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. Nothing
-    is known about the time: instances of a thousand items take microseconds or for ever.
+    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. The
+    time is unpredictable: instances of a thousand items take microseconds or years.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class KnapsackBranchAndBound:
         A `cluster.Communicator` of one rank.
     instance : Knapsack
     most_nodes
-        Where the search gives up; None: never.
+        Largest number of nodes; None for no limit.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class KnapsackBranchAndBound:
         self.search = kernels.KnapsackTreeState(*(backend.allocate(*size) for size in sizes))
 
     work = None
-    """Nodes of a run: nobody knows before."""
+    """Number of nodes of a run, which is not known before."""
     work_unit = "nodes"
 
     def warm_up(self) -> None:
@@ -76,7 +76,7 @@ class KnapsackBranchAndBound:
             self._explore(0)
 
     def _put(self, state: Checkpoint | None) -> None:
-        """Put the search where a checkpoint has it; None: before its first node."""
+        """Set the search to a checkpoint; None: to its first node."""
         if state is None:
             place, nothing = (
                 np.array([0, self.instance.capacity, 0], np.int32),

@@ -1,10 +1,9 @@
 """Checkpoint of a knapsack table: rows of values, and the decided items.
 
-See `core.search.dp.engine.checkpoints`: behind a row the table goes on over the other items, and when they are traced a
-smaller knapsack is left, with the items before the row and the capacity that the others leave them. Whether an item is
-taken depends on the items before it alone, so the selection is that of a single table. A row is one of all capacities,
-whoever computed it: two ranks, which have half of the items each where no state is kept, share the capacities here as
-more of them do.
+See `core.search.dp.engine.checkpoints`: after a row the table continues over the other items. When they are traced, a
+smaller knapsack is left, with the items before the row and the remaining capacity. The decision on an item depends only
+on the items before it, so the selection is that of a single table. A row has all capacities: with checkpoints two ranks
+share the capacities, as more ranks do, and do not have half of the items each.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class CheckpointedKnapsack:
     Attributes
     ----------
     undecided, capacity : int
-        The items that are not decided, which are the first ones, and the capacity that the others leave them.
+        Number of undecided items, which are the first ones, and the capacity left for them.
     rows : RowCheckpoints
         Rows after some of the undecided items, of the capacities up to ``capacity``.
     value : int
-        The largest, as soon as an item is decided.
+        The largest value, as soon as an item is decided.
     taken : (items,), u8
         1 for each decided item that is taken.
     """
@@ -57,7 +56,7 @@ class CheckpointedKnapsack:
         self.start(self.search.table if is_whole else None)
 
     def start(self, table: KnapsackTable | None) -> None:
-        """Begin with a table; None: with that of the undecided items behind the last row."""
+        """Begin with a table; None: with that of the undecided items after the last row."""
         self.first, above = self.rows.last
         self.at = 0
         self.table = table or self.search.table_of(self.first, self.undecided, self.capacity, above)
@@ -123,7 +122,7 @@ class CheckpointedKnapsack:
         yield from RowCheckpoints.layout(state, undecided, left + 1, self.dtype)
 
     def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None, int]:
-        """The largest value, the instance's items that are taken if they are wanted, and the streamed bytes."""
+        """Return the largest value, the selected items of the instance if requested, and the streamed bytes."""
         if not self.trace:
             return self.value, None, 0
         chosen = np.zeros(self.search.instance.n, bool)

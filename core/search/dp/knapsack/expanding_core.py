@@ -17,10 +17,10 @@ from core.search.run import Step, SynchronousRun, execute
 from core.search.stop import BatchSizes, Stop
 
 ROOM, CHANGES = 1 << 12, 1 << 14
-"""States and changes that there is room for at first."""
+"""Initial capacity for states and for changes."""
 MOST_CHANGES = 1 << 28
 BATCH = 256
-"""Items of a launch at first."""
+"""Items of the first launch."""
 
 
 class KnapsackCore:
@@ -68,7 +68,7 @@ class KnapsackCore:
             self._make_room(ROOM, CHANGES)
 
     work = None
-    """States of a run: nobody knows before."""
+    """Number of states of a run, which is not known before."""
     work_unit = "states"
 
     def _make_room(self, room: int, changes: int) -> None:
@@ -87,7 +87,7 @@ class KnapsackCore:
         self.backend.write(self.states.nodes, np.zeros(2 * self.room, np.int32))
 
     def _grow(self) -> None:
-        """Double the room of the list that is too short, and keep what it has."""
+        """Double the list that is too short, and keep its content."""
         old, room, changes = self.states, self.room, self.changes
         place = self.backend.download(old.place)
         count, side = int(place[kernels.COUNT]), int(place[kernels.SIDE])

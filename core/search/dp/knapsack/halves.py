@@ -1,8 +1,8 @@
 """A knapsack on two ranks: each has a table of half of the items, and one of them gives the other a row at the end.
 
-Sharing out the capacities of one table instead, a rank would read as many cells of the other's in every pass as the
-pass's two items weigh: with items of up to 30 % of the capacity, as the paper draws them, more bytes than two GPUs'
-link carries in the time of the pass.
+If ranks shared the capacities of one table instead, a rank would read as many cells of the other in every pass as the
+pass's two items weigh. With items of up to 30 % of the capacity, as the paper draws them, these are more bytes than the
+link between two GPUs carries in the time of the pass.
 
 The kernels and why the selection is that of a single table: `core.kernels.dp.knapsack_halves`.
 """
@@ -22,15 +22,15 @@ ItemHalves = tuple[KnapsackPart, KnapsackPart]
 PIECE = 1 << 26
 """Cells of a message, at most: communicators count its bytes in 31 bits."""
 CELLS_OF_A_LAUNCH = {True: 1 << 20, False: 1 << 13}
-"""Cells that a wide device and a core compute in the time of an empty launch."""
+"""Cells that a wide device (True) and a core (False) compute in the time of an empty launch."""
 TEAMS = 1024
-"""Of a search for the largest sum, at most: as many numbers come to the host."""
+"""Most teams of a search for the largest sum; each sends a number to the host."""
 FEW = 1024
-"""Splits that one team traces; of more the whole device drops some, an item after the other."""
+"""Most splits that one team traces; of more, the whole device drops some, item by item."""
 
 
 def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool) -> ItemHalves:
-    """Cut items, which are in order of weight, where both halves take as long; see `KnapsackTableItems.of`."""
+    """Cut items, which are in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
     launch = CELLS_OF_A_LAUNCH[wide]
     low, high = 0, len(numbers)
     while low < high:
@@ -76,7 +76,7 @@ class KnapsackHalf:
             self.trace_few(self.table.nothing, self.table.passes, 0)
 
     def meet(self, ranks: Any, together: Any, trace: bool) -> tuple[int, np.ndarray | None]:
-        """The largest value, and with ``trace`` which of this rank's items are chosen; when all passes are queued."""
+        """Return the largest value, and with ``trace`` the chosen items of this rank; all passes must be queued."""
         table, row = self.table, self.lighter
         for start in range(row.lowest, row.highest + 1, PIECE):
             count = min(PIECE, row.highest + 1 - start)
@@ -117,7 +117,7 @@ class KnapsackHalf:
         return int(backend.download(best).max())
 
     def mark(self, value: int) -> int:
-        """Mark the splits that reach a value; how many there are."""
+        """Mark the splits that reach a value and return their number."""
         backend, table = self.table.backend, self.table
         if self.splits is None:
             items = 2 * table.passes
@@ -151,7 +151,7 @@ class KnapsackHalf:
                 self.narrow(kept, first, first + passes)
 
     def trace_few(self, kept: Any, first: int, count: int) -> None:
-        """Decide the items of the passes in ``kept``, of which ``first`` is the earliest, by a list of splits."""
+        """Decide the items of the passes in ``kept``, from pass ``first`` on, by a list of splits."""
         table = self.table
         decisions = DecisionBits(kept, table.words, table.passes)
         table.backend.launch(

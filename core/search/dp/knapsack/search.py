@@ -40,7 +40,7 @@ class Selection(Digested):
     value : int
         The largest value that fits.
     weight : int or None
-        Of the selection; None if it was not traced.
+        Weight of the selection; None if it was not traced.
     chosen : ndarray, shape (n,), bool, or None
         One selection of that value, by item number; None if it was not traced.
     optimal : bool
@@ -95,7 +95,7 @@ class KnapsackSearch(TableSearch[Selection]):
 
     Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
     (`core.search.dp.knapsack.halves`). More than two share the capacities of one table: after every pass, two items, a
-    rank sees the cells to its left that the next one reads, in memory that they share or by messages. The trace goes
+    rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace goes
     from the rank of the largest capacities to that of the smallest in two integers.
 
     Parameters
@@ -103,11 +103,11 @@ class KnapsackSearch(TableSearch[Selection]):
     backend
         A `backends.launch.Backend`.
     communicator
-        A `cluster.Communicator` that says how ranks share the work; see `run`.
+        A `cluster.Communicator` of the ranks that share the work; see `run`.
     instance : Knapsack
     tiling
         ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
-        ``published``: the paper's own mapping, a launch for every diagonal, whose cells go to the host.
+        ``published``: the paper's own mapping, a launch for every diagonal, with all cells copied to the host.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`.
     team_size
@@ -170,7 +170,7 @@ class KnapsackSearch(TableSearch[Selection]):
         self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """The table of the items ``first`` to ``end`` - 1 below the row ``above``, whose capacities all ranks share."""
+        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``; ranks share its capacities."""
         instance, cut, size = self.instance, self.cut, self.communicator.size
         before = weight_of(instance, self.items[:first])
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))
@@ -200,7 +200,7 @@ class KnapsackSearch(TableSearch[Selection]):
         table.make_rows(self.backend.collectives(self.communicator))
         with self.backend.warming_up():
             for tracing in (False, True):
-                table.begin()  # a pass goes on where the one before it ended, and there may be only one
+                table.begin()  # a pass continues where the one before it ended, and there may be only one
                 table.launch_pass(table.nothing, 1, 0, tracing, empty=True)
             table.follow(table.nothing, table.passes)
             if self.half is not None:
@@ -243,7 +243,7 @@ class KnapsackSearch(TableSearch[Selection]):
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
     def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
-        """The items that are chosen, as far as this rank finds out, and the capacity that they leave."""
+        """Return the chosen items of this rank, and the remaining capacity."""
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
@@ -255,7 +255,7 @@ def weight_of(instance: Knapsack, items: np.ndarray) -> int:
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Bounds of the ranks' parts of a row, in whole blocks; the last ranks have none if there are few cells."""
+    """Return bounds of the ranks' parts of a row, in whole blocks; the last ranks have none if there are few cells."""
     blocks = cells // block
     sharing = max(1, min(ranks, cells // least))
     return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]

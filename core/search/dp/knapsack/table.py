@@ -16,16 +16,16 @@ TEAM_SIZE = 128
 BLOCKS = 256
 """Neighbouring blocks of a team of one lane."""
 BATCH = 64
-"""Passes between two reports of progress: what is queued in between runs without the host."""
+"""Passes between two reports of progress; they run without the host."""
 LEAST_PART = {True: 1 << 22, False: 1 << 16}
-"""Cells of a part at least, of a wide device and of a core: of fewer a pass takes less time than a meeting after it."""
+"""Fewest cells of a part, of a wide device and of a core: with fewer a pass takes less time than synchronising."""
 
 ItemCallback = Callable[[int], None]
 """Called with the number of items that are done."""
 
 
 def value_type(instance: Any) -> Any:
-    """The language's type of a cell."""
+    """Return the language's type of a cell."""
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -91,8 +91,8 @@ class KnapsackPart(NamedTuple):
     def cells_that_matter(self) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
 
-        Above the weight of all items so far nothing changes any more, and the trace comes down from the lowest cell
-        that is wanted by no more than the weight of the items after the pass's first.
+        Above the weight of all items so far no value changes. The trace starts at the lowest requested cell and goes
+        down by at most the weight of the items after the pass's first.
         """
         sums = np.concatenate([[0], np.cumsum(self.items.weights)])
         high = np.minimum(self.before + sums[::2], self.highest)
@@ -109,7 +109,7 @@ class KnapsackPart(NamedTuple):
 class KnapsackTable:
     """The passes over some items, ready to be repeated.
 
-    A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r of those that share the table
+    A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r
     computes cells bounds[r] to bounds[r + 1] - 1. See `core.search.dp.engine.decisions.DecisionRows` for room and
     folder.
     """
@@ -158,7 +158,7 @@ class KnapsackTable:
         self.advance(0, self.passes, progress)
 
     def start(self, together: Any, trace: bool) -> None:
-        """Queue what comes before the first pass; ``together`` are the collectives of the ranks that share it."""
+        """Queue the work before the first pass; ``together`` are the collectives of the ranks that share it."""
         self.make_rows(together)
         self.traces = trace
         if trace and self.rows is None:
@@ -194,7 +194,7 @@ class KnapsackTable:
                 progress(max(2 * first - self.items.spare, 0))
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
-        """The row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
+        """Return the row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
 
         Its cells from ``low[passes]`` on are those of the table; those before are not used.
         """
@@ -213,7 +213,7 @@ class KnapsackTable:
         self.rows = None
 
     def make_rows(self, together: Any) -> None:
-        """Take memory for two rows of values, unless it is there for the same ranks."""
+        """Allocate memory for two rows of values, unless it exists for the same ranks."""
         if self.row and (self.bounds is None or self.together is together):
             return
         self.together = together
@@ -253,7 +253,7 @@ class KnapsackTable:
         )  # fmt: skip
 
     def _replay(self, kept: Any, passes_kept: int, first: int, end: int) -> None:
-        """Queue passes as recorded sequences of two, there and back between the two rows of values."""
+        """Queue passes as recorded sequences of two, alternating between the two rows of values."""
         parity, trace = first % 2, self.traces
         for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
             if times == 0:
@@ -285,11 +285,11 @@ class KnapsackTable:
         self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
 
     def trace_from(self, cell: int) -> np.ndarray:
-        """Trace from a cell of the last row, or from any larger one: all decisions beyond it are alike."""
+        """Trace from a cell of the last row; all decisions beyond the row's end are equal."""
         return self.follow_all(np.array([2 * self.passes - 1, cell], np.int32))
 
     def follow_all(self, state: np.ndarray) -> np.ndarray:
-        """Trace from this item and cell as far as cells are this rank's; return the item and cell reached."""
+        """Trace from this item and cell through this rank's cells; return the item and cell reached."""
         assert self.rows is not None
         self.backend.write(self.trace, state)
         for first, _, kept in self.rows.chunks_backwards():
@@ -297,5 +297,5 @@ class KnapsackTable:
         return np.asarray(self.backend.download(self.trace))
 
     def selected(self) -> np.ndarray:
-        """The items chosen: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
+        """Return the chosen items: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
         return np.asarray(self.backend.download(self.chosen))[self.items.spare :]

@@ -15,7 +15,7 @@ from core.search.dp.knapsack.table import value_type
 
 
 def smallest(instance: Knapsack) -> Knapsack:
-    """Two items, with values of the same type: programs are compiled from it."""
+    """Return an instance of two items with values of the same type, from which programs are compiled."""
     value = 1 if value_type(instance) is u32 else 2**32 - 1
     return Knapsack("two items", np.ones(2, int), np.full(2, value), 2)
 
@@ -57,10 +57,10 @@ class KnapsackWaves(Waves):
 class KnapsackDiagonals(Diagonals):
     """The best values of the first items within all capacities, with a lane for each item.
 
-    Items come in the suite's order, by weight and then by number, of which its rule for ties speaks. Those that do not
-    fit, or are worth nothing, change no cell. The diagonal of an item i and a capacity j follows from those before it
-    back to j minus the heaviest weight, so the device keeps one more than that weight; the paper keeps all "until the
-    halfway point".
+    Items are in the project's order, by weight and then by number, on which its rule for ties is based. Items that do
+    not fit, or are worth nothing, change no cell. The diagonal of an item i and a capacity j follows from those before
+    it back to j minus the heaviest weight, so the device keeps one more than that weight; the paper keeps all "until
+    the halfway point".
     """
 
     cell: Any = packed_value
@@ -83,7 +83,7 @@ class KnapsackDiagonals(Diagonals):
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
     def chosen(self, result: WaveResult) -> np.ndarray | None:
-        """The selection, if cells were kept: from the last item on, each is taken where that is worth more."""
+        """Return the selection, if cells were kept: from the last item on, each is taken if that is worth more."""
         cells = result.cells
         if cells is None:
             return None
@@ -97,5 +97,5 @@ class KnapsackDiagonals(Diagonals):
 
 
 def problem_of(tiling: str, instance: Knapsack, items: np.ndarray) -> KnapsackWaves | KnapsackDiagonals:
-    """The recurrence of a knapsack, or of its items that are worth taking."""
+    """Return the recurrence of a knapsack, or of its useful items."""
     return KnapsackDiagonals(instance) if tiling == "published" else KnapsackWaves(instance, items)

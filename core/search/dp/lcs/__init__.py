@@ -1,5 +1,8 @@
 """Longest common subsequence of two byte strings: bit-parallel table, trace, ranks and checkpoints.
 
+`LongestCommonSubsequence` computes an `LcsTable`, two that meet in the middle, or blocks that fit memory, and returns a
+`CommonSubsequence`.
+
 Other packages import `search`.
 Strings and their scorer belong to `core.problems`, kernels to `core.kernels.dp`.
 """

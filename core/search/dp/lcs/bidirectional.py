@@ -2,10 +2,10 @@
 
 Hirschberg (CACM 18(6), 1975) joins the table of the first rows with that of the last, computed backwards: on any line
 that cuts the table into an upper left and a lower right part, the largest sum of both is the length. Here the line is
-where the wave of `core.kernels.dp.lcs` is when half of the work is done: a stair that goes up a slope from strip to
-strip. So one wave comes from each end, both end at the same time, each with half of the launches, and nobody says
-anything to the other before. A row in the middle would leave each with half of the rows but all of the way from strip
-to strip, which is half of the time of a table that one GPU computes at its ease.
+the place of the wave of `core.kernels.dp.lcs` when half of the work is done: a stair that rises from strip to strip. So
+one wave comes from each end, both end at the same time, each with half of the launches, without earlier communication.
+With a row in the middle each wave would have half of the rows but all strips to pass, which is half of the time of a
+table that one GPU computes easily.
 
 Half of the ranks share each wave: columns in strips, carries from rank to rank.
 """
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class Stair(NamedTuple):
-    """The line between what the wave from the upper left computes and what the one from the lower right does.
+    """Line between the cells of the wave from the upper left and those of the wave from the lower right.
 
-    There are ``batches`` of rows and ``strips`` of so many words of columns. The first wave computes the first
+    There are ``batches`` of rows and ``strips`` of columns. The first wave computes the first
     ``reach - s * slope`` batches of strip s, or none or all of them.
     """
 
@@ -53,12 +53,12 @@ class Stair(NamedTuple):
         return np.clip(self.reach - self.slope * np.arange(self.strips), 0, self.batches)
 
     def from_end(self) -> Stair:
-        """The same line as the other wave sees it, which numbers strips and batches from the end."""
+        """Return the same line for the other wave, which numbers strips and batches from the end."""
         return self._replace(reach=self.batches - self.reach + self.slope * (self.strips - 1))
 
     @classmethod
     def sharing(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
-        """The line that shares the work out as ``first`` to ``second``."""
+        """Return the line that divides the work as ``first`` to ``second``."""
         low, high = 0, batches + slope * (strips - 1)
         while low < high:
             middle = (low + high) // 2
@@ -81,7 +81,7 @@ class WavePart(NamedTuple):
 
 
 def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
-    """The part of a rank among at least two; None: there are more ranks than strips for them."""
+    """Return the part of a rank among at least two; None if it has no strip."""
     ahead = size - size // 2
     from_end = rank >= ahead
     begin, sharing = (ahead, size - ahead) if from_end else (0, ahead)
@@ -94,7 +94,7 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
 
 
 class BidirectionalLcs:
-    """A table of which the length alone is wanted, by at least two ranks, ready to be repeated."""
+    """Search for the length alone by at least two ranks, ready to be repeated."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class BidirectionalLcs:
         return self.places.largest_sum(*pieces)
 
     def lay_out(self, table: LcsTable, part: WavePart, pieces: np.ndarray) -> None:
-        """Write what this rank knows of the line to its places: where its table grows along it."""
+        """Write this rank's part of the line: where its table grows along it."""
         places, stair = self.places, self.stair
         of_words, of_rises = pieces[::-1] if part.from_end else pieces
         first, end = part.first * stair.words, part.end * stair.words
@@ -183,8 +183,8 @@ class BidirectionalLcs:
 class StairPieces:
     """The pieces of a stair from its lower left end to its upper right one: words of columns, and batches of rows.
 
-    On the way to the right the first table grows where its row does, and the other one loses what it grows there. On
-    the way up it is the other way round. ``words`` has the places of all words from the left, and ``rises`` those of
+    To the right, the sum grows where the first table's row does, and shrinks where the other's does. Upwards it is the
+    other way round. ``words`` has the places of all words from the left, and ``rises`` those of
     the batches between one strip's end and the next one's, from below.
     """
 
@@ -198,7 +198,7 @@ class StairPieces:
         self.count = self.words.size + self.rises.size
 
     def largest_sum(self, more: np.ndarray, less: np.ndarray) -> int:
-        """The largest sum of both tables at any point of the line.
+        """Return the largest sum of both tables at any point of the line.
 
         The sum grows by 1 at the bits of ``more``, and shrinks at those of ``less``; both (count,), u64: a bit for each
         column or row of a piece.

@@ -1,9 +1,9 @@
 """Tracing a longest common subsequence in less memory than the bits of its table: block by block along the trace.
 
-The whole table is computed once, and of it some rows and the carries into some columns are kept. They cut it into
-blocks, and with the row above and the carries from the left any block can be computed again alone. Only those that
-the trace passes are, the last first, with all of their bits, so the trace is the one of the whole table. A block whose
-bits are still too many is cut in the same way.
+The whole table is computed once; some of its rows and the carries into some columns are kept. They cut it into blocks,
+and with the row above and the carries from the left any block can be computed again alone. Only the blocks on the trace
+are, the last first, with all of their bits, so the trace is the one of the whole table. A block with too many bits is
+cut in the same way.
 
 Checkpoints in place of Hirschberg's division (CACM 18(6), 1975), which finds another of several equal subsequences and
 computes the table about twice: here it is once, and some 2 / sqrt(blocks) of it again.
@@ -47,7 +47,7 @@ class LcsBlockTable:
             self.carries[strip * shape.strip_columns] = table.entering(strip)
 
     def around(self, row: int, column: int) -> tuple[int, int, LcsBlock]:
-        """The first row and column of the block that ends at a cell, and the block; both at least 1."""
+        """Return the first row and column, both at least 1, of the block that ends at a cell, and the block."""
         above = max((k for k in self.rows if k < row), default=0)
         left = max((k for k in self.carries if k < column), default=0)
         words = slice(left // COLUMNS, -(-column // COLUMNS))
@@ -91,7 +91,7 @@ class LcsBlockTracer:
         return layout.fits_launches(self.room) and layout.kept_bytes <= self.most_bytes
 
     def marked(self, block: LcsBlock, layout: LcsTableLayout) -> LcsBlockTable:
-        """The block's table, cut into parts that fit as far as there is memory for the marks."""
+        """Return the block's table, cut into parts that fit if there is memory for the marks."""
         strip = layout.shape.strip_columns
         stretch, group = self.halved(layout.batches, layout.shape.strips, strip)  # at least once: it must get smaller
         while not self.fits(stretch * ROWS, group * strip):
@@ -102,7 +102,7 @@ class LcsBlockTracer:
         return LcsBlockTable(self, block, layout, stretch, group)
 
     def halved(self, stretch: int, group: int, strip: int) -> tuple[int, int]:
-        """Half of the longer side of a part, or of its columns if they are too many for a launch."""
+        """Halve the longer side of a part, or its columns if they are too many for a launch."""
         rows, columns = stretch * ROWS, group * strip
         by_columns = columns >= rows or not self.layout(rows, columns).fits_launches(self.room)
         if group > 1 and (by_columns or stretch == 1):

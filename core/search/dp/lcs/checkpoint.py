@@ -1,10 +1,10 @@
 """Longest common subsequence with checkpoints: the table in stretches of rows, one for each pause.
 
-Lanes go through a table as a wave, so there is no whole row before its end. A run that keeps states cuts the table:
-each stretch is a table of its own, below the last row of the one before. Rows are kept without bits, which would be
-too many for a state, and the trace computes the stretches that it comes through again, as far as it has columns left:
-about half of the table for strings that are alike. So such a run costs about twice as much with a trace, and without
-one what the waves cost that begin and end with each stretch. Its ranks share the columns in both cases.
+Lanes compute a table as a wave, so no row is complete before its end. A run with checkpoints cuts the table: each
+stretch is a separate table below the last row of the one before. Rows are kept without bits, which would be too many
+for a state. The trace computes its stretches again, up to its column: about half of the table for similar strings. So
+with a trace such a run costs about twice as much; without one, it adds the start and end of the wave of each stretch.
+Ranks share the columns in both cases.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.search.run import Step, SynchronousRun
 FILLS = 4
 """Least ratio of the launches of a stretch to those that its wave takes to begin."""
 LAUNCHES = 64
-"""Of a core, for each stretch."""
+"""Launches of a core for each stretch."""
 LONGER = 4
 """A trace takes up to this multiple of the rows between two pauses as one stretch."""
 TRACE, PAIRS = "trace", "pairs"
@@ -38,10 +38,10 @@ class CheckpointedLcs:
     rows : RowCheckpoints
         Rows of the table, by words of columns, before the last one that is traced.
     trace : (4,), i64
-        Where the trace is (see `core.kernels.dp.lcs`), with the number of pairs that are left; it begins at the last
-        cell, with none.
+        Position of the trace (see `core.kernels.dp.lcs`), with the number of pairs left; it begins at the last cell,
+        with none.
     pairs : (count, 2), i64
-        Those that it has found, ascending.
+        Pairs that the trace has found, ascending.
     is_known : bool
         True if the length is known, so that the trace has begun.
     """
@@ -64,7 +64,7 @@ class CheckpointedLcs:
 
     @property
     def is_over(self) -> bool:
-        """True if the length is known, and the trace, if it is wanted, at its end."""
+        """True if the length is known and the trace, if requested, at its end."""
         is_at_end = 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
         return self.is_known and (is_at_end or not self.is_traced)
 
@@ -117,7 +117,7 @@ class CheckpointedLcs:
     # --- stretches ---
 
     def advance(self, most: int, stretch: int) -> int:
-        """Compute a stretch of rows up to ``most``, and keep the last; return their number."""
+        """Compute a stretch of rows up to ``most`` and keep the last one; return the number of rows."""
         place, above = self.rows.last
         end = min(most, place + stretch)
         part = self.of_columns(int(self.trace[COLUMN]))
@@ -136,7 +136,7 @@ class CheckpointedLcs:
         return end - place
 
     def follow(self) -> int:
-        """Trace the rows behind the last one that is kept; return their number."""
+        """Trace the rows after the last kept one; return the number of rows."""
         self.table = None  # the trace needs its memory
         place, above = self.rows.last
         end, column, grows, left = (int(number) for number in self.trace)

@@ -54,13 +54,13 @@ class CommonSubsequence:
     Attributes
     ----------
     length
-        Of a longest common subsequence.
+        Length of a longest common subsequence.
     pairs : None or (length, 2), i64
         The positions of its letters in both strings, ascending.
     method
         Name of the method of the trace.
     cells
-        Of the table, len(a) * len(b); a trace in linear space computes some of them again.
+        Cells of the table, len(a) * len(b); a trace in linear space computes some of them again.
     streamed_bytes
         Bits that left the device during the run.
     """
@@ -85,7 +85,7 @@ class CommonSubsequence:
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     """The search over one pair of strings.
 
-    For a subsequence the ranks share the columns, and hand carries from left to right. For the length alone they come
+    For a subsequence the ranks share the columns, and pass carries from left to right. For the length alone they come
     from both ends of the strings (`core.search.dp.lcs.bidirectional`).
 
     Parameters
@@ -97,15 +97,15 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     tiling
         ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
         the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`). ``published``: the paper's own
-        mapping, whose cells go to the host (see `core.search.dp.engine.published`).
+        mapping, with all cells copied to the host (see `core.search.dp.engine.published`).
     room
-        Bytes of device memory for what a trace needs; by default half of the device's memory.
+        Bytes of device memory for the bits of a trace; by default half of the device's memory.
     folder
-        Folder for what does not fit (see `core.search.dp.engine.decisions`). Without one, a pair of strings
-        whose bits fit neither the room nor half of the host's memory is traced block by block
+        Folder for bits that do not fit (see `core.search.dp.engine.decisions`). Without one, a table with bits that fit
+        neither the device memory nor half of the host's memory is traced block by block
         (`core.search.dp.lcs.blocks`).
     shape
-        In place of the one that is chosen for the whole table.
+        Launch shape instead of the chosen one.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     Notes
     -----
-    The trace goes left where that keeps the length, else up, else it takes the matched pair: one subsequence on all
+    The trace goes left if that keeps the length, else up, else it takes the matched pair: one subsequence on all
     backends, over any number of ranks and in any memory.
     """
 
@@ -154,7 +154,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.both_ends: BidirectionalLcs | None = None
 
     def warm_up(self, trace: bool = True) -> None:
-        """Compile what a run needs, by a table of the first rows; the time counts as the backend's compilation.
+        """Compile all programs of a run with a table of the first rows; the time counts as the backend's compilation.
 
         All columns take part, because their number and their letters choose the program; by diagonals neither does.
         """
@@ -231,7 +231,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return row[first : first + -(-self.columns // COLUMNS)]
 
     def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
-        """The search over some rows, below the one above them, and the first columns."""
+        """Return the search over some rows, below the row above them, and the first columns."""
         part = LongestCommonSubsequence(
             self.backend, self.communicator, self.a[first:end], self.b[:columns],
             room=self.given_room, folder=self.folder, shape=self.shape,
@@ -240,7 +240,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return part
 
     def whole_table(self, keep: int) -> LcsTable:
-        """The table of all rows and this rank's columns; its memory is taken once."""
+        """Return the table of all rows and this rank's columns; its memory is allocated once."""
         if keep not in self.whole:
             self.free_tables()
             self.whole[keep] = LcsTable(
@@ -290,13 +290,13 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return every, reached, is_kept
 
     def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
-        """The whole table, with all of its bits, and what traces it."""
+        """Return the whole table with all of its bits, and its tracer."""
         table = self.whole_table(EVERY_ROW)
         table.compute(progress, self.neighbours(ranks, table.layout))
         return table, table, table.trace
 
     def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsBlockTracer, Follow]:
-        """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
+        """Return the whole table with some rows and carries kept, and a tracer of its blocks."""
         blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.free_tables()
         marked = blocks.marked(self.own(), self.layout(NO_ROWS, strips=blocks.strips))
@@ -307,14 +307,14 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
 
 def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
-    """First and number of this rank's columns, whole words."""
+    """Return the first of this rank's columns and their number, in whole words."""
     words = -(-columns // COLUMNS)
     begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))
     return begin * COLUMNS, max(0, min(columns, end * COLUMNS) - begin * COLUMNS)
 
 
 def host_bytes() -> int:
-    """Bytes of the host's memory that bits may take: half of it."""
+    """Return the bytes of host memory for bits: half of it."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 

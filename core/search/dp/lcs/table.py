@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 from core.kernels.dp.lcs import Pipeline
 
 LAUNCHES_PER_STRIP = 8
-"""Of cores, for each strip of all ranks: the wave comes to the next one in such a part of the time of one."""
+"""Launches of cores for each strip of all ranks; the wave reaches the next strip after one of them."""
 SIZE_OF_LAUNCH = 64 << 20
 """Bytes of kept bits that one launch should not exceed by much."""
 
@@ -38,7 +38,7 @@ class LcsLaunchShape(NamedTuple):
         return 1 + -(-(self.lanes - 1) // self.steps)
 
     def launches(self, batches: int, strip: int) -> int:
-        """Launches until a strip has done ``batches`` batches."""
+        """Return the number of launches until a strip has done ``batches`` batches."""
         return -(-(batches + self.lanes - 1) // self.steps) + self.delay * strip
 
     @property
@@ -55,8 +55,8 @@ def shape_for(
 ) -> LcsLaunchShape:
     """Choose a shape for a number of words of columns and batches of rows.
 
-    The bits of all rows may take ``room`` bytes of the device; None: they are not kept. There are at least ``strips``
-    strips, if there are as many words, and ``ranks`` such tables side by side.
+    The bits of all rows may take ``room`` bytes of the device; with None they are not kept. There are at least
+    ``strips`` strips, if there are as many words, and ``ranks`` such tables side by side.
     """
     if capabilities.lanes_resident > 1:
         lanes = min(32, capabilities.max_team_size)
@@ -79,7 +79,8 @@ def shape_for(
 class LcsTableLayout(NamedTuple):
     """Order of work on the rows and columns of a table.
 
-    ``reach`` and ``slope`` end strips above the last row (see `core.kernels.dp.lcs.Pipeline`); None: they all have it.
+    ``reach`` and ``slope`` end strips above the last row (see `core.kernels.dp.lcs.Pipeline`); with None all strips
+    have all rows.
     """
 
     shape: LcsLaunchShape
@@ -88,7 +89,7 @@ class LcsTableLayout(NamedTuple):
     slope: int = 0
 
     def batches_of(self, strip: int) -> int:
-        """Number of its batches that a strip computes."""
+        """Return the number of batches that a strip computes."""
         reach = self.batches if self.reach is None else self.reach
         return min(max(reach - strip * self.slope, 0), self.batches)
 
@@ -132,13 +133,13 @@ def layout_for(
 
 
 LETTERS = (8, 32, 128, 257)
-"""Numbers of letters for which kernels are compiled; one letter stands for all that are not in b."""
+"""Numbers of letters for which kernels are compiled; all letters that are not in b count as one."""
 STAGED_LETTERS = 32
 """Most letters with which the masks of a team lie in its shared memory."""
 TRACE_LANES = 64
-"""About as many rows as a trace passes in one word of columns."""
+"""Lanes of a trace: about the rows that it passes in one word of columns."""
 MESSAGES = 64
-"""Messages in which a rank sends the carries of a table, at most one for each launch."""
+"""Number of messages with the carries of a table, at most one for each launch."""
 REPETITIONS = 64
 """Devices repeat launches fastest in multiples of this number."""
 PROGRESS_REPORTS = 16
@@ -147,7 +148,7 @@ LARGEST_INDEX = 2**31 - 1
 
 
 def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
-    """Batches of carries in a message: the most that any rank wants; all ranks call this."""
+    """Return the batches of carries in a message: the largest number of any rank; all ranks call this."""
     launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
     if launches > REPETITIONS // 2:
         launches = -(-launches // REPETITIONS) * REPETITIONS
@@ -167,7 +168,7 @@ class CarryRanks(NamedTuple):
 
 
 class Alphabet:
-    """The letters of ``b``, numbered; one more number is of all that ``b`` has not, and of no row."""
+    """The letters of ``b``, numbered; one more number is for all other letters, and for padding."""
 
     def __init__(self, b: np.ndarray) -> None:
         self.letters = np.unique(b)
@@ -176,7 +177,7 @@ class Alphabet:
         self.numbers[self.letters] = np.arange(self.letters.size)
 
     def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
-        """The numbers of the letters of all rows of ``batches``, two to a word: (16 * batches,), u32.
+        """Return the numbers of the letters of all rows of ``batches``, two to a word: (16 * batches,), u32.
 
         ``from_end`` begins with the last row, behind those that fill up the last batch.
         """
@@ -185,7 +186,7 @@ class Alphabet:
         return np.ascontiguousarray(padded[::-1] if from_end else padded).view(np.uint32)
 
     def masks(self, b: np.ndarray, words: int, from_end: bool = False) -> np.ndarray:
-        """Positions of every letter in ``words`` words of columns: (words, letters), u64.
+        """Return the positions of every letter in ``words`` words of columns: (words, letters), u64.
 
         ``from_end`` begins with the last column, behind those that fill up the last word.
         """
@@ -198,7 +199,7 @@ class Alphabet:
 
 
 class LcsBlock(NamedTuple):
-    """Rows, at least one, and columns of a table, and what enters them.
+    """Rows, at least one, and columns of a table, and the values that enter them.
 
     Above the first row is the row ``above``, by words of columns; None: of the empty string, of which no column grows.
     The carries ``entering`` the first column are words of 32 rows. ``from_end`` reads both strings from their ends.
@@ -255,7 +256,7 @@ class LcsTable:
             self.enter(block.entering)
 
     def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
-        """Take other rows, as many, by numbers of letters (`Alphabet.rows`), below another one."""
+        """Replace the rows by an equal number of others, by numbers of letters (`Alphabet.rows`), below another row."""
         self.first = first_row(self.first.size, above)
         self.backend.write(self.above, self.first)
         self.backend.write(self.bits.letters, letters)
@@ -267,7 +268,7 @@ class LcsTable:
     def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
         """Compute all rows, or those before the end of each strip; ``progress(done, all)`` counts launches.
 
-        Without ``neighbours``, what entered before enters again, at first nothing.
+        Without ``neighbours``, the earlier carries enter again, at first none.
         """
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
@@ -279,17 +280,17 @@ class LcsTable:
         self._launch(done, self.launches, progress)
 
     def enter(self, carries: np.ndarray) -> None:
-        """Let these carries enter the first column, a word of 32 rows each; none behind them."""
+        """Set the carries that enter the first column, a word of 32 rows each; later ones are 0."""
         padded = np.zeros(self.layout.batches, np.uint32)
         padded[: carries.size] = carries[: padded.size]
         self.backend.put(self.carries.edges, 0, padded)
 
     def entering(self, strip: int) -> np.ndarray:
-        """The carries that entered a strip; those of the strip behind the last left the table."""
+        """Return the carries that entered a strip; those of the strip after the last one left the table."""
         return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
-        """Messages, and the launches after which each is sent or received: when complete, and just before its use."""
+        """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
         stretch = -(-message // shape.steps)  # launches between two messages
         found: list[tuple[int, int, Callable[[], None]]] = []
@@ -306,11 +307,11 @@ class LcsTable:
             for begin in range(0, end, message):
                 receive = partial(together.receive, self.carries.edges, begin, min(message, end - begin), left)
                 found.append((begin // shape.steps, 1, receive))
-        # What is sent comes first, since a rank to the right may wait for it.
+        # Sending comes first, since a rank to the right may wait for it.
         return [(until, hand_over) for until, _, hand_over in sorted(found, key=lambda one: one[:2])]
 
     def _launch(self, row: int, end: int, progress: CountCallback | None) -> None:
-        """The launches up to ``end``, in recorded sequences: each up to the end of the chunk that it writes to."""
+        """Queue the launches up to ``end``, in recorded sequences, each up to the end of the chunk that it writes."""
         per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
         while row < end:
             until = min(end, (row // per_chunk + 1) * per_chunk)
@@ -329,7 +330,7 @@ class LcsTable:
                 progress(row, self.launches)
 
     def _sequence(self, buffer: Any, per_chunk: int) -> Any:
-        """A launch that keeps its bits in this buffer of ``per_chunk`` rows."""
+        """Return a recorded launch that keeps its bits in this buffer of ``per_chunk`` rows."""
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
@@ -343,11 +344,11 @@ class LcsTable:
         return self.sequences[id(buffer)]
 
     def row(self) -> np.ndarray:
-        """The row that each word has reached, 0 where it grows: (words of all lanes,), u64."""
+        """Return the row that each word has reached, 0 where it grows: (words of all lanes,), u64."""
         return np.asarray(self.backend.download(self.bits.row))
 
     def rises(self, boundaries: int) -> np.ndarray:
-        """Rises where a strip ends before the one to its right, of the first strips: (batches,), u32."""
+        """Return the rises where each of the first strips ends before its right neighbour: (batches,), u32."""
         if self.collected is None:
             self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes
@@ -362,7 +363,7 @@ class LcsTable:
     def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace from a cell to the first column or above the first row.
 
-        ``state`` has as many pairs left as there can be in this table at most (see `core.kernels.dp.lcs`). Return the
+        ``state`` has at most as many pairs left as this table can have (see `core.kernels.dp.lcs`). Return the
         matched positions, ascending, (count, 2), i64, and the place that it reaches.
         """
         if self.kept is None:
@@ -381,7 +382,7 @@ class LcsTable:
 
 
 def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
-    """The row above a table, of ``words`` words; it does not grow where it is not given."""
+    """Return the row above a table, of ``words`` words; by default it does not grow."""
     first = np.full(words, 2**64 - 1, np.uint64)
     if above is not None:
         first[: above.size] = above

@@ -9,7 +9,7 @@ from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, 
 from core.search.dp.engine.recurrences import Diagonals, Grid, WaveResult, WaveRing
 
 ABOVE, BESIDE = 256, 257
-"""Letters of the padding, which are equal to no letter and not to each other."""
+"""Letters of the padding, unequal to all letters and to each other."""
 
 
 class LcsGrid(Grid):
@@ -52,7 +52,7 @@ class LcsDiagonals(Diagonals):
         return self.across.size, self.down.size
 
     def lie(self, ring: WaveRing) -> None:
-        """Pad the strings: lanes read letters before they are in the table and after they have left it."""
+        """Pad the strings, since lanes read letters before they enter the table and after they leave it."""
         across = np.full(ring.lanes, BESIDE, np.uint16)
         across[: self.across.size] = self.across
         start = ring.lanes - 1
@@ -61,7 +61,7 @@ class LcsDiagonals(Diagonals):
         self.data = PaddedStrings(across, down, start)
 
     def pairs(self, result: WaveResult) -> np.ndarray | None:
-        """Matched positions from the cells, if they were kept: left where that keeps the length, else up, else both."""
+        """Return matched positions from the cells, if kept: left if that keeps the length, else up, else both."""
         lanes, length = self.sides()
         cells = result.cells
         if cells is None:
