@@ -40,11 +40,11 @@ def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[Placed
 
 
 def find_series(exhibit: Exhibit, record: Record) -> Series | None:
-    """The series of an exhibit that a run belongs to: of several, the one that asks for most; None without any."""
+    """Return the series that a run belongs to, of several the one with most options, then hosts; None without any."""
     if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
         return None
     suitable = [one for one in exhibit.series if _suits(one, record)]
-    return max(suitable, key=lambda one: len(one.options), default=None)
+    return max(suitable, key=lambda one: (len(one.options), one.hosts), default=None)
 
 
 def _suits(series: Series, record: Record) -> bool:

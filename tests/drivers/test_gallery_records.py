@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
+from backends import Usability
 from core.errors import UserError
 from drivers.experiments.executors.guard import run_guarded
 from drivers.gallery_records import main
@@ -197,3 +198,27 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     left = [shlex.split(line, comments=True) for line in capfd.readouterr().out.splitlines() if "  # " in line]
     done = {(one.instance, len(one.repetitions)) for one in first}
     assert left and (left[0][left[0].index("--instance") + 1], 0) not in done
+
+
+# --- without a GPU ---
+
+
+def test_runs_that_need_a_gpu_are_counted_on_a_machine_without_one(fill, tmp_path, capsys):
+    absent = Usability("cuda", "", "", "", 0, 0, False, "no CUDA driver here")
+    with patch("tests.drivers.test_gallery_records.MACHINE", (*MACHINE, absent)):
+        code, started = fill()
+        assert code == 0 and {one.configuration.kind for one in started} == {"core", "cores"}
+        (line,) = [one for one in capsys.readouterr().out.splitlines() if "need a GPU" in one]
+        # A run of each row; each is a start, and its work on a GPU takes no second.
+        assert line == (
+            "cannot run here: made-up, table 1: 2 runs need a GPU (0 have stale or too few records), about 6 s on one"
+        )
+        path = tmp_path / "out" / "made-up.jsonl"
+        runs = [json.loads(line) for line in path.read_text().splitlines()]
+        both = [one for one in runs if one["backend"] == "threads"]
+        on_gpu = [one | {"backend": "cuda", "device_kind": "gpu", "instance": "recorded elsewhere"} for one in both]
+        path.write_text("".join(json.dumps(one) + "\n" for one in [*runs, *on_gpu]))
+        fill()
+        assert "need a GPU" not in capsys.readouterr().out
+        fill("--backends", "cpu")
+        assert "need a GPU" not in capsys.readouterr().out

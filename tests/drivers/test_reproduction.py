@@ -283,6 +283,16 @@ def test_runs_shorter_than_the_papers_have_a_partner_of_a_quarter_of_their_lengt
     assert asked == lengths
 
 
+def test_a_row_may_have_an_amount_of_its_own(planned):
+    rows = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
+    scale = f'{{ amount = {{ iterations = 20 }}, row_amounts = {{ "{FIRST}" = {{ iterations = 80 }} }} }}'
+    lines = [rows, "amount = { iterations = 100 }", f"standard = {scale}"]
+    walk = series("walk", kinds=["core"])
+    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scale)], here(CORE), "standard")
+    asked = [(one.task.problem.name, one.asked["iterations"]) for one in plan.needed.values()]
+    assert asked == [(FIRST, 80), (FIRST, 20), (SECOND, 20), (SECOND, 5)]
+
+
 # --- what cannot run ---
 
 

@@ -1,11 +1,13 @@
 """Hosts are apart where hosts are, and the wire between them has the delay that its profile states."""
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from reports.records.files import load
 from tests.hosts.hosts import ROOT
 from tests.hosts.profiles import PROFILES, profile
 
@@ -31,6 +33,19 @@ def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environmen
     lines = [line.split(" | ") for line in done.stdout.splitlines()]
     assert sorted(name for name, _ in lines) == ["host1", "host1", "host2", "host2", "host3", "host3"]
     assert len({where for _, where in lines}) == 3 == len({(name, where) for name, where in lines})
+
+
+def test_a_record_from_the_command_line_names_the_network_and_the_machine(hosts_can_be, environment, tmp_path):
+    path = tmp_path / "r.jsonl"
+    words = ["-m", "tests.hosts", "cow", "2", "--share", str(tmp_path), "--", "mpirun", "-n", "2", "python"]
+    words += ["-m", "drivers.ppp", "--instance", "21-23:seed=5", "--walks", "1", "--iterations", "30"]
+    words += ["--backend", "cpu", "--distribute", "always", "--record", str(path), "--no-progress"]
+    there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
+    done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    ((where, ranks),) = [(one.environment, one.ranks) for one in load(path)]
+    assert (where["emulated_network"], where["emulated_hosts"], ranks) == ("cow", 2, 2)
+    assert (where["host"], where["host_count"]) == (platform.node(), 1)
 
 
 @pytest.mark.parametrize("network", PROFILES)

@@ -122,14 +122,36 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
     for number, further in {
         "4": [],
         "8": ["as published, evaluation on the device alone: cuda"],
-        "10": ["COW, ranks of one core: cpu, 4 ranks"],
-        "11": [],
+        "10": ["real ranks of one host, a core each: cpu, 4 ranks"],
+        "11": ["real ranks of one host, a core each: cpu, 4 ranks"],
     }.items():
         assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
-    # Only ranks on several hosts are a grid.
+    # Ranks on several hosts are not those of one.
     grid = make_run(**ppp, ranks=4, environment={"cpu_model": "x", "cores": 2, "host_count": 2})
     found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
-    assert found == ["Grid, ranks on several hosts: cpu, 4 ranks, machine B"]
+    assert found == [
+        "real ranks of one host, a core each: cpu, 4 ranks, machine A",
+        "real ranks on several hosts: cpu, 4 ranks, machine B",
+    ]
+
+
+def test_runs_on_emulated_hosts_stand_in_their_own_columns_over_one_core_of_the_same_machine(make_run):
+    ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS, "execution": {"distribute": "always"}}
+    one = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
+    real = make_run(times=(1.0,) * 3, ranks=2, **ppp)
+    there = {"emulated_network": "cow", "emulated_hosts": 2}
+    far = make_run(times=(4.0,) * 3, ranks=2, **ppp, environment={**one.environment, **there})
+    found = {datum.column: datum for datum in filled("luong2013", "10", [one, real, far]).ours}
+    assert [*found] == [
+        "one core, native mapping: cpu",
+        "real ranks of one host, a core each: cpu, 2 ranks",
+        "emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts",
+    ]
+    slow = found["emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts"]
+    assert slow.values["speedup"] == 0.5 and slow.row.machine == "A"
+    assert slow.notes[0] == "emulated: its 2 hosts on the network cow are one machine and share 2 cores"
+    elsewhere = make_run(**ppp, ranks=2, environment={**one.environment, **there, "emulated_network": "lan"})
+    assert filled("luong2013", "10", [elsewhere]).ours == ()
 
 
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])

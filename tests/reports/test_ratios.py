@@ -67,7 +67,7 @@ def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make
     run = ranked(make_run, *seconds, details=details)
     assert used_single_rank(run) == alone and (SINGLE_RANK in doubts(compare([run]).rows[0])) == alone
     (datum,) = filled("luong2013", "10", [run]).ours
-    assert datum.column == "COW, ranks of one core: cpu, 2 ranks"
+    assert datum.column == "real ranks of one host, a core each: cpu, 2 ranks"
     assert (datum.words == (f"not shown: {SINGLE_RANK}",)) == alone == (datum.values == {})
 
 
@@ -103,7 +103,7 @@ def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
 
 
 def test_a_column_of_which_nothing_ran_says_why(make_run):
-    decisive = "COW, ranks of one core"
+    decisive = "real ranks of one host, a core each"
     paper, table = load("luong2013"), exhibit("luong2013", "10")
     name = next(one.name for one in table.series if one.heading == decisive)
     result = fill_exhibit(

@@ -24,6 +24,7 @@ from drivers.experiments.estimate import START_S, estimate_seconds, format_estim
 from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.options import PlanParser
 from drivers.experiments.plan import around_others, prepare_folder, with_second_group
+from drivers.experiments.presets.absent_gpu import describe_gpu_runs, with_absent_gpu
 from drivers.experiments.presets.paper_plan import ExhibitPlan, ReproductionChoice, ReproductionPlan, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
 from drivers.experiments.run import CaseOutcome, PlanRun, show
@@ -315,9 +316,9 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     options = records_parser(description).parse_args(argv)
     began = time.monotonic()
     set_quiet(options.quiet)
-    here = MachineResources.of(
-        list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
-    )
+    surveyed = list(backends.survey())
+    here = MachineResources.of(surveyed, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe)
+    with_gpu = with_absent_gpu(here, surveyed)
     papers = [files.load(name) for name in options.only or files.names()]
     environment = counted_environment(elsewhere=False)
     held = {one.name: PaperRecords(options.out / f"{one.name}.jsonl", environment) for one in papers}
@@ -329,6 +330,8 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         more, plan = paper_steps(paper, here, held[paper.name], options.budget, options.data)
         steps += more
         obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
+        if with_gpu:
+            obstacles += describe_gpu_runs(paper, with_gpu, plan.chosen, held[paper.name].records)
     steps.sort(key=lambda one: one.value)
     show("not recorded:" if steps else "all is recorded")
     for line in describe_stages([(one, held[one.paper].seconds(one.case)) for one in steps]):

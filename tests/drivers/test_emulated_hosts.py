@@ -1,0 +1,107 @@
+"""Ranks on hosts that one machine emulates: their plan, their command, and records that no other run is taken for."""
+
+from dataclasses import replace
+
+import pytest
+
+from drivers.experiments.configurations import Configuration
+from drivers.experiments.estimate import estimate_seconds
+from drivers.experiments.presets import series as planning
+from drivers.experiments.presets.reproduce import newest_records
+from drivers.workload.run_time import RepetitionWork
+from reports.papers.files import load
+from reports.papers.paper import Series
+from reports.records import environment as places
+from reports.records.files import Record
+from tests.drivers.made_up_paper import FIRST, HILLS, device, here, paper_of
+from tests.drivers.made_up_runs import processor, record_of
+from tests.hosts.profiles import PROFILES
+
+FAR = Series("far", "far", kinds=("core",), ranks=(4,), hosts=4, network="cow")
+HYBRID = Series("far", "far", kinds=("cores",), cores=(2,), ranks=(2,), hosts=2, network="grid2")
+
+
+@pytest.fixture
+def emulated(monkeypatch):
+    """Plan a series as if hosts could be emulated here, or with the reason why not."""
+
+    def plan(series, machine, why_not=None):
+        monkeypatch.setattr(planning, "emulation_obstacle", lambda: why_not)
+        return planning.series_configurations(series, machine)
+
+    return plan
+
+
+@pytest.fixture
+def case(tmp_path):
+    """A case of hill climbing on a core."""
+    from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
+
+    paper = paper_of(tmp_path, HILLS)
+    chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
+    plan = plan_reproduction(paper, paper.exhibits, here(device("cpu")), chosen)
+    return next(one for one in plan.needed.values() if one.task.problem.name == FIRST)
+
+
+def test_emulated_hosts_may_share_cores_and_keep_their_ranks_whatever_ranks_the_user_names(emulated):
+    for machine in (here(device("cpu"), cores=2), here(device("cpu"), cores=2, ranks=[2])):
+        ((one,), lost) = emulated(FAR, machine)
+        assert (one.ranks, one.hosts, one.network, lost) == (4, 4, "cow", [])
+    assert emulated(FAR, here(device("cpu"), ranks=[])) == ([], [])
+
+
+def test_a_rank_of_a_hybrid_program_has_its_threads(emulated):
+    ((small,), _), ((large,), _) = (emulated(HYBRID, here(processor("threads", cores))) for cores in (2, 16))
+    assert (small.recorded, large.recorded) == ("0", "2 of 16 cores")
+    assert {(one.ranks, one.hosts, one.network) for one in (small, large)} == {(2, 2, "grid2")}
+
+
+def test_where_hosts_cannot_be_emulated_the_reason_is_told(emulated):
+    assert emulated(FAR, here(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
+
+
+def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):
+    where = replace(case.configuration, ranks=4, hosts=2, network="cow")
+    words = case.on(where).command()
+    start = words[words.index("tests.hosts") : words.index("--") + 1]
+    assert start == ["tests.hosts", "cow", "2", "--slots", "2", "--share", str(case.records.parent), "--"]
+    assert words[words.index("--bind-to") + 1] == "none"
+    assert case.on(where).environment()["PYTHONPATH"] == str(places.ROOT)
+    assert "tests.hosts" not in case.on(replace(where, network="")).command()
+
+
+def test_processes_on_emulated_hosts_name_their_machine_and_network(monkeypatch):
+    alone = places.environment()
+    assert not places.emulated_hosts(alone)
+    monkeypatch.setenv(places.EMULATION, "grid5 5 the machine")
+    found = places.environment(host_count=5)
+    assert places.emulated_hosts(found) == {"emulated_network": "grid5", "emulated_hosts": 5}
+    assert (found["host"], found["host_count"], found["cores"]) == ("the machine", 1, alone["cores"])
+
+
+def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
+    real = case.on(replace(case.configuration, ranks=2))
+    far = case.on(replace(real.configuration, network="cow", hosts=2))
+    farther = case.on(replace(real.configuration, network="grid2", hosts=2))
+    machine, records = places.environment(), []
+    for one in (real, far, farther):
+        fields = record_of(one, 0)
+        fields.pop("schema")
+        fields["environment"] = machine | one.configuration.emulated
+        records.append(Record.checked(**fields | {"repetitions": (), "verified": False}))
+    assert [one.records_among(records, machine) for one in (real, far, farther)] == [[one] for one in records]
+    assert newest_records(records) == records
+
+
+def test_the_estimate_of_emulated_hosts_has_their_network_and_no_more_cores_than_here(monkeypatch):
+    monkeypatch.setattr("drivers.experiments.estimate.cores", lambda: 2)
+    work, ranks = RepetitionWork(1000, "units", 100.0), Configuration("cpu", "0", "stub", ranks=5)
+    emulated_s = estimate_seconds(work, replace(ranks, network="grid5", hosts=5), 3, iterations=50)
+    assert emulated_s == pytest.approx(3 * (1000 / 200 + 50 * 0.02))
+    assert estimate_seconds(work, ranks, 3, iterations=50) == pytest.approx(3 * 1000 / 500)
+
+
+def test_networks_of_papers_are_profiles_with_a_rank_or_more_for_each_host():
+    emulated = {one for each in load("luong2013").exhibits for one in each.series if one.network}
+    assert {one.network for one in emulated} == {"cow", "grid2", "grid5"} <= set(PROFILES)
+    assert all(count % one.hosts == 0 for one in emulated for count in one.ranks)
