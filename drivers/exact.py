@@ -239,7 +239,8 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     backend
         Where it runs: a name as `--backend` takes it.
     **options
-        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of `core.search.exact.ExactSearch`.
+        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
+        `core.search.exact.ExactSearch`.
 
     Returns
     -------
