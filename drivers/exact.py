@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import UserError
-from core.search.exact import BOUNDS, ENUMERATIONS
+from core.search.exact import BOUNDS, ENUMERATIONS, STARTS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
@@ -39,6 +39,7 @@ class ExactOptions(
     matrix="a symmetric matrix of distances",
     bounds=BOUNDS,
     enumerations=ENUMERATIONS,
+    starts=STARTS,
     most_verified=MOST_VERIFIED,
 ):
     """Options of exact search; an option of the search is None by default."""
@@ -50,6 +51,7 @@ class ExactOptions(
     depth: int | None = None
     mapping: str = "native"
     unrolled: bool | None = None
+    start: str = STARTS[0]
     count: bool = False
     verify: bool = False
     tour: OutputFile | None = None
@@ -122,6 +124,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             mapping=options.mapping,
             unrolled=options.unrolled is not False,
             count=options.count,
+            start=options.start,
         )
         search.warm_up()
         return search
@@ -135,6 +138,8 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             "enumerate": chosen if options.bound == "none" else None,
             "unrolled": None,
         }
+        if options.start != STARTS[0]:
+            found["start"] = options.start
         if options.mapping == "published":
             worklist = not search.on_host and chosen == "worklist"
             settings["depth"] = search.method.depth if worklist else None
@@ -218,7 +223,8 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     backend
         Name of the backend, as for `--backend`.
     **options
-        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled`` and ``count`` of `core.search.exact.ExactSearch`.
+        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
+        `core.search.exact.ExactSearch`.
 
     Returns
     -------

@@ -43,6 +43,8 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
     strings: tuple[str, ...] | list[str] = ()
     text: list[str] | None = None
     tiling: str = TILINGS[0]
+    packed: bool | None = None
+    data_memory: str | None = None
     verify: bool = False
     output: OutputFile | None = None
 
@@ -53,6 +55,9 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing."""
         super().refuse_idle()
+        for name in ("packed", "data_memory"):
+            if getattr(self, name) is not None and not self.published:
+                raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with --mapping published")
         self.refuse_seed("strings have their own: random:1000:seed=2")
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
@@ -108,6 +113,8 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             tiling="published" if options.published else options.tiling,
             room=options.device_memory,
             folder=options.spill,
+            packed=bool(options.packed),
+            data_memory=options.data_memory or "readonly",
         )
         search.warm_up(options.trace)
         if options.trace:

@@ -102,6 +102,8 @@ WRONG = {
     "lcs": [
         ("text.txt", "expected two files, or --instance, or --text"),
         ("--spill missing", "expected a writable folder"),
+        ("--packed", "--packed changes nothing here: expected with --mapping published"),
+        ("--data-memory global", "--data-memory changes nothing here: expected with --mapping published"),
         ("--no-trace --spill folder", "--spill changes nothing here"),
         ("--no-trace --output common.txt", "--output needs --trace"),
     ],

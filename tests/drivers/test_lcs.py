@@ -54,6 +54,8 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
             "mapping": "native",
             "tiling": "auto",
             "device_memory": room,
+            "packed": None,
+            "data_memory": None,
             "spill_to_files": False,
         }
         details = found["details"]

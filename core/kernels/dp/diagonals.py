@@ -11,6 +11,8 @@ from core.kernels.dp.waves import Window
 from core.lang import *
 
 V = Generic("V")
+LETTERS = 4
+"""Letters in a word of a packed string."""
 
 
 @bundle
@@ -39,6 +41,41 @@ def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings
     left = window.cells[window.one + k - 1]
     corner = window.cells[window.two + k - 1]
     equal = 1 if strings.across[k] == strings.down[strings.start + wave - k] else 0
+    return max(max(up, left), corner + equal)
+
+
+@bundle
+class PackedStrings:
+    """The same strings, `LETTERS` letters in a word, the first one in its lowest bits.
+
+    Attributes
+    ----------
+    across, down : Array
+        As in `PaddedStrings`.
+    start
+        Letters of padding before the first.
+
+    """
+
+    across: Array[u32]
+    down: Array[u32]
+    start: i32
+
+
+@function
+def letter_at(words: Array[u32], place: i32) -> u32:
+    """The letter at a place of a packed string."""
+    return (words[place // LETTERS] >> u32(place % LETTERS * 8)) & 0xFF
+
+
+@function
+def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PackedStrings) -> i32:
+    """The same cell as `common_length`."""
+    up = window.cells[window.one + k]
+    left = window.cells[window.one + k - 1]
+    corner = window.cells[window.two + k - 1]
+    beside = letter_at(strings.down, strings.start + wave - k)
+    equal = 1 if letter_at(strings.across, k) == beside else 0
     return max(max(up, left), corner + equal)
 
 

@@ -27,6 +27,7 @@ from core.search.stop import Stop
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
 MAPPINGS = ("native", "published")
+STARTS = ("greedy", "order")
 MOST_CITIES = 30
 ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
@@ -61,6 +62,9 @@ class ExactSearch:
         With the published mapping and a worklist: the last three cities by functions of their own.
     count
         Count all shortest tours.
+    start
+        Tour from which the search begins: ``greedy``, by greedy edges and 2-opt, or ``order``, the cities in the order
+        of their numbers, for a search without a heuristic.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class ExactSearch:
         mapping: str = "native",
         unrolled: bool = True,
         count: bool = False,
+        start: str = "greedy",
     ) -> None:
         self.backend = backend
         self.communicator = communicator
@@ -92,6 +97,8 @@ class ExactSearch:
             raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
         if enumerate not in ENUMERATIONS:
             raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
+        if start not in STARTS:
+            raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
         published = mapping == "published"
         if mapping not in MAPPINGS:
             raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
@@ -105,7 +112,7 @@ class ExactSearch:
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
         most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
-        self.start = greedy_tour(self.distances)
+        self.start = greedy_tour(self.distances) if start == "greedy" else np.arange(n)
         self.start_length = tour_length(self.distances, self.start)
         if self.start_length >= most:
             raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")

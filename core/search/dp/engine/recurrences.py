@@ -69,6 +69,8 @@ class Waves:
         Bits of choice kept of a cell; 0 if nothing is traced.
     data
         The data of ``cell``: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
+    data_memory
+        Where these arrays lie: a place of `core.lang.types.PLACES` but ``shared``.
     cell
         A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
         -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
@@ -82,6 +84,7 @@ class Waves:
     lookback = 1
     choices = 0
     data: Any
+    data_memory = "readonly"
     cell: Any
 
     def waves(self) -> int:
@@ -199,7 +202,7 @@ def upload_problem_data(backend: Any, problem: Waves) -> Any:
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
             "that is a @bundle"
         )
-    return placed(backend.load(problem.data), "readonly")
+    return placed(backend.load(problem.data), problem.data_memory)
 
 
 class HostCells:

@@ -106,6 +106,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         (`core.search.dp.lcs.blocks`).
     shape
         Launch shape instead of the chosen one.
+    packed, data_memory
+        With ``published``: four letters in a word in place of one, and where the strings lie: ``readonly``, ``global``
+        or ``image`` (see `core.lang.types.Table`).
 
     Attributes
     ----------
@@ -131,6 +134,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         room: int | None = None,
         folder: str | None = None,
         shape: LcsLaunchShape | None = None,
+        packed: bool = False,
+        data_memory: str = "readonly",
     ) -> None:
         if tiling not in (*TILINGS, "published"):
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
@@ -140,10 +145,13 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.work = a.size * b.size
         self.room, self.folder = decision_room(backend, room), folder
         self.given_room = room
+        self.packed, self.data_memory = packed, data_memory
         if tiling != "auto" and self.work:
-            from core.search.dp.lcs.waves import LcsDiagonals, LcsGrid
+            from core.search.dp.lcs.waves import LcsDiagonals, LcsGrid, PackedLcsDiagonals
 
-            problem = (LcsDiagonals if tiling == "published" else LcsGrid)(self.a, self.b)
+            diagonals = PackedLcsDiagonals if packed else LcsDiagonals
+            problem = (diagonals if tiling == "published" else LcsGrid)(self.a, self.b)
+            problem.data_memory = data_memory
             lanes = (shape.lanes,) if shape and tiling != "tiles" else None
             self.leave_to_engine(tiling, problem, room=room, folder=folder, shape=lanes)
         self.streamed_bytes = 0
@@ -161,7 +169,14 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         columns = self.b[:FIRST_ROWS] if self.tiling in ("none", "published") else self.b
         with self.backend.warming_up():
             LongestCommonSubsequence(
-                self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
+                self.backend,
+                self.communicator,
+                self.a[:FIRST_ROWS],
+                columns,
+                tiling=self.tiling,
+                shape=self.shape,
+                packed=self.packed,
+                data_memory=self.data_memory,
             ).run(trace=trace)
 
     def compute(self, run: TableRun) -> CommonSubsequence:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from core.kernels.dp.diagonals import PaddedStrings, common_length
+from core.errors import UserError
+from core.kernels.dp.diagonals import (
+    LETTERS,
+    PackedStrings,
+    PaddedStrings,
+    common_length,
+    common_length_of_packed,
+)
 from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
 from core.search.dp.engine.recurrences import Diagonals, Grid, WaveResult, WaveRing
 
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, unequal to all letters and to each other."""
+MOST_PACKED = 254
+"""Different letters of packed strings: two of the 256 values of a byte are the padding's."""
 
 
 class LcsGrid(Grid):
@@ -42,7 +53,7 @@ class LcsDiagonals(Diagonals):
     """The same for the published mapping, with a lane for each letter of the shorter string."""
 
     lookback = 2
-    cell = common_length
+    cell: Any = common_length
 
     def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
         self.lane_is_b = b.size <= a.size
@@ -81,3 +92,36 @@ class LcsDiagonals(Diagonals):
                 i, j, here = i - 1, j - 1, here - 1
                 found.append((i, j))
         return np.array(found[::-1], np.int64).reshape(-1, 2)
+
+
+class PackedLcsDiagonals(LcsDiagonals):
+    """The same with several letters in a word, as the paper packs its texture memory (section IV).
+
+    Raises
+    ------
+    UserError
+        The strings have more different letters than `MOST_PACKED`.
+
+    """
+
+    cell = common_length_of_packed
+
+    def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
+        letters = np.unique(np.concatenate([a, b]))
+        if letters.size > MOST_PACKED:
+            raise UserError(f"--packed: found {letters.size} different letters, expected at most {MOST_PACKED}")
+        super().__init__(*(np.searchsorted(letters, string).astype(np.uint8) for string in (a, b)))
+
+    def lie(self, ring: WaveRing) -> None:
+        """Pad the strings, with the last two values of a byte, to whole words."""
+        super().lie(ring)
+        padded = self.data
+        self.data = PackedStrings(packed(padded.across), packed(padded.down), padded.start)
+
+
+def packed(letters: np.ndarray) -> np.ndarray:
+    """Return letters as bytes of words, those of the padding as 254 and 255."""
+    narrow = np.where(letters >= ABOVE, letters - ABOVE + MOST_PACKED, letters).astype(np.uint32)
+    words = np.zeros((-(-letters.size // LETTERS), LETTERS), np.uint32)
+    words.reshape(-1)[: letters.size] = narrow
+    return np.bitwise_or.reduce(words << (8 * np.arange(LETTERS, dtype=np.uint32)), axis=1)

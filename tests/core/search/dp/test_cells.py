@@ -26,7 +26,7 @@ from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.waves import KnapsackDiagonals
 from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
-from core.search.dp.lcs.waves import LcsDiagonals
+from core.search.dp.lcs.waves import LcsDiagonals, PackedLcsDiagonals
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
@@ -76,9 +76,11 @@ def every_cell(backend, problem, lanes):
     return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
 
 
-def check_common_cells(backend, n, m, lanes=None):
+def check_common_cells(backend, n, m, lanes=None, made=LcsDiagonals, data_memory="readonly"):
     a, b = strings(n, n, m)
-    found = every_cell(backend, LcsDiagonals(a, b), lanes)
+    problem = made(a, b)
+    problem.data_memory = data_memory
+    found = every_cell(backend, problem, lanes)
     table = common_table(a, b)
     for i, j in itertools.product(range(n), range(m)):
         assert found.cells.at(i + j, j if m <= n else i) == table[i + 1, j + 1], (i, j)
@@ -114,6 +116,23 @@ def test_every_cell_is_that_of_numpy_wherever_lanes_stand(oracle):
         check_common_cells(backend, n, m, lanes)
     check_packed_cells(backend, generate("paper", 4, 15, seed=2), u32, lanes)
     check_path_cells(backend, 5, lanes)
+
+
+@pytest.mark.parametrize("data_memory", ["global", "readonly", "image"])
+def test_packed_letters_and_strings_in_any_memory_make_the_same_cells(backend, data_memory):
+    if data_memory == "image" and backend.name != "opencl":
+        pytest.skip("images exist on OpenCL devices")
+    lanes = lanes_of(backend)
+    for n, m in ((5, 9), (9, 5)) if lanes is not None else ((150, 40), (40, 301)):
+        check_common_cells(backend, n, m, lanes, PackedLcsDiagonals, data_memory)
+        check_common_cells(backend, n, m, lanes, data_memory=data_memory)
+
+
+def test_padding_of_packed_strings_is_equal_to_no_letter(cpu):
+    a = np.arange(254, dtype=np.uint8)
+    assert every_cell(cpu, PackedLcsDiagonals(a, a), None).last.tolist() == [254]
+    with pytest.raises(UserError, match="--packed: found 255 different letters, expected at most 254"):
+        PackedLcsDiagonals(np.arange(255, dtype=np.uint8), a)
 
 
 def lanes_of(backend):

@@ -120,6 +120,7 @@ def test_the_shape_of_a_launch_does_not_matter(oracle):
         (np.ones((22, 22), int), {"bound": "none", "enumerate": "permutations"}, "at most 20 cities"),
         (np.ones((8, 8), int), {"mapping": "published"}, "the thesis has no 1-trees; expected with bound edges"),
         (np.ones((8, 8), int), {**EDGES, "mapping": "papers"}, "mapping 'papers'; choose one of native, published"),
+        (np.ones((8, 8), int), {**EDGES, "start": "any"}, "start 'any'; choose one of greedy, order"),
         (np.ones((8, 8), int), {**EDGES, "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
         (np.ones((30, 30), int), {**WORKLIST, "depth": 15}, "which is a depth of 14"),
         (np.ones((21, 21), int), PERMUTATIONS, "at most 20 cities"),
@@ -171,6 +172,18 @@ def test_lengths_of_lanes_are_reset_only_after_a_lane_met_a_shorter_tour(cpu, bo
 
     assert resets("tsplib/burma14.tsp") == (False, 0)
     assert resets("uniform:10:seed=13") == (True, 2)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
+def test_a_search_without_a_heuristic_proves_the_same_from_the_order_of_the_cities(backend, few_on_the_device, method):
+    if backend.device.driver == "simulated":
+        pytest.skip("the simulator takes minutes")
+    distances = distances_of("uniform", 6 if backend.name == "python" else 8, 13)
+    expected = enumerate_tours(distances)
+    search = ExactSearch(backend, Solo(), distances, **method, count=True, start="order")
+    outcome = search.run()
+    assert outcome.start_length == tsp.tour_length(distances, np.arange(len(distances))) > outcome.length
+    assert (outcome.length, outcome.optimal_tours) == (expected.length, expected.optimal_tours)
 
 
 # --- histories ---
