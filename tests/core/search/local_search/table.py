@@ -70,7 +70,7 @@ QUICK_ROWS = [
     IN_TURN,
     TOGETHER,
     IN_PARTS,
-    ("ppp", "flip1", "bit-parallel", "ils", {}),
+    ("ppp", "flip1", "column-sums", "ils", {}),
     ("tsp", "exchange2", "table", "first", {}),
     ("cut", "assign", "part-weights", "tabu", {}),
     ("order", "insert", "value", "tabu", {}),
@@ -110,6 +110,7 @@ MOVES = [
     for problem, names, evaluations in (
         ("qap", ("exchange2", "exchange3"), ("incremental", "linear")),
         ("ppp", ("flip1", "flip2", "flip3"), ("bit-parallel", "linear", "histogram")),
+        ("ppp", ("flip1",), ("column-sums",)),
         ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "coordinates", "full")),
         ("cut", ("assign",), ("part-weights", "linear")),
         ("order", ("exchange2", "insert", "reverse", "blocks", "adjacent"), ("value",)),
