@@ -1,9 +1,10 @@
 """The permuted perceptron problem for local search: rows grouped by their product, flips counted by popcounts.
 
 A flip changes a product by -2 or +2, so a neighbour's cost depends only on the numbers of rows of each product value
-that rise and fall. Rows of equal value share 32-bit words ("info" and "slots"); for every column a word of "planes"
-holds the rows with products that fall when the column is flipped. The linear evaluation reads the same rows one by one.
-The paper's evaluation (`luong2013`, section 6.2) is in `core.problems.ppp.histograms`.
+that rise and fall. Rows of equal value share 32-bit words (`core.problems.ppp.row_groups`); for every column a word of
+"planes" holds the rows with products that fall when the column is flipped. The linear evaluation reads the same rows
+one by one. One flip has an evaluation of its own in `core.problems.ppp.one_flip`, the paper's (`luong2013`, section
+6.2) is in `core.problems.ppp.histograms`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,9 @@ from core.lang import (
     Array,
     Const,
     Function,
-    Row,
-    atomic_add,
-    atomic_max,
-    atomic_min,
-    barrier,
     boolean,
-    bundle,
     function,
     i32,
-    lane,
-    max,
     min,
     popcount,
     team_size,
@@ -46,46 +39,20 @@ from core.problems.ppp.histograms import (
     histogram_data,
     room_for_lanes,
 )
-from core.problems.ppp.products import MARGIN, Products, count_products, falls, flip_products, group_cost
+from core.problems.ppp.one_flip import added_by_sums, sum_columns
+from core.problems.ppp.products import MARGIN, Products, falls, group_cost
+from core.problems.ppp.row_groups import (
+    COST_BEFORE,
+    HIGH,
+    LAST_OF_GROUP,
+    LOW,
+    WORDS,
+    ProductGroups,
+    begin_groups,
+    update_groups,
+    words_of,
+)
 from core.problems.problem import Evaluation, Problem
-
-# The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
-# flips of 1, 2 or 3 columns can reach.
-LOW, HIGH, WORDS, COST_BEFORE = 0, 1, 2, 2
-SUMMARY = 6
-LAST_OF_GROUP = 64
-"""Mark of the last word of a group in `info`; its low bits count rows."""
-
-
-@bundle
-class ProductGroups(Products):
-    """The products, and the rows grouped by them, which are part of a walk.
-
-    Attributes
-    ----------
-    slots, cursor
-        The rows, those of each group in adjacent whole words of 32; the place of a group's next row.
-    info, summary
-        Number of rows in each word of slots, + `LAST_OF_GROUP` for a group's last one; the words LOW, HIGH ... above.
-    planes
-        For every word of slots and every column: the rows with a product that falls when the column is flipped.
-
-    """
-
-    cursor: Array[i32] = Row("groups")
-    slots: Array[i32] = Row("most_slots")
-    info: Array[i32] = Row("most_words")
-    planes: Array[u32] = Row("most_cells")
-    summary: Array[i32] = Row(SUMMARY)
-    most_words: i32
-    most_slots: i32
-    most_cells: i32
-
-
-@function
-def words_of(rows: i32) -> i32:
-    """Words that a group takes: one even if it is empty."""
-    return max(1, (rows + 31) // 32)
 
 
 @function
@@ -257,63 +224,6 @@ def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: ProductGro
 
 
 @function
-def place_rows(ppp: ProductGroups):
-    """Give every row its place among those of its value; the order within a group does not matter."""
-    barrier()
-    if lane() == 0:
-        ppp.summary[LOW] = ppp.inputs
-        ppp.summary[HIGH] = 0
-        for reach in range(1, 4):
-            ppp.summary[COST_BEFORE + reach] = 0
-    barrier()
-    for group in range(lane(), ppp.inputs + 1, team_size()):
-        if ppp.histogram[group] > 0:
-            atomic_min(ppp.summary, LOW, group)
-            atomic_max(ppp.summary, HIGH, group)
-    barrier()
-    low, high = ppp.summary[LOW], ppp.summary[HIGH]
-    for group in range(low - MARGIN + lane(), high + MARGIN + 1, team_size()):
-        count = 0
-        if group >= low and group <= high:
-            count = ppp.histogram[group]
-            first = 0
-            for before in range(low, group):
-                first += words_of(ppp.histogram[before])
-            ppp.cursor[group] = 32 * first
-            words = words_of(count)
-            for w in range(words):
-                inside = min(32, count - 32 * w)
-                ppp.info[first + w] = inside + LAST_OF_GROUP if w == words - 1 else inside
-            if group == high:
-                ppp.summary[WORDS] = first + words
-            for slot in range(32 * first + count, 32 * (first + words)):
-                ppp.slots[slot] = -1
-        cost = group_cost(count, group, ppp)
-        for reach in range(1, 4):
-            if group >= low - reach and group <= high + reach:
-                atomic_add(ppp.summary, COST_BEFORE + reach, -cost)
-    barrier()
-    for row in range(lane(), ppp.rows, team_size()):
-        slot = atomic_add(ppp.cursor, (ppp.products[row] + ppp.inputs) // 2, 1)
-        ppp.slots[slot] = row
-    barrier()
-
-
-@function
-def begin_groups(solution: Array[i32], ppp: ProductGroups):
-    """Products and groups from scratch."""
-    count_products(solution, ppp)
-    place_rows(ppp)
-
-
-@function
-def update_groups(solution: Array[i32], move: Move, ppp: ProductGroups):
-    """Products and groups as they are after the flips."""
-    flip_products(solution, move, ppp)
-    place_rows(ppp)
-
-
-@function
 def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: ProductGroups):
     """For every word of rows and every column: which rows fall.
 
@@ -392,7 +302,7 @@ class Ppp(Problem):
         )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``bit-parallel`` (32 rows at a time), ``linear`` (row by row), or ``histogram`` (of a lane, the paper's)."""
+        """Return ``bit-parallel``, ``linear``, ``histogram`` (the paper's), and for one flip ``column-sums``."""
         hooks = {"begin": begin_groups, "update": update_groups}
         words = Evaluation(
             added,
@@ -403,7 +313,9 @@ class Ppp(Problem):
             quick_for=("flip1", "flip2", "flip3"),
             **hooks,
         )
+        sums = words._replace(quick=added_by_sums, refresh=sum_columns, partial=None, quick_for=("flip1",))
         return {
+            **({"column-sums": sums} if neighbourhood == "flip1" else {}),
             "bit-parallel": words,
             "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks),
             "histogram": evaluation_by_histograms(self.layout, self.instance.m, self.encoding.n),

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.arguments import loaded_instance
 from core.errors import UserError
+from core.kernels.local_search import moves
 from core.kernels.local_search.walks import Move
 from core.lang import (
     Array,
@@ -38,7 +39,7 @@ from core.lang import (
     u64,
 )
 from core.lang.library import philox
-from core.problems.encodings import Reals
+from core.problems.encodings import Neighbourhood, Reals
 from core.problems.problem import Evaluation, Problem
 from core.problems.weierstrass import scorer
 
@@ -55,7 +56,10 @@ FIRST_BIT, LAST_BIT = 9, 108
 
 # The words of a walk's state: number of moves, number of the walk, present cost.
 MOVES_MADE, WALK_NUMBER, PRESENT = range(3)
-DIRECTION, RADIUS = 1, 2
+DIRECTION, RADIUS, STEP = 1, 2, 3
+
+AXES = Neighbourhood("axes", "reals", moves.SINGLES, moves.OWN, attributes=False)
+"""Points of the crowns on lines through the solution, each along one coordinate."""
 
 
 @function
@@ -164,8 +168,17 @@ def moved_coordinate(at: i32, word: u32, scale: f32) -> i32:
     return min(max(at + i32(from_word(word) * scale), -GRID), GRID)
 
 
-def make_evaluation(sine: Function) -> Evaluation:
-    """The functions of the problem with one of the two sines."""
+@function
+def step_along_axis(neighbour: i32, surface: Surface, words: Array[u32]) -> i32:
+    """Steps of the grid from the solution to a point of a crown along an axis, in a random direction."""
+    random_four(u32(0), neighbour, u32(STEP), surface, words)
+    radius = surface.crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
+    steps = i32(radius * f32(GRID))
+    return steps if words[1] >= 0x80000000 else -steps
+
+
+def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
+    """The evaluations of each neighbourhood with one of the two sines."""
 
     @function
     def wave(at: i32, amplitudes: Array[R], words: Array[u32]) -> i32:
@@ -245,17 +258,62 @@ def make_evaluation(sine: Function) -> Evaluation:
         if lane() == 0:
             surface.state[MOVES_MADE] += 1
 
-    return Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
+    @function
+    def moved_along_axis(axis: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
+        """The coordinate of point i on its axis, in steps of the grid and inside the domain."""
+        draws = local_array(4, u32)
+        steps = step_along_axis(move.i, surface, draws)
+        return min(max(i32(solution[axis] * R(GRID)) + steps, -GRID), GRID)
+
+    @function
+    def added_by_axis(solution: Array[R], move: Move, surface: Surface) -> i32:
+        """Return the change of cost by point i, of which only one coordinate differs: one contribution."""
+        words = local_array(6, u32)
+        axis = move.i % surface.dimensions
+        after = moved_along_axis(axis, solution, move, surface)
+        cost = wave(after, surface.amplitudes, words)
+        return cost - surface.costs[axis]
+
+    @function
+    def added_by_all_axes(solution: Array[R], move: Move, surface: Surface) -> i32:
+        """Return the same by a full evaluation."""
+        words = local_array(6, u32)
+        axis = move.i % surface.dimensions
+        after = moved_along_axis(axis, solution, move, surface)
+        cost = -surface.state[PRESENT]
+        for c in range(surface.dimensions):
+            one = wave(after if c == axis else i32(solution[c] * R(GRID)), surface.amplitudes, words)
+            cost += one
+        return cost
+
+    @function
+    def move_along_axis(solution: Array[R], move: Move, surface: Surface):
+        """Go to point i."""
+        words = local_array(6, u32)
+        if lane() == 0:
+            axis = move.i % surface.dimensions
+            after = moved_along_axis(axis, solution, move, surface)
+            cost = wave(after, surface.amplitudes, words)
+            solution[axis] = R(after) / R(GRID)
+            surface.state[PRESENT] += cost - surface.costs[axis]
+            surface.costs[axis] = cost
+            surface.state[MOVES_MADE] += 1
+
+    full = Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
+    by_axis = Evaluation(added_by_axis, begin=begin_state, move=move_along_axis, work=1_000)
+    return {"crowns": {"full": full}, "axes": {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}}
 
 
-EVALUATIONS = {"float32": make_evaluation(sine_32), "float64": make_evaluation(sine_64)}
+EVALUATIONS = {"float32": make_evaluations(sine_32), "float64": make_evaluations(sine_64)}
 
 
 class Weierstrass(Problem):
     """Minimise the Weierstrass function (b = 2, h = 1/4, 100 terms) over [-1, 1]^n.
 
     Neighbour c of ``points`` is a random point between the balls of radius c / (points n) and (c + 1) / (points n)
-    around the solution, cut to the grid and to the domain.
+    around the solution, cut to the grid and to the domain. With ``crowns`` (the paper's) all its coordinates differ, so
+    each neighbour is evaluated in full: a measure of arithmetic throughput. With ``axes`` only coordinate c mod n
+    differs, and a neighbour costs 1 / n of that.
 
     Parameters
     ----------
@@ -270,7 +328,8 @@ class Weierstrass(Problem):
 
     """
 
-    neighbourhoods = ("crowns",)
+    neighbourhoods = ("crowns", AXES)
+    published = "full"
     remembered = ("state",)
     tested = True
 
@@ -313,5 +372,5 @@ class Weierstrass(Problem):
         return self.encoding.n * (1 if self.encoding.dtype == "float64" else 4)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """One, ``full``."""
-        return {"full": EVALUATIONS[self.encoding.dtype]}
+        """``full``; for points on the axes first ``kept``, from the contributions of coordinates that a walk keeps."""
+        return EVALUATIONS[self.encoding.dtype][neighbourhood]

@@ -320,7 +320,8 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
         if one.name not in offered:
             raise UserError(f"neighbourhood {one.name!r}: {problem.name} knows {', '.join(offered)}")
         check_neighbourhood(problem.name, one, problem.encoding.dtype)
-        if (one.change, one.apply) != (found[0].change, found[0].apply):
+        made_by_problem = one.change == moves.OWN and one.apply is None  # by the functions of one evaluation
+        if (one.change, one.apply) != (found[0].change, found[0].apply) or (made_by_problem and one != found[0]):
             raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
     if len({one.decode for one in found if one.decode}) > 1:
         raise UserError(f"neighbourhoods {', '.join(names)} in one search: expected at most one custom neighbourhood")

@@ -183,6 +183,6 @@ def test_the_simulator_of_cuda_searches_the_same(k, cpu):
 
 def test_the_table_covers_what_there_is():
     used = {name for row in table.ROWS + table.CROSS for name in row[1].split("+")}
-    assert used == set(local_search.NEIGHBOURHOODS) | {"blocks", "adjacent"}
+    assert used == set(local_search.NEIGHBOURHOODS) | {"blocks", "adjacent", "axes"}
     assert {row[3] for row in table.QUICK_ROWS} >= set(table.ALGORITHMS)
     assert {row[0] for row in table.QUICK_ROWS} == set(table.PROBLEMS) - {"weierstrass64"}
