@@ -12,7 +12,8 @@ from pathlib import Path
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
-from reports.pages import comparison, paper, ranks, rules, search_statistics
+from reports.comparison.best_algorithms import best_algorithms
+from reports.pages import best, comparison, paper, ranks, rules, search_statistics
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
 from reports.records import frame, iohprofiler
@@ -179,6 +180,13 @@ COMMANDS = {
         OUT,
         "speed-up of several ranks over one rank on the same problem",
         "Compare the times of one rank and of several ranks on the same problems.",
+    ),
+    "best": (
+        lambda records, options: best.write(best_algorithms(records), options.out),
+        OUT,
+        "our best algorithm on one core next to other people's solvers",
+        "Compare costs and times of our search on one core with those of the solvers that `--peers` ran in turn with "
+        "it.",
     ),
     "csv": (
         _write_csv,

@@ -1,4 +1,4 @@
-"""The gallery: a report of each paper, an overview, what ranks bring, and a page that shows them.
+"""The gallery: a report of each paper, an overview, best algorithms, what ranks bring, and a page that shows them.
 
 All are made from the records of one folder.
 
@@ -18,10 +18,11 @@ import msgspec
 from msgspec.structs import replace
 
 from core.errors import UserError
+from reports.comparison.best_algorithms import best_algorithms
 from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
 from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
-from reports.pages import overview, provenance, ranks
+from reports.pages import best, overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import fill, written_into
 from reports.pages.printed import PrintedOutput, printed_differences
@@ -59,7 +60,7 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     name : str
-        Of a paper, `overview` or `ranks`; its records are `NAME.jsonl`.
+        Of a paper, `best`, `overview` or `ranks`; its records are `NAME.jsonl`.
     title, note : str
         Subject, and further information for readers; the latter may be empty.
     commands : tuple of str
@@ -279,7 +280,12 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
     return files, f"Speed-up over one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
 
 
-OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}
+def _best(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    found = best_algorithms(records)
+    return best.write(found, out, entry.made_by, FORMATS), best.headline(found)
+
+
+OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}
 """Functions that make the reports other than those of papers."""
 
 

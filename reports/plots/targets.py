@@ -55,7 +55,13 @@ def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[li
 
 
 def draw_distributions(
-    families: Sequence[SeedFamily], targets: Targets, folder: Path, name: str, title: str, unit: str
+    families: Sequence[SeedFamily],
+    targets: Targets,
+    folder: Path,
+    name: str,
+    title: str,
+    unit: str,
+    formats: Sequence[str] = style.FORMATS,
 ) -> list[Path]:
     """Draw which part of the runs had reached each target after which time, and evaluations where they have a unit.
 
@@ -76,7 +82,7 @@ def draw_distributions(
         _finish(figure, grid, title)
 
     height = 2.4 * len(reached) + 0.9 + 0.2 * len(chosen)
-    return style.draw(paint, folder / name, height, (len(reached), len(across))) if reached else []
+    return style.draw(paint, folder / name, height, (len(reached), len(across)), formats) if reached else []
 
 
 def draw_courses(

@@ -1,0 +1,167 @@
+"""Our best algorithm on one core next to other people's solvers, over the seeds and repetitions of one work.
+
+The records are those of runs with `--peers`, whose solvers run once after each repetition of ours. A solver's time to
+our cost is measured for each seed anew, because each seed of ours has a cost and a time of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reports.comparison.reference_solvers import Solver, read_solvers
+from reports.records.files import Record, families
+from reports.records.iohprofiler import MAXIMISED
+from reports.statistics.targets import SAMPLES, SeedFamily, Target, Targets
+
+if TYPE_CHECKING:
+    import pandas
+
+OURS = "onekernel"
+PROVED = "proved"
+
+
+@dataclass(frozen=True)
+class SolverRuns:
+    """One solver, or our search, over the seeds of a work.
+
+    Attributes
+    ----------
+    name : str
+    costs : tuple of int or float
+        The cost of each run, in the order of the seeds.
+    seconds, to_cost : tuple of float
+        The time of each seed's runs, and that to a cost as good as ours; the latter without seeds that never had one.
+    seeds : int
+        Number of seeds for which the solver was run.
+    startup_s : float or None
+    notes : tuple of str
+        ``proved`` if each of its results is proved to be optimal.
+    """
+
+    name: str
+    costs: tuple[float, ...]
+    seconds: tuple[float, ...]
+    to_cost: tuple[float, ...]
+    seeds: int
+    startup_s: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def proves(self) -> bool:
+        """True if each of its results is proved to be optimal."""
+        return PROVED in self.notes
+
+
+@dataclass(frozen=True)
+class BestAlgorithm:
+    """A work of ours on one core, and the solvers that ran in turn with it.
+
+    Attributes
+    ----------
+    runs : tuple of Record
+        A run for each seed.
+    rows : tuple of SolverRuns
+        Our search first, then the solvers that answered.
+    missing : mapping
+        Reasons of the solvers without an answer, by name.
+    """
+
+    runs: tuple[Record, ...]
+    rows: tuple[SolverRuns, ...]
+    missing: dict[str, str]
+
+    @property
+    def record(self) -> Record:
+        """A run that speaks for the work."""
+        return self.runs[0]
+
+    @property
+    def optimum(self) -> float | None:
+        """The least known cost."""
+        return self.record.details.get("optimum")
+
+    def worst(self, costs: Sequence[float]) -> float:
+        """Return the worst of several costs."""
+        return min(costs) if self.record.workload in MAXIMISED else max(costs)
+
+    def target_families(self) -> tuple[list[SeedFamily], Targets] | None:
+        """Return runs of ours and of the solvers until our cost was reached, where a target ended ours."""
+        target = self.record.parameters.get("target")
+        if target is None or len(self.runs) < 2:
+            return None
+        own = SeedFamily.of(OURS, self.runs)
+        if not own.has_histories:
+            return None
+        targets = Targets((Target(target, "the target"),), f"Target: the cost {target}, at which our runs stopped")
+        solvers = [self._family(name, target) for name in dict.fromkeys(row.name for row in self.rows[1:])]
+        return [own, *solvers], targets
+
+    def _family(self, name: str, target: float) -> SeedFamily:
+        """Return a solver's runs as a family: the target's cost at its time, and its own cost at its end."""
+        import pandas
+
+        found = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
+        rows = [row for run, one in found for row in _samples(run, one, target)]
+        runs = tuple(replace(run, best_cost=one.cost) for run, one in found if one.cost is not None)
+        samples: pandas.DataFrame = pandas.DataFrame(rows, columns=list(SAMPLES))
+        return SeedFamily(name, runs, samples, ())
+
+
+def _samples(run: Record, one: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
+    """Yield when a solver had the target's cost, and its end; it is known only as a time at which it had it."""
+    end = one.solve_s or 0.0
+    reached = one.time_to_cost_s is not None and run.best_cost <= target
+    if reached and one.time_to_cost_s is not None:
+        yield run.seed, 1, one.time_to_cost_s, 0, target, False
+    yield run.seed, 1, end, 0, target if reached else float(one.cost or 0), True
+
+
+def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:
+    """Return each confirmed work of one core that solvers ran beside, in the order of the records."""
+    found = []
+    for family in families(record for record in records if record.verified and record.device_kind == "core"):
+        measured = [(run, read_solvers(run)) for run in family]
+        if not any(solvers for _, solvers in measured):
+            continue
+        names = dict.fromkeys(one.name for _, solvers in measured for one in solvers if one.cost is not None)
+        rows = [_ours(family), *(_row(name, [solvers for _, solvers in measured]) for name in names)]
+        failed = {
+            one.name: one.failure for _, solvers in measured for one in solvers if one.failure and one.name not in names
+        }
+        found.append(BestAlgorithm(tuple(family), tuple(rows), failed))
+    return found
+
+
+def _ours(runs: Sequence[Record]) -> SolverRuns:
+    times = tuple(median(run.running_seconds) for run in runs)
+    costs = tuple(run.best_cost for run in runs for _ in run.repetitions)
+    notes = (PROVED,) if runs[0].hash_scope == "result" else ()
+    return SolverRuns(OURS, costs, times, tuple(map(_until_found, runs)), len(runs), notes=notes)
+
+
+def _until_found(run: Record) -> float:
+    """Return the seconds until a run had found its best cost, where histories say it, else until its end."""
+    return median(one.history[-1][2] if one.history else one.running_s for one in run.repetitions)
+
+
+def _row(name: str, measured: Sequence[Sequence[Solver]]) -> SolverRuns:
+    own = [one for solvers in measured for one in solvers if one.name == name]
+    answered = [one for one in own if one.cost is not None and one.solve_s is not None]
+    starts = [one.startup_s for one in answered if one.startup_s is not None]
+    limits = "as long as ours" if any(one.time_limit_s is not None for one in answered) else ""
+    proved = PROVED if all(one.proved for one in answered) else ""
+    failures = [one.failure for one in own if one.failure]
+    return SolverRuns(
+        name,
+        tuple(cost for one in answered for cost in (one.costs or (one.cost or 0,))),
+        tuple(one.solve_s or 0.0 for one in answered),
+        tuple(one.time_to_cost_s for one in answered if one.time_to_cost_s is not None),
+        len(own),
+        median(starts) if starts else None,
+        tuple(note for note in (limits, proved, *dict.fromkeys(failures)) if note),
+    )

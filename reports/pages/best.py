@@ -1,0 +1,129 @@
+"""Page of best algorithms: our fastest algorithm of each work on one core next to other people's solvers.
+
+The records are those of `python -m drivers.bench --workload peers --record FILE`, or of any program with `--peers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from core.errors import UserError
+from reports.comparison.best_algorithms import BestAlgorithm, SolverRuns
+from reports.comparison.machines import letter_machines
+from reports.pages.markdown import fill, remove_files, written_into
+from reports.pages.provenance import devices
+from reports.plots import style
+from reports.plots.targets import draw_distributions
+from reports.records.parameters import parameters_text
+from reports.text.formatting import cost, counted, gap, machine, ratio, seconds
+from reports.text.tables import TextTable
+
+NAME = "best"
+
+
+def make_table(work: BestAlgorithm) -> TextTable:
+    """Return a row for our search and one for each solver."""
+
+    def costs(row: SolverRuns) -> str:
+        middle = median(row.costs)
+        return " ".join(filter(None, (cost(middle), gap(middle, work.optimum))))
+
+    columns: dict[str, Callable[[SolverRuns], str]] = {
+        "solver": lambda row: row.name,
+        ">runs": lambda row: str(len(row.costs)),
+        ">median cost": costs,
+        ">worst": lambda row: cost(work.worst(row.costs)),
+        ">time": lambda row: seconds(median(row.seconds)),
+        ">to our cost": _to_cost,
+        ">start-up": lambda row: seconds(row.startup_s),
+        "notes": lambda row: "; ".join(row.notes),
+    }
+    return TextTable.of(_title(work), work.rows, columns)
+
+
+def _title(work: BestAlgorithm) -> str:
+    return f"{work.record.workload} on {work.record.instance}"
+
+
+def _to_cost(row: SolverRuns) -> str:
+    if not row.to_cost:
+        return "not reached"
+    some = f" in {len(row.to_cost)} of {row.seeds}" if len(row.to_cost) < row.seeds else ""
+    return seconds(median(row.to_cost)) + some
+
+
+def verdict(work: BestAlgorithm) -> str:
+    """Return a sentence on the solver that has our cost first, if one has it for most seeds.
+
+    Of solvers next to a search that proves its result those count that prove theirs.
+    """
+    ours, *others = work.rows
+    own = median(ours.to_cost)
+    able = [row for row in others if 2 * len(row.to_cost) > row.seeds and row.proves >= ours.proves]
+    if not able:
+        proof = ", with a proof" if ours.proves else ""
+        return f"No solver reached our cost for most seeds{proof}"
+    first = min(able, key=lambda row: median(row.to_cost))
+    theirs = median(first.to_cost)
+    if theirs < own:
+        return f"Ahead of ours: {first.name}, {ratio(own / theirs)} as fast to our cost"
+    return f"Ours is {ratio(theirs / own)} as fast to its cost as the best of the others, {first.name}"
+
+
+def headline(found: Sequence[BestAlgorithm]) -> str:
+    """Return the number of works on which ours has its cost first, and the others' names, as text."""
+    behind = [_title(work) for work in found if verdict(work).startswith("Ahead of ours")]
+    text = f"Ours has its cost first on {len(found) - len(behind)} of {len(found)} works"
+    return f"{text}; a solver is ahead on {', '.join(behind)}" if behind else text
+
+
+def write(
+    found: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
+) -> list[Path]:
+    """Write the report, and the distribution of the time to a target where a target ended our runs.
+
+    Raises
+    ------
+    UserError
+        No solver ran beside any run, or the folder cannot be written.
+    """
+    if not found:
+        raise UserError("no confirmed run on one core has reference solvers: expected runs with --peers")
+    report = out / f"{NAME}.md"
+    with written_into(out):
+        remove_files(out, *(f"{NAME}-[0-9]*.{form}" for form in style.FORMATS))
+        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(found, 1)]
+        report.write_text(render(found, drawn, made_by), encoding="utf-8")
+    return [report, *(path for files in drawn for path in files)]
+
+
+def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> list[Path]:
+    curves = work.target_families()
+    return draw_distributions(*curves, out, name, _title(work), "", formats) if curves else []
+
+
+def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
+    """Return the report's text."""
+    records = [run for work in found for run in work.runs]
+    sections = [
+        {
+            "title": _title(work),
+            "what": parameters_text(work.record.parameters),
+            "seeds": counted(len(work.runs), "seed"),
+            "repetitions": counted(len(work.record.repetitions), "repetition"),
+            "table": make_table(work),
+            "verdict": verdict(work),
+            "picture": files[0].name if files else "",
+            "missing": [f"{name}: {reason}" for name, reason in work.missing.items()],
+        }
+        for work, files in zip(found, drawn, strict=True)
+    ]
+    return fill(
+        "best.md.j2",
+        made_by=made_by,
+        sections=sections,
+        devices=devices(records),
+        machines=[machine(one) for one in letter_machines(records).values()],
+    )
